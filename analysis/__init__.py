@@ -1,0 +1,6 @@
+"""Result files -> parquet tables -> reductions -> report.
+
+Start here: `schema.py` names the tables, `store.py` lands and reads them, `convert/` fills them from OMNeT++ files,
+`reduce/` turns samples and scalars into intervals, `report/` writes the page. Nothing here knows a protocol or an
+engine.
+"""

@@ -1,0 +1,88 @@
+"""The result tables, the same for every engine: the one place that names their columns and types.
+
+Dimension tables (`runs`, `parameters`, `vectors`) say what was run; fact tables (`scalars`, `samples`) what came out.
+The other tables keep what OMNeT++'s own result files say beyond that, so that converting them loses nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+_TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
+
+
+def _required(**columns: pa.DataType) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=False) for name, kind in columns.items()]
+
+
+def _table(*fields: pa.Field) -> pa.Schema:
+    return pa.schema([pa.field("run_id", _TEXT, nullable=False), *fields])
+
+
+TABLES: dict[str, pa.Schema] = {
+    "runs": _table(
+        *_required(study=_TEXT, point=_TEXT, engine=_TEXT, engine_version=_TEXT, causeway_version=_TEXT, commit=_TEXT),
+        *_required(seed=_INT, digest=_TEXT),
+        *_required(started_at=_TEXT),  # ISO-8601, UTC
+        *_required(wall_s=_REAL, events=_INT),
+        *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
+    ),
+    "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
+    "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL)),
+    "vectors": _table(*_required(vector_id=_INT, module=_TEXT, name=_TEXT, unit=_TEXT, columns=_TEXT)),
+    "samples": _table(
+        *_required(vector_id=_INT),
+        pa.field("event", _INT),
+        *_required(time_raw=_INT, time_exp=pa.int8()),  # exact time = time_raw * 10^time_exp seconds
+        *_required(value=_REAL),
+    ),
+    # What only converted OMNeT++ files have:
+    "attributes": _table(
+        *_required(owner=_TEXT),  # run, scalar, par, vector or statistic
+        *_required(module=_TEXT, item=_TEXT, name=_TEXT, value=_TEXT, position=_INT),
+    ),
+    "config": _table(*_required(position=_INT, name=_TEXT, value=_TEXT)),
+    "pars": _table(*_required(module=_TEXT, name=_TEXT, value=_TEXT)),
+    "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL)),
+    "bins": _table(*_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL)),
+}
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "runs": {"source": "", "digest": "", "commit": "", "causeway_version": "", "engine_version": "", "events": 0},
+    "vectors": {"unit": "", "columns": "TV"},
+}
+
+
+def empty(name: str) -> pa.Table:
+    """The table `name` with no rows."""
+    return TABLES[name].empty_table()
+
+
+def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None = None) -> pa.Table:
+    """`table` (pyarrow, or a dict of columns) with exactly the columns and types of the table `name`.
+
+    `run_id` fills the column of that name where the caller left it out; other columns left out take their default, or
+    null where null is allowed. A column the schema does not know is an error: no misspelt name is dropped.
+    """
+    schema = TABLES[name]
+    columns = {key: table[key] for key in (table.column_names if isinstance(table, pa.Table) else table)}
+    unknown = sorted(set(columns) - set(schema.names))
+    if unknown:
+        raise ValueError(f"table {name}: no such column: {', '.join(unknown)} (it has {', '.join(schema.names)})")
+    rows = max((len(column) for column in columns.values()), default=0)
+    fill = {**_DEFAULTS.get(name, {}), **({} if run_id is None else {"run_id": run_id})}
+    arrays = [_column(name, field, columns.get(field.name), fill, rows) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
+    if given is None:
+        if field.name not in fill and not field.nullable:
+            raise ValueError(f"table {table}: column {field.name} is missing")
+        return pa.repeat(pa.scalar(fill.get(field.name), field.type), rows)
+    column = given if isinstance(given, pa.Array | pa.ChunkedArray) else pa.array(given, from_pandas=False)
+    column = column.cast(field.type) if column.type != field.type else column
+    if column.null_count and not field.nullable:
+        raise ValueError(f"table {table}: column {field.name} has {column.null_count} missing values")
+    return column
