@@ -1,0 +1,83 @@
+"""What an engine is: something that runs a network and trades windows for actions.
+
+An engine is one file in `bridge/engines/` and one line in its registry. It is given a `RunSpec` and opens a `Session`;
+`pycontrol/loop.py` is the only caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from bridge.events import Actions, Window
+from bridge.network import Network
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything an engine must know of one run. It is also what the handshake carries."""
+
+    study: str
+    parameters: Mapping[str, Any]
+    seed: int
+    network: Network
+    reaction_ps: int
+    """L: what a node does because of an event at t takes effect at t + L exactly. Greater than 0."""
+    duration_ps: int = 0
+    """The run ends here; 0: when nothing is left to happen."""
+    cap: int = 0
+    """A window closes at the next full instant once it holds this many events; 0: no cap."""
+    passive_kinds: int = 0
+    """Bit k set: events of kind k need not close a window (the protocol never acts on them)."""
+    channels: tuple[str, ...] = ()
+    record_to: Path | None = None
+    """Where to keep the frames of the run, for `replay`."""
+    deadline_s: float = 60.0
+    """How long either side waits for the other before it calls it dead."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What only this engine understands (e.g. another omnetpp.ini)."""
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How a run ended, and what the engine itself measured: (module, name) -> value."""
+
+    reason: str
+    end_ps: int
+    events: int
+    scalars: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+class Session(Protocol):
+    """One run in progress."""
+
+    engine: str
+    engine_version: str
+
+    def next(self) -> Window | Finish:
+        """The next window, or how the run ended. Blocks until the engine has one (bounded by the deadline)."""
+        ...
+
+    def answer(self, actions: Actions) -> None:
+        """The controller's answer to a window with `reply`. Every such window must be answered before `next`."""
+        ...
+
+    def close(self) -> None:
+        """Ends the run whatever its state; leaves no process, socket or file behind. May be called twice."""
+        ...
+
+
+class Engine(Protocol):
+    """A way to run a network."""
+
+    name: str
+
+    def open(self, spec: RunSpec) -> Session:
+        """Begins a run."""
+        ...
+
+    def missing(self) -> str | None:
+        """Why the engine cannot run here and what to do about it, in one line; None if it can."""
+        ...

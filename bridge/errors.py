@@ -1,0 +1,22 @@
+"""The errors a user can meet. Each is one line: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """Something the user asked for cannot be done; the message says why and what to do. Exit status 2."""
+
+
+class RunError(Exception):
+    """A run that had begun could not end well (a peer died, was silent, or broke the contract). Exit status 1."""
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> UserError:
+    """The error for a name that is not known: it names the nearest right one."""
+    names = sorted(known)
+    near = difflib.get_close_matches(given, names, n=1, cutoff=0.4)
+    hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(names)
+    return UserError(f"unknown {what} '{given}'; {hint}")

@@ -1,0 +1,100 @@
+"""The networks a study can ask for, in words every engine understands.
+
+The abstract network
+--------------------
+N processes; any process sends a packet to any other, or to all others at once.
+
+- A SEND in effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`; the sender's CPU serves its packets one
+  after the other, in order of (t, packet). A broadcast is served once.
+- The copy for receiver r travels for a delay drawn from (seed, packet, r), in whole nanoseconds; it is lost with
+  probability `loss`, drawn likewise (a LOST event tells it at the instant it would have reached the receiver).
+- The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each; the ARRIVAL event
+  comes when it is done.
+- A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not left
+  when it went down), gets nothing (a copy whose ARRIVAL falls while it is down vanishes), and none of its timers or broadcasts
+  comes up.
+
+The mobile network
+------------------
+Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's business; the
+fields say what to build. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP over the wires,
+2 TCP over the wireless channel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bridge.random import QUANTILE_BINS
+from bridge.workload import Faults, Workload
+
+WIRELESS, WIRE, WIRELESS_TCP = 0, 1, 2
+MS_NS = 1_000_000.0
+
+
+def _probabilities() -> NDArray[np.float64]:
+    points = np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS
+    points[0], points[-1] = 0.5 / QUANTILE_BINS, 1 - 0.5 / QUANTILE_BINS
+    return points
+
+
+def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
+    """Quantiles, in ns, of a normal delay; what falls below the minimum is the minimum."""
+    quantiles = stats.norm.ppf(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
+    return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
+
+
+def constant_delay(delay_ms: float) -> NDArray[np.float64]:
+    """Quantiles, in ns, of a constant delay."""
+    return np.full(QUANTILE_BINS + 1, delay_ms * MS_NS)
+
+
+def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
+    """Quantiles, in ns, of a uniform delay."""
+    return (low_ms + (high_ms - low_ms) * np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS) * MS_NS
+
+
+@dataclass(frozen=True)
+class AbstractNetwork:
+    """N processes, any-to-any packets with a delay model."""
+
+    nodes: int
+    delay_quantiles_ns: NDArray[np.float64]
+    workload: Workload
+    loss: float = 0.0
+    send_ps: int = 0
+    send_ps_per_byte: int = 0
+    recv_ps: int = 0
+    faults: Faults = field(default_factory=Faults)
+
+
+@dataclass(frozen=True)
+class MobileNetwork:
+    """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel."""
+
+    station_xy_mm: tuple[tuple[int, int], ...]
+    wires: tuple[tuple[int, int], ...]
+    hosts: int
+    workload: Workload
+    faults: Faults = field(default_factory=Faults)
+    cell_radius_mm: int = 120_000
+    wire_bps: int = 10_000_000
+    wire_delay_ps: int = 10_000_000_000
+    radio: str = "unitdisk"
+    radio_bps: int = 0
+    """0: the radio's own default."""
+    speed_mm_s: int = 0
+    covered_only: bool = True
+    position_every_ps: int = 0
+    host_tcp: bool = False
+
+    @property
+    def nodes(self) -> int:
+        return len(self.station_xy_mm) + self.hosts
+
+
+Network = AbstractNetwork | MobileNetwork

@@ -1,0 +1,71 @@
+"""The counter-based generator that every engine shares.
+
+A random number is a pure function of (seed, stream, a, b): no state, so the order in which engines ask does not matter.
+Distributions are quantile tables, interpolated linearly. Only integer operations and correctly rounded float64
+operations (+ - * /) are used, so numpy, numba and C++ (`bridge/cpp/random.h`) agree to the bit.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+QUANTILE_BINS = 1 << 14
+"""A table has this many bins, one more points. The tails end at half a bin: about 4.0 standard deviations."""
+
+STREAM_DELAY = 1
+STREAM_LOSS = 2
+STREAM_INTERVAL = 3
+STREAM_SENDER = 4
+STREAM_HOT = 5
+STREAM_PROTOCOL = 16
+"""Streams from here on are the protocols' own."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11, _S50 = (np.uint64(n) for n in (30, 27, 31, 11, 50))
+
+
+@numba.njit(cache=True, inline="always")
+def mix(x: np.uint64) -> np.uint64:
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014)."""
+    x = (x ^ (x >> _S30)) * _MIX1
+    x = (x ^ (x >> _S27)) * _MIX2
+    return x ^ (x >> _S31)
+
+
+@numba.njit(cache=True, inline="always")
+def draw(seed: int, stream: int, a: int, b: int) -> np.uint64:
+    """64 random bits for (seed, stream, a, b)."""
+    h = mix(np.uint64(seed) + _GOLDEN * np.uint64(stream))
+    h = mix(h + _GOLDEN * (np.uint64(a) + np.uint64(1)))
+    return mix(h + _GOLDEN * (np.uint64(b) + np.uint64(1)))
+
+
+@numba.njit(cache=True, inline="always")
+def unit(bits: np.uint64) -> float:
+    """A float64 in [0, 1) with 53 random bits."""
+    return np.float64(bits >> _S11) * (1.0 / 9007199254740992.0)
+
+
+@numba.njit(cache=True, inline="always")
+def below(bits: np.uint64, n: int) -> int:
+    """An integer in [0, n)."""
+    return np.int64(bits % np.uint64(n))
+
+
+@numba.njit(cache=True, inline="always")
+def from_table(table: NDArray[np.float64], bits: np.uint64) -> float:
+    """A draw from the distribution whose quantiles are in `table` (QUANTILE_BINS + 1 points)."""
+    bin_ = np.int64(bits >> _S50)
+    fraction = np.float64((bits >> _S11) & np.uint64(0x7FFFFFFFFF)) * (1.0 / 549755813888.0)
+    low = table[bin_]
+    return low + (table[bin_ + 1] - low) * fraction
+
+
+@numba.njit(cache=True, inline="always")
+def round_ns_to_ps(value_ns: float) -> int:
+    """A non-negative duration, rounded to whole nanoseconds, in picoseconds."""
+    return np.int64(np.floor(value_ns + 0.5)) * np.int64(1000)

@@ -1,0 +1,252 @@
+"""Protocols written as one process: handlers called per event, services to act with.
+
+    class Echo(Node):
+        def on_broadcast(self, number, size_bytes):
+            message = self.broadcast()              # tell the observers; the id of the new message
+            self.deliver(message)
+            self.send(EVERYONE, message, size_bytes)
+
+        def on_packet(self, content, sender, interface):
+            self.deliver(content)
+
+    protocol = PerNode(Echo)
+
+A handler runs at the time of its event (`self.now_ps`); state changes at once, and what it sends or sets takes effect one reaction
+time later. Contents of packets stay here: the simulator only carries an id and a length.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from bridge.events import BROADCAST_PEER, Act, Actions, Kind, Window, unpack_position
+from pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+
+EVERYONE = BROADCAST_PEER
+
+
+class Node:
+    """One process. Subclass it; override the handlers you need."""
+
+    host: PerNode
+    id: int
+
+    # ---- handlers -------------------------------------------------------------------------------------------------
+    def on_start(self) -> None:
+        """Before the first event. Actions taken here take effect at the reaction time."""
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """The application wants to broadcast."""
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """A packet arrived."""
+
+    def on_timer(self, key: Hashable) -> None:
+        """The timer set under this key is due."""
+
+    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        """This node moved; `station` is the nearest one in reach, -1 if none."""
+
+    def on_lost(self, content: Any, interface: int) -> None:
+        """The engine knows that this node did not get a packet. For counting only: a real node would not know."""
+
+    def on_down(self) -> None:
+        """This node fails now. Its timers are gone."""
+
+    def on_up(self) -> None:
+        """This node recovers now."""
+
+    # ---- services -------------------------------------------------------------------------------------------------
+    @property
+    def now_ps(self) -> int:
+        """The time of the event being handled."""
+        return self.host.now_ps
+
+    def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0) -> None:
+        """Sends a packet to `peer` (or EVERYONE in reach)."""
+        self.host.send(self.id, peer, content, size_bytes, interface)
+
+    def set_timer(self, key: Hashable, delay_ps: int) -> None:
+        """(Re)sets this node's timer `key` to be due `delay_ps` after the action takes effect."""
+        self.host.set_timer(self.id, key, delay_ps)
+
+    def cancel_timer(self, key: Hashable) -> None:
+        """Cancels the timer; nothing happens if it is not set."""
+        self.host.cancel_timer(self.id, key)
+
+    def has_timer(self, key: Hashable) -> bool:
+        """Whether the timer is set."""
+        return (self.id, key) in self.host.timers
+
+    def broadcast(self) -> int:
+        """Tells the observers that this node broadcasts a new message; returns its id (dense, from 0)."""
+        return self.host.broadcast(self.id)
+
+    def deliver(self, message: int) -> None:
+        """Tells the observers that this node delivers a message."""
+        self.host.note(DELIVER, self.id, message)
+
+    def left(self) -> None:
+        """Tells the observers that this node left for good and is owed nothing more."""
+        self.host.note(LEFT, self.id, -1)
+
+    def joined(self) -> None:
+        """Tells the observers that this node is owed what is broadcast from now on."""
+        self.host.note(JOINED, self.id, -1)
+
+    def record(self, name: str, value: float) -> None:
+        """Adds a sample to this node's time series `name`."""
+        self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
+
+    def stop(self) -> None:
+        """Ends the run once this window is handled."""
+        self.host.stop = True
+
+
+class PerNode(Protocol):
+    """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
+
+    packet_lifetime_ps = 20 * 10**12
+    """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
+
+    def __init__(self, make: Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
+        """`copies_of_broadcast`: how many ARRIVAL or LOST events a packet to EVERYONE causes, if the network tells
+        every one of them (the abstract network: nodes - 1); its content is then dropped at the last one."""
+        self.make = make
+        self.copies_of_broadcast = copies_of_broadcast
+        self.now_ps = 0
+        self.stop = False
+        self.nodes: list[Node] = []
+        self.timers: dict[tuple[int, Hashable], int] = {}
+        self._due: dict[int, tuple[int, Hashable]] = {}
+        self._packets: dict[int, list[Any]] = {}
+        self._ages: deque[tuple[int, int]] = deque()
+        self._next_packet = 0
+        self._next_timer = 0
+        self._next_message = 0
+        self._actions: list[tuple[int, int, int, int, int, int, int]] = []
+        self._log: list[tuple[int, int, int, int]] = []
+
+    # ---- called by the nodes --------------------------------------------------------------------------------------
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int) -> None:
+        packet = self._next_packet
+        self._next_packet += 1
+        copies = 1 if peer != EVERYONE else self.copies_of_broadcast
+        self._packets[packet] = [content, node, copies]
+        if copies is None or interface == 0:
+            self._ages.append((self.now_ps, packet))
+        effect_ps = self.now_ps + self.context.reaction_ps
+        self._actions.append((Act.SEND, effect_ps, node, packet, peer, size_bytes, interface))
+
+    def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        self.cancel_timer(node, key)
+        timer = self._next_timer
+        self._next_timer += 1
+        self.timers[(node, key)] = timer
+        self._due[timer] = (node, key)
+        due_ps = self.now_ps + self.context.reaction_ps + delay_ps
+        self._actions.append((Act.SET_TIMER, due_ps, node, timer, 0, 0, 0))
+
+    def cancel_timer(self, node: int, key: Hashable) -> None:
+        timer = self.timers.pop((node, key), None)
+        if timer is not None:
+            del self._due[timer]
+            effect_ps = self.now_ps + self.context.reaction_ps
+            self._actions.append((Act.CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0))
+
+    def broadcast(self, node: int) -> int:
+        message = self._next_message
+        self._next_message += 1
+        self.note(BROADCAST, node, message)
+        return message
+
+    def note(self, op: int, node: int, message: int) -> None:
+        self._log.append((op, self.now_ps, node, message))
+
+    # ---- called by the loop ---------------------------------------------------------------------------------------
+    def start(self, context: Context) -> None:
+        super().start(context)
+        for id_ in range(context.nodes):
+            node = self.make(id_)
+            node.host, node.id = self, id_
+            self.nodes.append(node)
+        for node in self.nodes:
+            node.on_start()
+
+    def on_window(self, window: Window) -> Actions:
+        rows = zip(
+            window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(), window.arg.tolist(),
+            strict=True,
+        )  # fmt: skip
+        for kind, time_ps, node, ref, arg in rows:
+            self.now_ps = time_ps
+            self._handle(kind, node, ref, arg)
+        self._forget_old_packets()
+        self._tell_observers()
+        return self._take_actions()
+
+    def scalars(self) -> Mapping[str, float]:
+        return {"packets": self._next_packet}
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+    def _handle(self, kind: int, node: int, ref: int, arg: int) -> None:
+        if kind == Kind.ARRIVAL:
+            packet = self._packet(ref)
+            if packet is not None:
+                self.nodes[node].on_packet(packet[0], packet[1], arg)
+        elif kind == Kind.TIMER:
+            due = self._due.pop(ref, None)
+            if due is not None:  # else: cancelled while on its way
+                del self.timers[due]
+                self.nodes[node].on_timer(due[1])
+        elif kind == Kind.BROADCAST:
+            self.nodes[node].on_broadcast(ref, arg)
+        elif kind == Kind.STATION:
+            self.nodes[node].on_station(arg, *unpack_position(ref))
+        elif kind == Kind.LOST:
+            packet = self._packet(ref)
+            if packet is not None and node >= 0:
+                self.nodes[node].on_lost(packet[0], arg)
+        elif kind == Kind.NODE:
+            self._up_or_down(node, bool(arg))
+
+    def _packet(self, ref: int) -> list[Any] | None:
+        """The packet, one copy of which is used up."""
+        packet = self._packets.get(ref)
+        if packet is not None and packet[2] is not None:
+            packet[2] -= 1
+            if packet[2] == 0:
+                del self._packets[ref]
+        return packet
+
+    def _up_or_down(self, node: int, up: bool) -> None:
+        if up:
+            self.nodes[node].on_up()
+            return
+        for owner, key in [k for k in self.timers if k[0] == node]:
+            self.cancel_timer(owner, key)
+        self.nodes[node].on_down()
+
+    def _forget_old_packets(self) -> None:
+        horizon_ps = self.now_ps - self.packet_lifetime_ps
+        while self._ages and self._ages[0][0] < horizon_ps:
+            self._packets.pop(self._ages.popleft()[1], None)
+
+    def _tell_observers(self) -> None:
+        if self._log:
+            op, time_ps, node, message = zip(*self._log, strict=True)
+            self._log.clear()
+            self.context.observe(
+                np.array(op, np.uint8), np.array(time_ps, np.int64), np.array(node, np.int32), np.array(message, np.int64)
+            )
+
+    def _take_actions(self) -> Actions:
+        columns: tuple[Any, ...] = tuple(zip(*self._actions, strict=True)) or ((),) * 7
+        self._actions.clear()
+        types = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
+        arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
+        return Actions(*cast(Any, arrays), stop=self.stop)

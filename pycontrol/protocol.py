@@ -1,0 +1,87 @@
+"""What a protocol is: the logic of all nodes of a run, unaware of the engine it is on.
+
+Two ways to write one, the same contract:
+
+- columns: subclass `Protocol` and work on whole windows as arrays (the clocks do);
+- per node: subclass `pycontrol.node.Node` and hand it to `PerNode` (VCube and mobile do).
+
+Whatever a node does because of an event at t takes effect at t + reaction_ps, and the protocol tells its observers what it
+broadcast and delivered, in the order in which it happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol as TypingProtocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.events import Actions, Kind, Window
+
+BROADCAST, DELIVER, LEFT, JOINED = 0, 1, 2, 3
+"""What an observer can be told: node `node` broadcast or delivered `message`; or left for good (it owes no more
+deliveries), or joined (it is owed what is broadcast from now on)."""
+
+
+class Observer(TypingProtocol):
+    """Sees every broadcast and delivery of a run and takes nothing."""
+
+    def observe(
+        self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
+    ) -> None:
+        """Rows in the order in which they happened."""
+        ...
+
+    def scalars(self) -> Mapping[str, float]:
+        """What it found, at the end of the run."""
+        ...
+
+
+@dataclass
+class Context:
+    """What a protocol is given at the start of a run."""
+
+    nodes: int
+    seed: int
+    reaction_ps: int
+    observers: list[Observer] = field(default_factory=list)
+    samples: dict[tuple[str, str], tuple[list[int], list[float]]] = field(default_factory=dict)
+    """Time series the protocol records: (module, name) -> (times in ps, values)."""
+
+    def observe(
+        self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
+    ) -> None:
+        """Tells every observer what happened, in order. Message ids are dense, from 0, in order of broadcast."""
+        for observer in self.observers:
+            observer.observe(op, time_ps, node, message)
+
+    def record(self, module: str, name: str, time_ps: int, value: float) -> None:
+        """Adds one sample to a time series."""
+        times, values = self.samples.setdefault((module, name), ([], []))
+        times.append(time_ps)
+        values.append(value)
+
+
+class Protocol:
+    """Base of all protocols. A protocol must not depend on where windows begin and end."""
+
+    passive: ClassVar[Iterable[Kind]] = ()
+    """Kinds of events this protocol never acts on: they need not close a window."""
+
+    def start(self, context: Context) -> None:
+        """Called once, before the first window."""
+        self.context = context
+
+    def on_window(self, window: Window) -> Actions:
+        """Handles the events of one window, in order, and returns what the nodes do about them."""
+        raise TypeError(f"{type(self).__name__} does not handle windows")
+
+    def scalars(self) -> Mapping[str, float]:
+        """What the protocol itself counted, at the end of the run."""
+        return {}
+
+    def state(self) -> Mapping[str, Any]:
+        """What a debugger would want to see."""
+        return {}

@@ -1,0 +1,71 @@
+"""What a study is: one paper's evaluation (or your own): network, protocol, parameters, sweeps, plots.
+
+A study is one file in `studies/` and one line in `studies/registry.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from analysis.plots import Plot
+from bridge.network import Network
+from pycontrol.protocol import Observer, Protocol
+
+MS_PS = 10**9
+S_PS = 10**12
+
+
+class Params(BaseModel):
+    """Base of a study's parameters: unknown names are refused, values are checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Study(ABC):
+    """One evaluation. Subclass it; instances hold no state."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str] = ""
+    """Short name of the paper, as in analysis/published/<paper>.csv."""
+    Params: ClassVar[type[Params]] = Params
+    engines: ClassVar[tuple[str, ...]] = ("inline", "omnet")
+    """Engines it can run on; the first one that is not missing here is the default."""
+    sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
+    """Named lists of points: `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
+    'demo' is what `make demo` runs."""
+    plots: ClassVar[Sequence[Plot]] = ()
+
+    @abstractmethod
+    def network(self, params: Any, seed: int) -> Network:
+        """The network of a run. `seed` is for choices made before the run (scripts, positions)."""
+
+    @abstractmethod
+    def protocol(self, params: Any) -> Protocol:
+        """A fresh protocol for one run."""
+
+    @abstractmethod
+    def reaction_ps(self, params: Any) -> int:
+        """L, the reaction time of a node."""
+
+    def duration_ps(self, params: Any) -> int:
+        """When the run ends; 0: when nothing is left to happen."""
+        return 0
+
+    def observers(self, params: Any, nodes: int) -> list[Observer]:
+        """Observers of a run besides the digest; by default the causality checker."""
+        from pycontrol.checker import CausalityChecker
+
+        return [CausalityChecker(nodes)]
+
+    def scalars(self, params: Any, scalars: dict[str, float]) -> dict[str, float]:
+        """Last touch on a run's scalars (e.g. a ratio of two of them)."""
+        return scalars
+
+    def options(self, params: Any, engine: str) -> Mapping[str, Any]:
+        """What only one engine understands (e.g. {"ini": ..., "config": ...} for omnet)."""
+        return {}
