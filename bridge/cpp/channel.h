@@ -1,0 +1,45 @@
+// The edge's end of the socket: PAIR, with a deadline on everything, and an eye on the controller's life.
+//
+// Environment: CAUSEWAY_ENDPOINT (ipc:// or tcp://), CAUSEWAY_CONTROLLER_PID, CAUSEWAY_DEADLINE_S (default 60),
+// CAUSEWAY_PRIVATE_DIR (the directory of the socket: removed when the controller died and cannot do it), and, for CURVE,
+// CAUSEWAY_CURVE_SERVER_KEY, CAUSEWAY_CURVE_PUBLIC_KEY, CAUSEWAY_CURVE_SECRET_KEY (Z85).
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "causeway.pb.h"
+
+namespace causeway {
+
+class Channel {
+  public:
+    explicit Channel(const std::string &endpoint);  // "": from the environment
+    ~Channel();
+    Channel(const Channel &) = delete;
+    Channel &operator=(const Channel &) = delete;
+
+    // Both end the process with one line if the controller died, is silent for too long, or sends what is no Frame.
+    void send(const Frame &frame);
+    void receive(Frame *frame);
+
+    // Prints one line, leaves nothing behind, ends the process with status 3.
+    [[noreturn]] void give_up(const std::string &why);
+
+    // Lets what was sent go out, then closes. The destructor does it too.
+    void close();
+
+  private:
+    void *context_ = nullptr;
+    void *socket_ = nullptr;
+    double deadline_s_ = 60;
+    pid_t controller_ = 0;
+    bool is_parent_ = false;
+
+    void set_up_curve();
+    bool controller_lives() const;
+    void check_peer(double waited_s, const char *doing);
+};
+
+}  // namespace causeway

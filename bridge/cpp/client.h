@@ -1,0 +1,106 @@
+// What every edge links: the handshake, windows out, actions in.
+//
+//     causeway::Client bridge;                                   // endpoint and deadline from the environment
+//     const causeway::Setup &setup = bridge.hello("mysim", "MySim 1.0");
+//     for (;;) {
+//         int64_t next_ps = queue.empty() ? causeway::kNever : queue.top().time_ps;
+//         switch (bridge.step(next_ps)) {
+//             case causeway::Client::EXCHANGE:
+//                 for (size_t i = 0, n = bridge.exchange(next_ps); i < n; ++i) schedule(bridge.action(i));
+//                 continue;
+//             case causeway::Client::END: bridge.finish("done", now_ps, events, scalars); return 0;
+//             case causeway::Client::RUN: queue.run_one();        // it calls bridge.event(...) for what the nodes see
+//         }
+//     }
+//
+// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead. An edge may let an
+// instant at or after the horizon run to its end: its events wait for the next window.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bridge/cpp/channel.h"
+#include "bridge/cpp/columns.h"
+#include "bridge/cpp/window.h"
+#include "causeway.pb.h"
+
+namespace causeway {
+
+constexpr uint32_t kContract = 1;
+
+// One row of an Actions frame.
+struct Action {
+    Act kind;
+    uint8_t interface;
+    int32_t node;
+    int32_t peer;
+    int32_t size_bytes;
+    int64_t time_ps;
+    int64_t ref;
+};
+
+class Client {
+  public:
+    enum Step { RUN, EXCHANGE, END };
+
+    explicit Client(const std::string &endpoint = "") : channel_(endpoint) {}
+
+    // Introduces the simulator and returns what to simulate. Ends the process if the controller refuses.
+    const Setup &hello(const std::string &engine, const std::string &engine_version);
+    const Setup &setup() const { return setup_; }
+
+    // Tells an event. Times must not go back.
+    void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+        window_.event(kind, time_ps, node, ref, arg);
+    }
+
+    // What to do before the simulator goes on to its next event at next_ps (kNever: it has none).
+    Step step(int64_t next_ps) const {
+        next_ps = within_run(next_ps);
+        if (!begun_ || (!stopped_ && window_.must_close(next_ps))) return EXCHANGE;
+        return stopped_ || next_ps == kNever ? END : RUN;
+    }
+
+    // Sends the window; returns the number of actions that came back (0 if the window wants no reply).
+    size_t exchange(int64_t next_ps);
+    Action action(size_t i) const;
+
+    // The protocol is done: call finish.
+    bool stopped() const { return stopped_; }
+
+    // First instant that must not be simulated before the next exchange; kNever while no active event is waiting.
+    int64_t horizon_ps() const { return window_.horizon_ps(); }
+
+    // The end of the window sent last: actions take effect at or after it.
+    int64_t window_end_ps() const { return window_end_ps_; }
+
+    struct Measured {
+        std::string module, name;
+        double value;
+    };
+
+    // The run is over.
+    void finish(const std::string &reason, int64_t end_ps, uint64_t events, const std::vector<Measured> &scalars = {});
+
+    // Tells the controller why the simulation cannot go on, and ends the process.
+    [[noreturn]] void fail(const std::string &why);
+
+  private:
+    Channel channel_;
+    Setup setup_;
+    WindowBuilder window_;
+    Frame out_, in_;
+    bool begun_ = false, stopped_ = false;
+    int64_t window_end_ps_ = 0;
+
+    int64_t within_run(int64_t next_ps) const {
+        return setup_.duration_ps() > 0 && next_ps >= setup_.duration_ps() ? kNever : next_ps;
+    }
+    void expect(Frame::BodyCase body, const char *what);
+    size_t check_actions();
+};
+
+}  // namespace causeway

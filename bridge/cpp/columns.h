@@ -1,0 +1,42 @@
+// Columns of the wire: little-endian arrays in protobuf `bytes` fields.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are little-endian; this machine is not");
+
+namespace causeway {
+
+constexpr int64_t kNever = INT64_MAX;
+
+enum Kind : uint8_t { NODE = 0, STATION = 1, ARRIVAL = 2, LOST = 3, TIMER = 4, BROADCAST = 5 };
+enum Act : uint8_t { SEND = 0, SET_TIMER = 1, CANCEL_TIMER = 2, ACT_NODE = 3, RECORD = 4 };
+constexpr int32_t kBroadcastPeer = -1;
+
+// The column as an array of T; throws if the bytes do not divide.
+template <class T>
+std::vector<T> column(const std::string &bytes) {
+    if (bytes.size() % sizeof(T) != 0) throw std::runtime_error("a column does not hold whole numbers");
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+// Row i of a column.
+template <class T>
+inline T at(const std::string &bytes, size_t i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    return value;
+}
+
+// A position as the `ref` of a STATION event.
+inline int64_t pack_position(int32_t x_mm, int32_t y_mm) {
+    return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x_mm)) << 32) | static_cast<uint32_t>(y_mm));
+}
+
+}  // namespace causeway

@@ -1,0 +1,126 @@
+// Gathers events until their window must close; the rules are those of bridge/engine.py.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "bridge/cpp/columns.h"
+#include "causeway.pb.h"
+
+namespace causeway {
+
+class WindowBuilder {
+  public:
+    struct Row {
+        int64_t time_ps;
+        int64_t ref;
+        int32_t node;
+        int32_t arg;
+        uint8_t kind;
+    };
+
+    // Passive events ride along until so many are there, even without a cap: memory is bounded.
+    static constexpr size_t kMostRows = 1 << 16;
+
+    void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
+        reaction_ps_ = reaction_ps;
+        cap_ = cap > 0 ? std::min<size_t>(cap, kMostRows) : kMostRows;
+        passive_kinds_ = passive_kinds;
+    }
+
+    // Adds an event. Times must not go back.
+    void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+        if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
+        last_ps_ = time_ps;
+        rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
+        if (horizon_ps_ == kNever && !(passive_kinds_ >> kind & 1)) horizon_ps_ = time_ps + reaction_ps_;
+    }
+
+    // The simulator must not run what happens at or after this instant before it has exchanged.
+    int64_t horizon_ps() const { return horizon_ps_; }
+
+    // Whether the window must close before the simulator goes on to next_ps (kNever: nothing is left to happen).
+    bool must_close(int64_t next_ps) const {
+        if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
+        if (rows_.empty()) return false;
+        return next_ps == kNever || (rows_.size() >= cap_ && next_ps > last_ps_);
+    }
+
+    // Moves the events before the window's end into `window`, in canonical order, and begins the next window.
+    void close(int64_t next_ps, Window *window) {
+        const bool active = horizon_ps_ != kNever;
+        const int64_t end_ps = active && next_ps >= horizon_ps_ ? horizon_ps_ : last_ps_ + 1;
+        sort_ties();
+        size_t count = rows_.size();
+        while (count > 0 && rows_[count - 1].time_ps >= end_ps) --count;
+        write(count, window);
+        window->set_number(number_++);
+        window->set_end_ps(end_ps);
+        window->set_reply(active);
+        keep_from(count);
+    }
+
+    // Window 0: empty, ends at 0, wants a reply.
+    void first(Window *window) {
+        window->set_number(number_++);
+        window->set_end_ps(0);
+        window->set_reply(true);
+    }
+
+  private:
+    std::vector<Row> rows_;
+    int64_t reaction_ps_ = 1;
+    size_t cap_ = kMostRows;
+    uint32_t passive_kinds_ = 0;
+    uint64_t number_ = 0;
+    int64_t last_ps_ = 0;
+    int64_t horizon_ps_ = kNever;
+
+    // Rows are in order of time already; those of one instant go by (kind, node, ref).
+    void sort_ties() {
+        const auto canonical = [](const Row &a, const Row &b) {
+            return std::tie(a.kind, a.node, a.ref) < std::tie(b.kind, b.node, b.ref);
+        };
+        for (size_t i = 0; i < rows_.size();) {
+            size_t j = i + 1;
+            while (j < rows_.size() && rows_[j].time_ps == rows_[i].time_ps) ++j;
+            if (j - i > 1) std::stable_sort(rows_.begin() + i, rows_.begin() + j, canonical);
+            i = j;
+        }
+    }
+
+    template <class T, class Get>
+    void fill(std::string *bytes, size_t count, Get get) {
+        bytes->resize(count * sizeof(T));
+        char *to = bytes->empty() ? nullptr : &(*bytes)[0];
+        for (size_t i = 0; i < count; ++i) {
+            const T value = get(rows_[i]);
+            std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+        }
+    }
+
+    void write(size_t count, Window *window) {
+        fill<uint8_t>(window->mutable_kind(), count, [](const Row &r) { return r.kind; });
+        fill<int64_t>(window->mutable_time_ps(), count, [](const Row &r) { return r.time_ps; });
+        fill<int32_t>(window->mutable_node(), count, [](const Row &r) { return r.node; });
+        fill<int64_t>(window->mutable_ref(), count, [](const Row &r) { return r.ref; });
+        fill<int32_t>(window->mutable_arg(), count, [](const Row &r) { return r.arg; });
+    }
+
+    // Events at or after the end stay for the next window (a simulator may run an instant to its end before it stops).
+    void keep_from(size_t count) {
+        rows_.erase(rows_.begin(), rows_.begin() + count);
+        horizon_ps_ = kNever;
+        for (const Row &row : rows_) {
+            if (!(passive_kinds_ >> row.kind & 1)) {
+                horizon_ps_ = row.time_ps + reaction_ps_;
+                break;
+            }
+        }
+    }
+};
+
+}  // namespace causeway
