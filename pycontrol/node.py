@@ -33,7 +33,9 @@ class Node:
     """One process. Subclass it; override the handlers you need."""
 
     host: PerNode
-    id: int
+
+    def __init__(self, id_: int = -1) -> None:
+        self.id = id_
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
@@ -241,7 +243,10 @@ class PerNode(Protocol):
             op, time_ps, node, message = zip(*self._log, strict=True)
             self._log.clear()
             self.context.observe(
-                np.array(op, np.uint8), np.array(time_ps, np.int64), np.array(node, np.int32), np.array(message, np.int64)
+                np.array(op, np.uint8),
+                np.array(time_ps, np.int64),
+                np.array(node, np.int32),
+                np.array(message, np.int64),
             )
 
     def _take_actions(self) -> Actions:

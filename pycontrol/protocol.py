@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol as TypingProtocol
+from typing import Any, ClassVar
+from typing import Protocol as TypingProtocol
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,0 +1,294 @@
+"""The inline engine's kernels: a time wheel of arrays and the abstract network's rules.
+
+An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole, sorted in
+canonical order (the batch), and handed out event by event. Slots of later turns of the wheel share a chain and are told apart by
+their time. Nothing here allocates per event; a kernel that runs out of room returns and is called again with more.
+
+Internal kinds follow the public ones in canonical order: at one instant, what the controller sees comes first.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from bridge.events import BROADCAST_PEER, Kind
+from bridge.random import STREAM_DELAY, STREAM_LOSS, draw, from_table, round_ns_to_ps, unit
+from bridge.workload import NEVER, next_broadcast
+
+K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
+    int(k) for k in (Kind.NODE, Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.BROADCAST)
+)
+K_SEND = 6
+"""A SEND takes effect."""
+K_LEAVE = 7
+"""A packet leaves its sender (only on networks with failures; else the copies are made at once)."""
+K_REACH = 8
+"""A copy reaches its receiver's CPU (only on networks where that takes time)."""
+
+MIN_DELAY_PS = 1000
+"""A copy travels at least this long: an instant is over before it has consequences."""
+
+# The engine's scalars, in one int64 array so that kernels can change them.
+(
+    EPOCH, POS, BATCH, FREE, FREE_ROWS, LIVE, NEXT_TIME, NEXT_NODE, NEXT_INDEX, DIRTY, EVENTS, NOW, OUT, ACTIVE, HORIZON,
+    LAST, MORE_ROWS, MORE_BATCH,
+) = range(18)  # fmt: skip
+SCALARS = 18
+
+WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
+"""What `collect` came back for."""
+
+POOL = np.dtype(
+    [("time", "i8"), ("ref", "i8"), ("extra", "i8"), ("node", "i4"), ("arg", "i4"), ("next", "i4"), ("kind", "i4")]
+)
+"""A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | how often the sender had failed (K_LEAVE)."""
+
+
+@numba.njit(cache=True)
+def put(s, pool, heads, width_ps, time, kind, node, ref, arg, extra):
+    """Puts an event on the wheel. The caller has made sure that there is a free row."""
+    row = s[FREE]
+    e = pool[row]
+    s[FREE] = e.next
+    s[FREE_ROWS] -= 1
+    s[LIVE] += 1
+    epoch = time // width_ps
+    slot = epoch & (len(heads) - 1)
+    e.time, e.kind, e.node, e.ref, e.arg, e.extra, e.next = time, kind, node, ref, arg, extra, heads[slot]
+    heads[slot] = row
+    if epoch == s[EPOCH]:
+        s[DIRTY] = 1
+
+
+@numba.njit(cache=True, inline="always")
+def _before(a, b):
+    """Canonical order of two events."""
+    if a.time != b.time:
+        return a.time < b.time
+    if a.kind != b.kind:
+        return a.kind < b.kind
+    if a.node != b.node:
+        return a.node < b.node
+    return a.ref < b.ref
+
+
+@numba.njit(cache=True)
+def _sort(batch, first, n, spare):
+    """Sorts batch[first:n] in canonical order: insertion for few, two stable passes for many."""
+    if n - first <= 40:
+        for i in range(first + 1, n):
+            j = i
+            spare[0] = batch[i]
+            while j > first and _before(spare[0], batch[j - 1]):
+                batch[j] = batch[j - 1]
+                j -= 1
+            batch[j] = spare[0]
+        return
+    rows = n - first
+    keys = np.empty(rows, np.int64)
+    start = batch[first].time
+    for i in range(rows):
+        start = min(start, batch[first + i].time)
+        keys[i] = batch[first + i].ref
+    by_ref = np.argsort(keys, kind="mergesort")
+    for i in range(rows):
+        e = batch[first + by_ref[i]]
+        keys[i] = ((e.time - start) << np.int64(24)) | (np.int64(e.kind) << np.int64(20)) | np.int64(e.node)
+    order = np.argsort(keys, kind="mergesort")
+    for i in range(rows):
+        spare[i] = batch[first + by_ref[order[i]]]
+    batch[first:n] = spare[:rows]
+
+
+@numba.njit(cache=True)
+def _gather(s, pool, heads, width_ps, batch, spare):
+    """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small."""
+    slot = s[EPOCH] & (len(heads) - 1)
+    rest = s[BATCH] - s[POS]
+    count = rest
+    row = heads[slot]
+    while row >= 0:
+        count += 1
+        row = pool[row].next
+    if count > len(batch):
+        s[MORE_BATCH] = count
+        return False
+    if s[POS] > 0:
+        for i in range(rest):
+            batch[i] = batch[s[POS] + i]
+    n = rest
+    keep = -1
+    row = heads[slot]
+    while row >= 0:
+        following = pool[row].next
+        if pool[row].time // width_ps == s[EPOCH]:
+            batch[n] = pool[row]
+            n += 1
+            pool[row].next = s[FREE]
+            s[FREE] = row
+            s[FREE_ROWS] += 1
+        else:
+            pool[row].next = keep
+            keep = row
+        row = following
+    heads[slot] = keep
+    s[POS], s[BATCH], s[DIRTY] = 0, n, 0
+    _sort(batch, 0, n, spare)
+    return True
+
+
+@numba.njit(cache=True)
+def _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node, packet, peer, interface):
+    """A packet leaves: one copy per receiver goes on its way."""
+    first, last = (0, net) if peer == BROADCAST_PEER else (peer, peer + 1)
+    for receiver in range(first, last):
+        if receiver == node and peer == BROADCAST_PEER:
+            continue
+        delay = round_ns_to_ps(from_table(table, draw(seed, STREAM_DELAY, packet, receiver)))
+        reach = now + max(np.int64(MIN_DELAY_PS), delay)
+        kind = K_REACH if recv_ps > 0 else K_ARRIVAL
+        if loss > 0.0 and unit(draw(seed, STREAM_LOSS, packet, receiver)) < loss:
+            kind = K_LOST
+        put(s, pool, heads, width_ps, reach, kind, receiver, packet, interface, 0)
+
+
+@numba.njit(cache=True)
+def _advance(s, heads, pool, width_ps, limit):
+    """Moves to the next slot that may hold something; False if that is at or after `limit` (a time)."""
+    while True:
+        s[EPOCH] += 1
+        start = s[EPOCH] * width_ps
+        if start >= limit:
+            s[EPOCH] -= 1
+            return False
+        if heads[s[EPOCH] & (len(heads) - 1)] >= 0 or (s[NEXT_TIME] < start + width_ps):
+            return True
+
+
+@numba.njit(cache=True)
+def _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
+    """Puts the broadcasts that fall into the current slot on the wheel. The caller has left enough free rows."""
+    start_ps, mean_ns, hot_share, hot_nodes, exponential = tables
+    script_time, script_node, script_size, size = script
+    end = (s[EPOCH] + 1) * width_ps
+    while s[NEXT_TIME] < end and s[FREE_ROWS] > 0:
+        i = s[NEXT_INDEX]
+        arg = script_size[i] if len(script_time) > 0 else size
+        put(s, pool, heads, width_ps, s[NEXT_TIME], K_BROADCAST, s[NEXT_NODE], i, arg, 0)
+        i += 1
+        s[NEXT_INDEX] = i
+        if len(script_time) > 0:
+            s[NEXT_TIME] = script_time[i] if i < len(script_time) else NEVER
+            s[NEXT_NODE] = script_node[i] if i < len(script_time) else 0
+        elif messages > 0 and i >= messages:
+            s[NEXT_TIME] = NEVER
+        else:
+            s[NEXT_TIME], s[NEXT_NODE] = next_broadcast(
+                seed, i, s[NEXT_TIME], first, nodes, start_ps, mean_ns, hot_share, hot_nodes, exponential
+            )
+    return s[NEXT_TIME] >= end
+
+
+@numba.njit(cache=True)
+def _internal(s, pool, heads, width_ps, e, net, seed, table, loss, cpu, state):
+    """Handles an event that the controller does not see."""
+    send_ps, send_ps_per_byte, recv_ps, faulty = cpu
+    send_free, recv_free, down, failures = state
+    now, node = e.time, e.node
+    if e.kind == K_SEND:
+        if down[node]:
+            return
+        size = e.extra & 0xFFFFFFFF
+        leave = max(now, send_free[node]) + send_ps + send_ps_per_byte * size
+        send_free[node] = leave
+        peer = e.extra >> 32
+        if faulty:
+            extra = (peer << 32) | (failures[node] & 0xFFFFFFFF)
+            put(s, pool, heads, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
+        else:
+            _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, leave, node, e.ref, peer, e.arg)
+    elif e.kind == K_LEAVE:
+        if (e.extra & 0xFFFFFFFF) == failures[node]:
+            peer = e.extra >> 32
+            _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node, e.ref, peer, e.arg)
+    else:  # K_REACH
+        done = max(now, recv_free[node]) + recv_ps
+        recv_free[node] = done
+        put(s, pool, heads, width_ps, done, K_ARRIVAL, node, e.ref, e.arg, 0)
+
+
+@numba.njit(cache=True)
+def _visible(e, down, failures, cancelled):
+    """Whether the controller gets to see an event (and what a NODE event does to the node)."""
+    if e.kind == K_NODE:
+        if (e.arg == 0) == (down[e.node] == 1):
+            return False
+        down[e.node] = 1 - e.arg
+        if e.arg == 0:
+            failures[e.node] += 1
+        return True
+    if down[e.node]:
+        return False
+    if e.kind == K_TIMER and e.ref in cancelled:
+        effect = cancelled.pop(e.ref)
+        return e.time < effect
+    return True
+
+
+@numba.njit(cache=True)
+def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, state, cancelled, work):
+    """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
+
+    It can be called again after NEEDS_*: all its state is in the arrays.
+    """
+    reaction_ps, cap, passive, duration_ps, passive_cap = limits
+    first, nodes, messages, tables, script = work
+    _, _, down, failures = state
+    while True:
+        if s[FREE_ROWS] < net + 2:
+            return NEEDS_ROWS
+        if s[DIRTY]:
+            if not _gather(s, pool, heads, width_ps, batch, spare):
+                return NEEDS_BATCH
+        if s[POS] >= s[BATCH]:
+            limit = s[HORIZON] if s[ACTIVE] else duration_ps
+            if s[LIVE] == 0 and s[NEXT_TIME] == NEVER:
+                return WINDOW_END
+            if not _advance(s, heads, pool, width_ps, limit):
+                if s[ACTIVE]:
+                    return WINDOW_FULL
+                return WINDOW_END
+            s[DIRTY] = 1
+            while not _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
+                s[MORE_ROWS] = 1
+                break
+            if s[MORE_ROWS]:  # came back for more rows in the middle of a slot: feed the rest next time
+                s[MORE_ROWS] = 0
+                s[EPOCH] -= 1
+                return NEEDS_ROWS
+            continue
+        e = batch[s[POS]]
+        if e.time >= duration_ps:
+            return WINDOW_END
+        if s[ACTIVE] and e.time >= s[HORIZON]:
+            return WINDOW_FULL
+        full = cap if cap > 0 else (np.int64(1) << 62 if s[ACTIVE] else passive_cap)
+        if s[OUT] >= full and e.time > s[LAST]:
+            s[HORIZON] = e.time
+            return WINDOW_FULL
+        if s[OUT] >= len(out):
+            return NEEDS_OUT
+        s[POS] += 1
+        s[LIVE] -= 1
+        s[EVENTS] += 1
+        s[NOW] = e.time
+        if e.kind >= K_SEND:
+            _internal(s, pool, heads, width_ps, e, net, seed, table, loss, cpu, state)
+        elif _visible(e, down, failures, cancelled):
+            out[s[OUT]] = e
+            s[OUT] += 1
+            s[LAST] = e.time
+            if not s[ACTIVE] and not (passive >> e.kind) & 1:
+                s[ACTIVE] = 1
+                s[HORIZON] = e.time + reaction_ps

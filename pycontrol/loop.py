@@ -1,0 +1,90 @@
+"""The controller's loop: windows in, actions out, until the engine says the run is over. Start reading here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bridge.engine import Engine, Finish, RunSpec
+from bridge.events import NO_ACTIONS
+from pycontrol.digest import Digest
+from pycontrol.protocol import Context, Observer, Protocol
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a run left behind."""
+
+    engine: str
+    engine_version: str
+    digest: str
+    finish: Finish
+    scalars: Mapping[str, float]
+    engine_scalars: Mapping[tuple[str, str], float]
+    samples: Mapping[tuple[str, str], tuple[list[int], list[float]]]
+    wall_s: float
+    controller_s: float
+    """Wall time spent in the protocol and its observers."""
+    windows: int
+    events: int
+
+
+@dataclass
+class Progress:
+    """What a progress bar wants to know while a run goes on."""
+
+    now_ps: int = 0
+    events: int = 0
+    windows: int = 0
+    every: int = field(default=64, repr=False)
+
+
+def passive_mask(protocol: Protocol) -> int:
+    """The protocol's passive kinds as the bit mask of the handshake."""
+    mask = 0
+    for kind in protocol.passive:
+        mask |= 1 << int(kind)
+    return mask
+
+
+def run_protocol(
+    engine: Engine,
+    spec: RunSpec,
+    protocol: Protocol,
+    observers: list[Observer],
+    report: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Runs one protocol on one engine from beginning to end."""
+    digest = Digest()
+    context = Context(spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers])
+    progress = Progress()
+    began = time.perf_counter()
+    controller_s = 0.0
+    session = engine.open(spec)
+    try:
+        protocol.start(context)
+        while not isinstance(window := session.next(), Finish):
+            entered = time.perf_counter()
+            actions = protocol.on_window(window)
+            if len(actions):
+                digest.sent(actions)
+            controller_s += time.perf_counter() - entered
+            if window.reply:
+                session.answer(actions)
+            elif actions is not NO_ACTIONS and len(actions):
+                raise RuntimeError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
+            progress.windows += 1
+            progress.events += len(window)
+            if report is not None and progress.windows % progress.every == 0:
+                progress.now_ps = window.end_ps
+                report(progress)
+        scalars = dict(protocol.scalars())
+        for observer in observers:
+            scalars.update(observer.scalars())
+        return Outcome(
+            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars, context.samples,
+            time.perf_counter() - began, controller_s, progress.windows, progress.events,
+        )  # fmt: skip
+    finally:
+        session.close()
