@@ -4,21 +4,20 @@ The abstract network
 --------------------
 N processes; any process sends a packet to any other, or to all others at once.
 
-- A SEND in effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`; the sender's CPU serves its packets one
-  after the other, in order of (t, packet). A broadcast is served once.
-- The copy for receiver r travels for a delay drawn from (seed, packet, r), in whole nanoseconds; it is lost with
+- A SEND in effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`; the sender's CPU serves its
+  packets one after the other, in order of (t, packet). A broadcast is served once.
+- The copy for receiver r travels for a delay drawn from (seed, packet, r), at least 1 ns, in whole ns; it is lost with
   probability `loss`, drawn likewise (a LOST event tells it at the instant it would have reached the receiver).
-- The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each; the ARRIVAL event
-  comes when it is done.
-- A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not left
-  when it went down), gets nothing (a copy whose ARRIVAL falls while it is down vanishes), and none of its timers or broadcasts
-  comes up.
+- The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each;
+  the ARRIVAL event comes when it is done.
+- A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not
+  left when it went down), gets nothing (a copy whose ARRIVAL falls while it is down vanishes), and none of its timers
+  or broadcasts comes up.
 
 The mobile network
 ------------------
-Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's business; the
-fields say what to build. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP over the wires,
-2 TCP over the wireless channel.
+Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's business; the fields say what to build. Interfaces: 0 UDP over the wireless
+channel (peer -1: local broadcast), 1 TCP over the wires, 2 TCP over the wireless channel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Who broadcasts when, and who fails when.
 
-The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit exponential drawn
-from (seed, i), stretched by the mean interval of the segments it passes through; the sender is drawn from (seed, i) too. That is
-the same as independent Poisson processes on every node, and needs no state per node. The C++ twin is `bridge/cpp/workload.h`.
+The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit
+exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is
+drawn from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per
+node. The C++ twin is `bridge/cpp/workload.h`.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ def run_protocol(
         for observer in observers:
             scalars.update(observer.scalars())
         return Outcome(
-            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars, context.samples,
-            time.perf_counter() - began, controller_s, progress.windows, progress.events,
+            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
+            context.samples, time.perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
     finally:
         session.close()

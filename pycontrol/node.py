@@ -11,8 +11,8 @@
 
     protocol = PerNode(Echo)
 
-A handler runs at the time of its event (`self.now_ps`); state changes at once, and what it sends or sets takes effect one reaction
-time later. Contents of packets stay here: the simulator only carries an id and a length.
+A handler runs at the time of its event (`self.now_ps`); state changes at once, and what it sends or sets takes effect
+one reaction time later. Contents of packets stay here: the simulator only carries an id and a length.
 """
 
 from __future__ import annotations
@@ -181,7 +181,8 @@ class PerNode(Protocol):
 
     def on_window(self, window: Window) -> Actions:
         rows = zip(
-            window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(), window.arg.tolist(),
+            window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
+            window.arg.tolist(),
             strict=True,
         )  # fmt: skip
         for kind, time_ps, node, ref, arg in rows:

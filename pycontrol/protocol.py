@@ -5,8 +5,8 @@ Two ways to write one, the same contract:
 - columns: subclass `Protocol` and work on whole windows as arrays (the clocks do);
 - per node: subclass `pycontrol.node.Node` and hand it to `PerNode` (VCube and mobile do).
 
-Whatever a node does because of an event at t takes effect at t + reaction_ps, and the protocol tells its observers what it
-broadcast and delivered, in the order in which it happened.
+Whatever a node does because of an event at t takes effect at t + reaction_ps, and the protocol tells its observers
+what it broadcast and delivered, in the order in which it happened.
 """
 
 from __future__ import annotations

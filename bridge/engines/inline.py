@@ -1,7 +1,7 @@
 """The abstract network in process: numpy and numba, no simulator.
 
-Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `bridge/network.py` and draw from
-the same counter-based generator.
+Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `bridge/network.py` and
+draw from the same counter-based generator.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ class InlineSession:
             self._grow_pool(2 * len(self._pool))
         bad = _act(
             s, self._pool, self._heads, self._width_ps, self._end_ps, self._cancelled,
-            actions.kind, actions.time_ps, actions.node, actions.ref, actions.peer, actions.size_bytes, actions.interface,
+            actions.kind, actions.time_ps, actions.node, actions.ref, actions.peer, actions.size_bytes,
+            actions.interface,
         )  # fmt: skip
         if bad >= 0:
             raise ValueError(

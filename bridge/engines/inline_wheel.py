@@ -1,8 +1,9 @@
 """The inline engine's kernels: a time wheel of arrays and the abstract network's rules.
 
-An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole, sorted in
-canonical order (the batch), and handed out event by event. Slots of later turns of the wheel share a chain and are told apart by
-their time. Nothing here allocates per event; a kernel that runs out of room returns and is called again with more.
+An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole,
+sorted in canonical order (the batch), and handed out event by event. Slots of later turns of the wheel share a chain
+and are told apart by their time. Nothing here allocates per event; a kernel that runs out of room returns and is
+called again with more.
 
 Internal kinds follow the public ones in canonical order: at one instant, what the controller sees comes first.
 """
@@ -31,10 +32,10 @@ MIN_DELAY_PS = 1000
 
 # The engine's scalars, in one int64 array so that kernels can change them.
 (
-    EPOCH, POS, BATCH, FREE, FREE_ROWS, LIVE, NEXT_TIME, NEXT_NODE, NEXT_INDEX, DIRTY, EVENTS, NOW, OUT, ACTIVE, HORIZON,
-    LAST, MORE_ROWS, MORE_BATCH,
-) = range(18)  # fmt: skip
-SCALARS = 18
+    EPOCH, POS, BATCH, FREE, FREE_ROWS, LIVE, NEXT_TIME, NEXT_NODE, NEXT_INDEX, DIRTY, EVENTS, NOW, OUT, ACTIVE,
+    HORIZON, LAST, MORE_BATCH,
+) = range(17)  # fmt: skip
+SCALARS = 17
 
 WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
 """What `collect` came back for."""
@@ -248,9 +249,8 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
     while True:
         if s[FREE_ROWS] < net + 2:
             return NEEDS_ROWS
-        if s[DIRTY]:
-            if not _gather(s, pool, heads, width_ps, batch, spare):
-                return NEEDS_BATCH
+        if s[DIRTY] and not _gather(s, pool, heads, width_ps, batch, spare):
+            return NEEDS_BATCH
         if s[POS] >= s[BATCH]:
             limit = s[HORIZON] if s[ACTIVE] else duration_ps
             if s[LIVE] == 0 and s[NEXT_TIME] == NEVER:
@@ -260,12 +260,8 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
                     return WINDOW_FULL
                 return WINDOW_END
             s[DIRTY] = 1
-            while not _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
-                s[MORE_ROWS] = 1
-                break
-            if s[MORE_ROWS]:  # came back for more rows in the middle of a slot: feed the rest next time
-                s[MORE_ROWS] = 0
-                s[EPOCH] -= 1
+            if not _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
+                s[EPOCH] -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
                 return NEEDS_ROWS
             continue
         e = batch[s[POS]]
