@@ -25,7 +25,7 @@ TABLES: dict[str, pa.Schema] = {
         *_required(study=_TEXT, point=_TEXT, engine=_TEXT, engine_version=_TEXT, causeway_version=_TEXT, commit=_TEXT),
         *_required(seed=_INT, digest=_TEXT),
         *_required(started_at=_TEXT),  # ISO-8601, UTC
-        *_required(wall_s=_REAL, events=_INT),
+        *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
@@ -49,7 +49,7 @@ TABLES: dict[str, pa.Schema] = {
 }
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "runs": {"source": "", "digest": "", "commit": "", "causeway_version": "", "engine_version": "", "events": 0},
+    "runs": {"source": "", "digest": "", "commit": "", "causeway_version": "", "engine_version": ""},
     "vectors": {"unit": "", "columns": "TV"},
 }
 

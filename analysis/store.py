@@ -172,6 +172,12 @@ def read_arrow(folder: Path, table: str, columns: list[str] | None = None) -> pa
     return ds.dataset(files, schema=schema.TABLES[table], format="parquet").to_table(columns=columns)
 
 
+def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
+    """One run's rows of a table; empty if the run has none."""
+    path = table_path(folder, table, run_id)
+    return pq.read_table(path, schema=schema.TABLES[table]) if path.exists() else schema.empty(table)
+
+
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> pd.DataFrame:
     """All finished runs' rows of a table as pandas: for small tables. `event` stays a nullable integer."""
     whole = read_arrow(folder, table, columns)

@@ -1,0 +1,217 @@
+"""Vector data lines, `ID [EVENT] TIME VALUE`, straight from bytes into columns; compiled.
+
+`parse` reads lines of the usual shape and stops at the first that is not, with a status that says why; the caller
+deals with that line (`lexer.py` reads anything) and calls again behind it. `records` finds lines that are not data.
+"""
+
+import numpy as np
+from numba import njit
+
+from analysis.convert.doubles import decimal_to_double
+
+DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
+NO_EVENT = np.int64(-(2**63))  # stands for a missing event number
+
+_LF, _CR, _TAB, _SPACE, _DOT = 10, 13, 9, 32, 46
+_MINUS, _PLUS, _ZERO, _NINE, _HASH = 45, 43, 48, 57, 35
+_POWERS = np.array([10**n for n in range(19)], np.int64)
+_PICO = -12
+_WHOLE_SECONDS = 9_223_372  # 2**63 picoseconds, rounded down
+
+
+@njit(inline="always")
+def _skip_blanks(data, at):
+    while data[at] == _SPACE or data[at] == _TAB:
+        at += 1
+    return at
+
+
+@njit(inline="always")
+def _blank(byte):
+    return byte in (_SPACE, _TAB)
+
+
+@njit(inline="always")
+def _digits(data, at):
+    """(value, position behind) of a run of digits, at most 18: a longer one ends at a digit, which no caller takes."""
+    value, limit = np.int64(0), at + 18
+    while at < limit and _ZERO <= data[at] <= _NINE:
+        value = value * 10 + (data[at] - _ZERO)
+        at += 1
+    return value, at
+
+
+@njit(inline="always")
+def _time(data, at):
+    """(raw, power of ten, position behind) of a time; position -1 for an odd shape. lexer.exact_time's rule."""
+    start = at
+    whole, at = _digits(data, at)
+    fraction, decimals = np.int64(0), 0
+    if at == start:
+        return whole, _PICO, -1
+    if data[at] == _DOT:
+        point = at + 1
+        fraction, at = _digits(data, point)
+        decimals = at - point
+    if not _blank(data[at]):
+        return whole, _PICO, -1
+    if decimals <= 12 and whole < _WHOLE_SECONDS:
+        return whole * _POWERS[12] + fraction * _POWERS[12 - decimals], _PICO, at
+    return _long_time(whole, fraction, decimals, at)
+
+
+@njit
+def _long_time(whole, fraction, decimals, at):
+    """A time finer than a picosecond, or too long for 64 bits of picoseconds."""
+    if decimals > 18 or whole >= _POWERS[18 - decimals] or whole + fraction == 0:
+        return whole, _PICO, -1
+    raw, exponent = whole * _POWERS[decimals] + fraction, -decimals
+    while raw % 10 == 0:
+        raw //= 10
+        exponent += 1
+    if exponent >= _PICO and whole <= _WHOLE_SECONDS:
+        if whole == _WHOLE_SECONDS:
+            return raw, _PICO, -1
+        return raw * _POWERS[exponent - _PICO], _PICO, at
+    return raw, exponent, at
+
+
+@njit(inline="always")
+def _value(data, at, bits):
+    """(value, position behind) of a plain decimal; position -1 for anything else."""
+    negative = data[at] == _MINUS
+    if negative:
+        at += 1
+    if not _ZERO <= data[at] <= _NINE:
+        return _named(data, at, negative)
+    mantissa, digits, exponent = np.uint64(0), 0, 0
+    while _ZERO <= data[at] <= _NINE:
+        mantissa = mantissa * np.uint64(10) + np.uint64(data[at] - _ZERO)
+        at += 1
+        digits += 1
+    if data[at] == _DOT:
+        at += 1
+        point = at
+        while _ZERO <= data[at] <= _NINE:
+            mantissa = mantissa * np.uint64(10) + np.uint64(data[at] - _ZERO)
+            at += 1
+        exponent = point - at
+        digits -= exponent
+    if digits > 19:
+        return 0.0, -1
+    if data[at] == 101 or data[at] == 69:  # e, E
+        at += 1
+        sign = -1 if data[at] == _MINUS else 1
+        if data[at] == _MINUS or data[at] == _PLUS:
+            at += 1
+        power, behind = _digits(data, at)
+        if behind == at or behind > at + 4:
+            return 0.0, -1
+        exponent += sign * power
+        at = behind
+    sure, value = decimal_to_double(mantissa, exponent, bits)
+    return (-value if negative else value), (at if sure else -1)
+
+
+@njit(inline="always")
+def _named(data, at, negative):
+    """`nan` and `inf`, which simulations write often enough to matter."""
+    if data[at] == 110 and data[at + 1] == 97 and data[at + 2] == 110:
+        return (np.copysign(np.nan, -1.0) if negative else np.nan), at + 3
+    if data[at] == 105 and data[at + 1] == 110 and data[at + 2] == 102:
+        return (-np.inf if negative else np.inf), at + 3
+    return 0.0, -1
+
+
+@njit(cache=True, nogil=True)
+def parse(data, at, end, base, declared, ids, events, raws, exponents, values, row):
+    """Read data lines from `at` to `end` (just behind a line end) into row `row` and on: (status, position, row).
+
+    `declared` is a hash table of three rows: vector id, number of columns, file offset of its record; `base` is the
+    file offset of data[0]. data[end - 1] must be a line end: the loops below stop there without asking for `end`.
+    """
+    bits = np.zeros(1, np.uint64)
+    mask = declared.shape[1] - 1
+    last_id, columns = np.int64(-1), np.int64(0)
+    while at < end:
+        line = at
+        at = _skip_blanks(data, at)
+        if not _ZERO <= data[at] <= _NINE:
+            at = _next_line(data, at)
+            continue
+        if row == len(ids):
+            return FULL, line, row
+        vector_id, at = _digits(data, at)
+        if not _blank(data[at]):
+            return ODD, line, row
+        if vector_id != last_id:
+            slot = vector_id & mask
+            while declared[0, slot] != vector_id and declared[0, slot] >= 0:
+                slot = (slot + 1) & mask
+            if declared[0, slot] < 0 or declared[2, slot] > base + line:
+                return UNDECLARED, line, row
+            last_id, columns = vector_id, declared[1, slot]
+        at = _skip_blanks(data, at)
+        event = NO_EVENT
+        if columns == 3:
+            start = at
+            event, at = _digits(data, at)
+            if at == start or not _blank(data[at]):
+                return ODD, line, row
+            at = _skip_blanks(data, at)
+        raw, exponent, at = _time(data, at)
+        if at < 0 or not _blank(data[at]):
+            return ODD, line, row
+        value, at = _value(data, _skip_blanks(data, at), bits)
+        if at < 0:
+            return ODD, line, row
+        at = _skip_blanks(data, at)
+        if data[at] == _CR:
+            at += 1
+        if data[at] != _LF:
+            return ODD, line, row
+        at += 1
+        ids[row], events[row], raws[row], exponents[row], values[row] = vector_id, event, raw, exponent, value
+        row += 1
+    return DONE, at, row
+
+
+@njit(inline="always")
+def _next_line(data, at):
+    while data[at] != _LF:
+        at += 1
+    return at + 1
+
+
+@njit(cache=True, nogil=True)
+def records(data, at, end, starts):
+    """Fill `starts` with where the lines that are not data begin: (how many, position reached, data lines passed)."""
+    found, rows = 0, 0
+    while at < end:
+        line = at
+        at = _skip_blanks(data, at)
+        byte = data[at]
+        if _ZERO <= byte <= _NINE:
+            rows += 1
+        elif byte != _LF and byte != _CR and byte != _HASH:
+            if found == len(starts):
+                return found, line, rows
+            starts[found] = line
+            found += 1
+        at = _next_line(data, at)
+    return found, at, rows
+
+
+def hash_table(vectors) -> np.ndarray:
+    """`declared` for `parse`, from (id, number of columns, offset) triples."""
+    vectors = list(vectors)
+    size = 16
+    while size < 3 * len(vectors):
+        size *= 2
+    table = np.full((3, size), -1, np.int64)
+    for vector_id, columns, offset in vectors:
+        slot = vector_id & (size - 1)
+        while table[0, slot] >= 0 and table[0, slot] != vector_id:
+            slot = (slot + 1) & (size - 1)
+        table[:, slot] = vector_id, columns, offset
+    return table

@@ -1,0 +1,124 @@
+"""Tokens and numbers of OMNeT++'s text result files.
+
+Everything here is the slow, complete reader of one line. Vector data lines of the usual shape never come here:
+`kernel.py` reads those, and hands over the odd ones.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+_QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t"][^ \t]*))', re.DOTALL)
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+_HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?\d+)?")
+_NOT_A_NUMBER = re.compile(r"([+-]?)nan(\(\w*\))?|[+-]?1\.#(IND|QNAN|SNAN)\d*", re.IGNORECASE)
+_INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE)
+
+PICOSECOND = -12
+_INT64 = 1 << 63
+
+
+class BadLine(ValueError):
+    """A line that is not as the format says; the message says what was expected."""
+
+
+def text(raw: bytes) -> str:
+    """A line as text. Files are UTF-8; a line that is not is read byte for byte (Latin-1), so that nothing is lost."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def tokens(line: str) -> list[str]:
+    """The tokens of a line without its line end; a comment line has none."""
+    if '"' not in line:
+        parts = (line.replace("\t", " ") if "\t" in line else line).split(" ")
+        if "" in parts:
+            parts = [part for part in parts if part]
+        return [] if parts and parts[0].startswith("#") else parts
+    if line.lstrip(" \t").startswith("#"):
+        return []
+    return _quoted_tokens(line)
+
+
+def _quoted_tokens(line: str) -> list[str]:
+    line = line.rstrip(" \t") if not line.rstrip(" \t").endswith("\\") else line
+    found, position = [], 0
+    while position < len(line):
+        match = _QUOTED.match(line, position)
+        if match is None:
+            if not line[position:].strip(" \t"):
+                break
+            raise BadLine('a closing quote (")')
+        quoted, plain = match.groups()
+        found.append(plain if quoted is None else unescape(quoted))
+        position = match.end()
+    return found
+
+
+def unescape(quoted: str) -> str:
+    """What stands between quotes, with its escapes resolved."""
+    if "\\" not in quoted:
+        return quoted
+    return _ESCAPE.sub(_resolve, quoted)
+
+
+def _resolve(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] == "x" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return _ESCAPES.get(code, code)
+
+
+def number(token: str) -> float:
+    """A double as C's strtod reads it, and the spellings of infinity and not-a-number that other compilers write."""
+    if _DECIMAL.fullmatch(token):
+        return float(token)
+    if match := _INFINITE.fullmatch(token):
+        return float(match[1] + "inf")
+    if match := _NOT_A_NUMBER.fullmatch(token):
+        return float((match[1] or "") + "nan")
+    if _HEXADECIMAL.fullmatch(token):
+        return _hexadecimal(token)
+    raise BadLine(f"a number instead of '{token}'")
+
+
+def _hexadecimal(token: str) -> float:
+    try:
+        return float.fromhex(token)
+    except OverflowError:
+        return float("-inf") if token.startswith("-") else float("inf")
+
+
+def integer(token: str, what: str) -> int:
+    """A decimal integer that fits in 64 bits."""
+    if not re.fullmatch(r"[+-]?\d{1,19}", token) or not -_INT64 <= int(token) < _INT64:
+        raise BadLine(f"{what} (an integer) instead of '{token}'")
+    return int(token)
+
+
+def exact_time(token: str) -> tuple[int, int]:
+    """A simulation time as (integer, power of ten), exact.
+
+    The power is -12 where 64 bits hold the time in picoseconds, so that nearly all times of a table share one unit;
+    else it is the one that leaves the integer no trailing zero.
+    """
+    try:
+        if not _TIME.fullmatch(token):
+            raise InvalidOperation
+        sign, digits, exponent = Decimal(token).as_tuple()
+    except InvalidOperation:
+        raise BadLine(f"a simulation time in seconds instead of '{token}'") from None
+    assert isinstance(exponent, int)
+    raw = int("".join(map(str, digits)))
+    while raw and raw % 10 == 0:
+        raw, exponent = raw // 10, exponent + 1
+    exponent = exponent if raw else PICOSECOND
+    if exponent >= PICOSECOND and raw * 10 ** (exponent - PICOSECOND) < _INT64:
+        raw, exponent = raw * 10 ** (exponent - PICOSECOND), PICOSECOND
+    if raw >= _INT64 or not -128 <= exponent <= 127:
+        raise BadLine(f"a simulation time of at most 64 bits instead of '{token}'")
+    return (-raw if sign else raw), exponent

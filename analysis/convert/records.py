@@ -1,0 +1,209 @@
+"""The records of a text result file that are not vector data: what they mean, and the table rows they become."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.convert.lexer import BadLine, integer, number, tokens
+
+Rows = dict[str, list[tuple]]
+_ITERVAR = re.compile(r"(?:^|,)\s*\$(\w+)=")
+_PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
+COLUMNS = {"TV": 2, "ETV": 3}
+
+
+@dataclass
+class Header:
+    """What a file says about a run before its first result."""
+
+    run_id: str
+    attributes: list[list[str]] = field(default_factory=list)
+    itervars: list[list[str]] = field(default_factory=list)
+    config: list[list[str]] = field(default_factory=list)
+
+    def iteration_variables(self) -> list[list[str]]:
+        """The itervars; files of version 2 have only one attribute that lists them all."""
+        attributes = {name: value for name, value in self.attributes}  # noqa: C416 (mypy wants the pairs named)
+        listed = attributes.get("iterationvars", "")
+        if self.itervars or not listed:
+            return self.itervars
+        parts = _ITERVAR.split(listed)[1:]
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        return [[name, attributes.get(name, value.strip())] for name, value in pairs]
+
+
+@dataclass
+class Section:
+    """The stretch of a file that belongs to one run, and the vectors declared in it: id -> (columns, file offset)."""
+
+    run_id: str
+    start: int
+    vectors: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+
+class RecordReader:
+    """Reads record lines one by one and collects their rows, table by table, for the current run.
+
+    `put_away(run_id, rows, offset)` gets the rows of a run when they are many, before the next run, and at the end;
+    `offset` is where the first of their records stands. An item is never split from its attributes.
+    """
+
+    def __init__(self, put_away: Callable[[str, Rows, int], None], many: int = 200_000) -> None:
+        self._put_away, self._many = put_away, many
+        self._rows: Rows = {}
+        self._row_count = 0
+        self._rows_offset = 0
+        self.headers: dict[str, Header] = {}
+        self.sections: list[Section] = []
+        self._header: Header | None = None
+        self._in_header = False
+        self._owner = ("", "", "", 0)  # kind, module, item, position: what an `attr` line belongs to
+        self._counts: dict[tuple[str, str], int] = {}
+        self._bins = 0
+        self._lost = False
+        self._handlers = {
+            "version": self._version, "run": self._run, "attr": self._attr, "itervar": self._itervar,
+            "config": self._config, "param": self._config, "scalar": self._scalar, "par": self._par,
+            "statistic": self._statistic, "field": self._field, "bin": self._bin, "vector": self._vector,
+        }  # fmt: skip
+
+    def read(self, line: str, offset: int) -> None:
+        """Take one line that is not vector data. Raises BadLine with what was expected.
+
+        What hangs on a bad line (its attributes, fields and bins) is left out with it, not hung on the item before.
+        """
+        kind = line.split(maxsplit=1)[0]
+        if self._lost and kind in _PARTS:
+            return
+        try:
+            parts = tokens(line)
+            if not parts:
+                return
+            handler = self._handlers.get(parts[0])
+            if handler is None:
+                raise BadLine(f"a record (run, attr, scalar, vector, ...) instead of '{parts[0][:40]}'")
+            handler(parts, offset)
+            self._lost = self._lost and kind in _PARTS
+        except BadLine:
+            self._lost = kind not in _PARTS
+            raise
+
+    def finish(self) -> None:
+        """Put away what is left."""
+        self._close_header()
+        if self._rows and self._header:
+            self._put_away(self._header.run_id, self._rows, self._rows_offset)
+        self._rows, self._row_count = {}, 0
+
+    # --- one method a record ---
+
+    def _add(self, table: str, *row: Any) -> None:
+        self._rows.setdefault(table, []).append(row)
+        self._row_count += 1
+
+    def _item(self, offset: int, kind: str, module: str, item: str, position: int | None = None) -> None:
+        if self._header is None:
+            raise BadLine("a 'run' record before any result")
+        if self._row_count >= self._many:
+            self.finish()
+        if not self._row_count:
+            self._rows_offset = offset
+        count = self._counts.get((self._header.run_id, kind), 0)
+        self._counts[self._header.run_id, kind] = count + 1
+        self._owner = (kind, module, item, count if position is None else position)
+        self._close_header()
+
+    def _close_header(self) -> None:
+        """The header ends: keep it, unless the run is known already and this one says nothing."""
+        header = self._header
+        if header and self._in_header and (header.attributes or header.config or header.run_id not in self.headers):
+            self.headers[header.run_id] = header
+        self._in_header = False
+
+    def _version(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "version NUMBER", 2)
+        if parts[1] not in ("2", "3"):
+            raise BadLine(f"file version 2 or 3 instead of '{parts[1]}'")
+
+    def _run(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "run ID", 2)
+        self.finish()
+        self._header, self._in_header, self._owner = Header(parts[1]), True, ("run", "", "", 0)
+        self.sections.append(Section(parts[1], offset))
+
+    def _attr(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "attr NAME VALUE", 3)
+        if self._header is None:
+            raise BadLine("a 'run' record before any 'attr'")
+        if self._in_header:
+            self._header.attributes.append(parts[1:])
+        else:
+            kind, module, item, position = self._owner
+            self._add("attributes", kind, module, item, parts[1], parts[2], position)
+            if kind == "vector" and parts[1] == "unit":
+                vectors = self._rows["vectors"]
+                vectors[-1] = (*vectors[-1][:3], parts[2], vectors[-1][4])
+
+    def _itervar(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "itervar NAME VALUE", 3)
+        self._open_header("itervar").itervars.append(parts[1:])
+
+    def _config(self, parts: list[str], offset: int) -> None:
+        _expect(parts, f"{parts[0]} NAME VALUE", 3)
+        self._open_header(parts[0]).config.append(parts[1:])
+
+    def _open_header(self, record: str) -> Header:
+        if self._header is None or not self._in_header:
+            raise BadLine(f"'{record}' only in the header of a run, before its first result")
+        return self._header
+
+    def _scalar(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "scalar MODULE NAME VALUE", 4)
+        value = number(parts[3])
+        self._item(offset, "scalar", parts[1], parts[2])
+        self._add("scalars", parts[1], parts[2], value)
+
+    def _par(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "par MODULE NAME VALUE", 4)
+        self._item(offset, "par", parts[1], parts[2])
+        self._add("pars", parts[1], parts[2], parts[3])
+
+    def _statistic(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "statistic MODULE NAME", 3)
+        self._item(offset, "statistic", parts[1], parts[2])
+        self._bins = 0
+
+    def _field(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "field NAME NUMBER", 3)
+        module, item = self._open_statistic("field")
+        self._add("statistics", module, item, parts[1], number(parts[2]))
+
+    def _bin(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "bin LOWER-EDGE VALUE", 3)
+        module, item = self._open_statistic("bin")
+        self._add("bins", module, item, self._bins, number(parts[1]), number(parts[2]))
+        self._bins += 1
+
+    def _open_statistic(self, record: str) -> tuple[str, str]:
+        kind, module, item, _ = self._owner
+        if kind != "statistic":
+            raise BadLine(f"'{record}' only below a 'statistic' record")
+        return module, item
+
+    def _vector(self, parts: list[str], offset: int) -> None:
+        _expect(parts, "vector ID MODULE NAME [COLUMNS]", 4, 5)
+        vector_id = integer(parts[1], "a vector id")
+        columns = parts[4] if len(parts) == 5 and not parts[4][:1].isdigit() else "TV"
+        if columns not in COLUMNS:
+            raise BadLine(f"columns ETV or TV instead of '{columns}'")
+        if self.sections and vector_id in self.sections[-1].vectors:
+            raise BadLine(f"a vector id that is not taken instead of {vector_id}")
+        self._item(offset, "vector", parts[2], parts[3], position=vector_id)
+        self.sections[-1].vectors[vector_id] = (COLUMNS[columns], offset)
+        self._add("vectors", vector_id, parts[2], parts[3], "", columns)
+
+
+def _expect(parts: list[str], form: str, *lengths: int) -> None:
+    if len(parts) not in lengths:
+        raise BadLine(f"'{form}'")

@@ -1,0 +1,91 @@
+"""The dimension rows of an OMNeT++ run: what its header says, in the words of the tables."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from analysis.convert.lexer import BadLine, number
+from analysis.convert.records import Header
+
+_DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
+
+
+def header_tables(header: Header, source: Path) -> dict[str, dict[str, list[Any]]]:
+    """The tables `runs`, `parameters`, `config` and `attributes` of one run, as columns.
+
+    A run's .sca and .vec begin with the same header, so both give the same rows and the later one may replace the
+    other; `source` is therefore the path without its suffix.
+    """
+    run_id, itervars = header.run_id, header.iteration_variables()
+    return {
+        "runs": {name: [value] for name, value in _run_row(header, itervars, source).items()},
+        "parameters": {
+            "run_id": [run_id] * len(itervars),
+            "name": [name for name, _ in itervars],
+            "value": [value for _, value in itervars],
+            "number": [_number(value) for _, value in itervars],
+        },
+        "config": {
+            "run_id": [run_id] * len(header.config),
+            "position": list(range(len(header.config))),
+            "name": [name for name, _ in header.config],
+            "value": [value for _, value in header.config],
+        },
+        "attributes": {
+            "run_id": [run_id] * len(header.attributes),
+            "owner": ["run"] * len(header.attributes),
+            "module": [""] * len(header.attributes),
+            "item": [""] * len(header.attributes),
+            "name": [name for name, _ in header.attributes],
+            "value": [value for _, value in header.attributes],
+            "position": [0] * len(header.attributes),
+        },
+    }
+
+
+def _run_row(header: Header, itervars: list[list[str]], source: Path) -> dict[str, Any]:
+    said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
+    study = said.get("configname", "")
+    return {
+        "run_id": header.run_id,
+        "study": study,
+        "point": _point(study, itervars),
+        "engine": "omnet",
+        "engine_version": "",  # the files do not say
+        "causeway_version": "",
+        "commit": "",
+        "seed": _seed(said),
+        "digest": "",
+        "started_at": _started_at(said.get("datetime", "")),
+        "wall_s": None,
+        "events": None,
+        "source": str(source.with_suffix("")),
+    }
+
+
+def _point(study: str, itervars: list[list[str]]) -> str:
+    """A short name for the combination of parameters, the same for all repetitions of it."""
+    parameters = sorted((name, value) for name, value in itervars if name != "repetition")
+    return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
+
+
+def _seed(said: dict[str, str]) -> int:
+    for name in ("seedset", "repetition", "runnumber"):
+        if re.fullmatch(r"\d{1,18}", said.get(name, "")):
+            return int(said[name])
+    return 0
+
+
+def _started_at(datetime: str) -> str:
+    """ISO-8601 without a zone: the files give the local time of the machine that ran."""
+    match = _DATETIME.fullmatch(datetime)
+    return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
+
+
+def _number(value: str) -> float | None:
+    try:
+        return number(value)
+    except BadLine:
+        return None

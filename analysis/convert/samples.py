@@ -1,0 +1,94 @@
+"""Columns of vector samples, and writing them as parquet while the next ones are read."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis import schema, store
+from analysis.convert.kernel import NO_EVENT
+
+BATCH_ROWS = 1 << 19
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+_SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
+_OPTIONS = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "store_schema": False,
+    "use_dictionary": ["run_id", "vector_id", "time_exp"],
+    "column_encoding": {"event": "DELTA_BINARY_PACKED", "time_raw": "DELTA_BINARY_PACKED"},
+    "write_statistics": ["vector_id", "event", "time_raw"],
+}
+
+
+class Batch:
+    """Room for one batch of samples, column by column, filled from row 0 to `rows`."""
+
+    def __init__(self, rows: int = BATCH_ROWS) -> None:
+        self.ids = np.empty(rows, np.int64)
+        self.events = np.empty(rows, np.int64)
+        self.raws = np.empty(rows, np.int64)
+        self.exponents = np.empty(rows, np.int8)
+        self.values = np.empty(rows, np.float64)
+        self.rows = 0
+
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        return self.ids, self.events, self.raws, self.exponents, self.values
+
+    def table(self, run_id: str) -> pa.Table:
+        """The filled rows as an arrow table that shares their memory."""
+        ids, events, raws, exponents, values = (column[: self.rows] for column in self.columns)
+        missing = events == NO_EVENT
+        owner = pa.DictionaryArray.from_arrays(np.zeros(self.rows, np.int32), pa.array([run_id]))
+        arrays = [
+            owner, pa.array(ids), pa.array(events, mask=missing if missing.any() else None),
+            pa.array(raws), pa.array(exponents), pa.array(values),
+        ]  # fmt: skip
+        return pa.Table.from_arrays(arrays, schema=_SCHEMA)
+
+
+class SampleWriter:
+    """Lands one parquet file of samples. While a batch is being written, the caller fills the other one.
+
+    Use as a context; `batch` is the one to fill, `swap` hands it over.
+    """
+
+    def __init__(self, path: Path, run_id: str) -> None:
+        self.run_id, self.rows = run_id, 0
+        self.batch, self._other = Batch(), Batch()
+        self._landing = store.landing(path)
+        self._thread = ThreadPoolExecutor(1)
+        self._pending: Future[None] | None = None
+
+    def __enter__(self) -> "SampleWriter":
+        self._file = pq.ParquetWriter(self._landing.__enter__(), _SCHEMA, **_OPTIONS)
+        return self
+
+    def swap(self) -> None:
+        """Hand the filled batch over and take the other, once it is written."""
+        if self._pending:
+            self._pending.result()
+        full, self.batch, self._other = self.batch, self._other, self.batch
+        self.batch.rows = 0
+        self.rows += full.rows
+        self._pending = self._thread.submit(self._write, full) if full.rows else None
+
+    def _write(self, batch: Batch) -> None:
+        self._file.write_table(batch.table(self.run_id), row_group_size=len(batch.ids))
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if error is None:
+                self.swap()
+                self.swap()
+        except BaseException as failure:
+            error = failure
+            raise
+        finally:
+            self._thread.shutdown()
+            self._file.close()
+            self._landing.__exit__(type(error) if error else None, error, trace)

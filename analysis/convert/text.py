@@ -1,0 +1,165 @@
+"""The two passes over a text result file: its records, then its vector data range by range.
+
+The records pass is cheap (it only looks at where lines begin) and says which vectors are declared where. After it the
+data can be read in any order and by anybody: a range needs the path, two offsets and the table of vectors.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from analysis.convert import kernel
+from analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
+from analysis.convert.records import Header, RecordReader, Rows, Section
+from analysis.convert.samples import Batch, SampleWriter
+
+CHUNK_BYTES = 8 << 20
+_MOST_PROBLEMS = 1000
+
+
+class StopAtProblem(Exception):
+    """A bad line, where the caller did not ask to go on."""
+
+
+@dataclass
+class Problems:
+    """Bad lines found, as (offset, what was expected): the first thousand are kept, all are counted."""
+
+    keep_going: bool
+    found: list[tuple[int, str]] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, offset: int, expected: str) -> None:
+        self.count += 1
+        if len(self.found) < _MOST_PROBLEMS:
+            self.found.append((offset, expected))
+        if not self.keep_going:
+            raise StopAtProblem
+
+    def merge(self, other: "Problems") -> None:
+        self.count += other.count
+        self.found = sorted(self.found + other.found)[:_MOST_PROBLEMS]
+
+
+@dataclass
+class Records:
+    """What the records pass found."""
+
+    headers: dict[str, Header]
+    sections: list[Section]
+    rows: int  # vector data lines
+    end: int  # just behind the last whole line
+
+
+def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes, int]]:
+    """The whole lines of the bytes [start, end): (file offset, bytes, how many of them are whole lines).
+
+    A last line without its line end is not there: a simulation may still be writing it.
+    """
+    while start < end:
+        raw = os.pread(descriptor, min(size, end - start), start)
+        lines = raw.rfind(b"\n") + 1
+        if lines:
+            yield start, raw, lines
+            start += lines
+        elif len(raw) < size:
+            return
+        else:
+            size *= 2  # one line longer than a chunk
+
+
+def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, int], None]) -> Records:
+    """The first pass: every line that is not vector data."""
+    reader = RecordReader(put_away)
+    starts, rows, end = np.empty(1 << 16, np.int64), 0, 0
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        for offset, raw, lines in chunks(file.fileno(), 0, size):
+            data, at = np.frombuffer(raw, np.uint8), 0
+            while at < lines:
+                found, at, passed = kernel.records(data, at, lines, starts)
+                rows += passed
+                _take(reader, raw, starts[:found].tolist(), offset, problems)
+            end = offset + lines
+    reader.finish()
+    return Records(reader.headers, reader.sections, rows, end)
+
+
+def _take(reader: RecordReader, raw: bytes, starts: list[int], offset: int, problems: Problems) -> None:
+    for start in starts:
+        line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
+        try:
+            reader.read(line, offset + start)
+        except BadLine as bad:
+            problems.add(offset + start, str(bad))
+
+
+def read_range(
+    path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+) -> None:
+    """The second pass, over the lines of [start, end), into `writer`."""
+    with open(path, "rb") as file:
+        for offset, raw, lines in chunks(file.fileno(), start, end):
+            _parse_chunk(raw, lines, offset, declared, problems, writer)
+
+
+def _parse_chunk(
+    raw: bytes, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+) -> None:
+    data, at = np.frombuffer(raw, np.uint8), 0
+    while True:
+        batch = writer.batch
+        status, at, batch.rows = kernel.parse(data, at, lines, offset, declared, *batch.columns, batch.rows)  # type: ignore[call-arg]
+        if status == kernel.DONE:
+            return
+        if status == kernel.FULL:
+            writer.swap()
+            continue
+        behind = raw.index(b"\n", at) + 1
+        try:
+            _odd_line(text(raw[at : behind - 1]), offset + at, declared, batch)
+        except BadLine as bad:
+            problems.add(offset + at, str(bad))
+        at = behind
+
+
+def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> None:
+    """Read one data line the complete way: a number of unusual shape, or an error to be told."""
+    parts = tokens(line.rstrip("\r"))
+    vector_id = integer(parts[0], "a vector id")
+    known = declared[:, (declared[0] == vector_id) & (declared[2] <= offset)]
+    if not known.shape[1]:
+        raise BadLine(f"a 'vector' record that declares vector {vector_id} before its data")
+    columns = int(known[1, 0])
+    if len(parts) != 1 + columns:
+        raise BadLine(f"{1 + columns} columns ({'id event time value' if columns == 3 else 'id time value'})")
+    event = integer(parts[1], "an event number") if columns == 3 else int(kernel.NO_EVENT)
+    row, (raw, exponent), value = batch.rows, exact_time(parts[-2]), number(parts[-1])
+    for column, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
+        column[row] = cell
+    batch.rows += 1
+
+
+def line_start(path: Path, offset: int, end: int) -> int:
+    """The first line start at or after `offset`, at most `end`."""
+    if offset <= 0:
+        return 0
+    with open(path, "rb") as file:
+        file.seek(offset - 1)
+        rest = file.readline(end - offset + 1)
+    return min(end, offset - 1 + len(rest))
+
+
+def located(path: Path, problems: Problems) -> list[str]:
+    """The problems kept, as "file:line: expected ..."."""
+    lines, at, line = [], 0, 1
+    with open(path, "rb") as file:
+        for offset, expected in problems.found:
+            while at < offset and (raw := file.read(min(offset - at, CHUNK_BYTES))):
+                line += raw.count(b"\n")
+                at += len(raw)
+            lines.append(f"{path}:{line}: expected {expected}")
+    return lines
