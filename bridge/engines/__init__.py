@@ -1,0 +1,24 @@
+"""The engines, by name. A new engine is one file in this folder and one line here."""
+
+from __future__ import annotations
+
+import importlib
+
+from bridge.engine import Engine
+from bridge.errors import unknown
+
+ENGINES = {
+    "inline": "bridge.engines.inline:InlineEngine",
+    "omnet": "bridge.engines.omnet:OmnetEngine",
+    "ns3": "bridge.engines.ns3:Ns3Engine",
+    "replay": "bridge.engines.replay:ReplayEngine",
+}
+"""name -> module:class"""
+
+
+def get(name: str) -> Engine:
+    """The engine of that name."""
+    if name not in ENGINES:
+        raise unknown("engine", name, ENGINES)
+    module, _, class_ = ENGINES[name].partition(":")
+    return getattr(importlib.import_module(module), class_)()

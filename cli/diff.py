@@ -1,0 +1,22 @@
+"""`causeway diff`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from analysis import store
+from bridge.errors import UserError
+
+
+def diff_folders(a: Path, b: Path, threshold: float, console: Console) -> int:
+    """Prints how two result folders differ; the exit status for CI."""
+    from analysis.diff import diff
+
+    for folder in (a, b):
+        if not store.finished_runs(folder):
+            raise UserError(f"{folder} holds no finished run, so there is nothing to compare")
+    result = diff(a, b, threshold)
+    console.print(str(result), highlight=False)
+    return 0 if result.passed else 1

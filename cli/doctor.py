@@ -1,0 +1,83 @@
+"""`causeway doctor`: what is on this machine."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from bridge import engines
+
+
+@dataclass(frozen=True)
+class Check:
+    """One row of the doctor's table."""
+
+    what: str
+    found: str
+    ok: bool
+    advice: str = ""
+
+
+def checks() -> Iterator[Check]:
+    """Everything the product can use, in the order in which a newcomer needs it."""
+    yield Check("Python", platform.python_version(), True)
+    yield _java()
+    for package in ("numpy", "numba", "pyarrow", "pyspark", "pyzmq", "protobuf"):
+        yield _package(package)
+    yield _tool("g++", "build of the edges", "apt install g++")
+    yield _tool("protoc", "build of the edges", "apt install protobuf-compiler libprotobuf-dev libzmq3-dev")
+    yield from _omnetpp()
+    for name in engines.ENGINES:
+        yield _engine(name)
+
+
+def _java() -> Check:
+    advice = "Spark (report, --spark) needs Java 17 or newer: apt install openjdk-17-jre-headless"
+    if shutil.which("java") is None:
+        return Check("Java", "not found", False, advice)
+    text = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    match = re.search(r'version "(\d+)([^"]*)"', text)
+    if match is None:
+        return Check("Java", text.splitlines()[0] if text else "unknown", False, advice)
+    return Check("Java", match[1] + match[2], int(match[1]) >= 17, "" if int(match[1]) >= 17 else advice)
+
+
+def _package(name: str) -> Check:
+    try:
+        return Check(name, version(name), True)
+    except PackageNotFoundError:
+        return Check(name, "not found", False, "make setup")
+
+
+def _tool(name: str, what_for: str, advice: str) -> Check:
+    path = shutil.which(name)
+    return Check(name, path or "not found", path is not None, "" if path else f"{what_for}: {advice}")
+
+
+def _omnetpp() -> Iterator[Check]:
+    from bridge.engines.omnet_find import find_omnetpp
+
+    found = find_omnetpp()
+    if found is None:
+        advice = "install OMNeT++ 6.1 (omnetpp.org), then set OMNETPP_ROOT or put its bin folder on PATH"
+        yield Check("OMNeT++", "not found", False, advice)
+        return
+    yield Check("OMNeT++", f"{found.version} in {found.root}", True)
+    if found.inet_root is None:
+        advice = "install INET 4.5 beside OMNeT++ (inet.omnetpp.org), or set INET_ROOT"
+        yield Check("INET", "not found", False, advice)
+    else:
+        yield Check("INET", f"{found.inet_version} in {found.inet_root}", True)
+
+
+def _engine(name: str) -> Check:
+    try:
+        why = engines.get(name).missing()
+    except ImportError as error:
+        why = str(error)
+    return Check(f"engine {name}", "ready" if why is None else "not ready", why is None, why or "")

@@ -1,0 +1,149 @@
+"""The commands of `causeway`. Each only parses, calls, and prints; the work is elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bridge.errors import RunError, UserError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+out = Console()
+err = Console(stderr=True)
+
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
+
+
+@app.command()
+def doctor() -> None:
+    """Says what is found on this machine, which versions, and what to do about what is missing."""
+    from cli.doctor import checks
+
+    table = Table("", "what", "found", "what to do")
+    for check in checks():
+        mark = "[green]ok[/]" if check.ok else "[yellow]--[/]"
+        table.add_row(mark, check.what, check.found, check.advice)
+    out.print(table)
+
+
+@app.command()
+def studies() -> None:
+    """Lists the studies with their parameters and sweeps."""
+    from cli.show import show_studies
+
+    show_studies(out)
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
+    engine: Annotated[
+        str | None, typer.Option(help="inline, omnet or ns3; default: the study's first that is here.")
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
+    sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first repetition; the next ones count up.")] = 1,
+    reps: Annotated[int, typer.Option(min=1, help="Repetitions of every point.")] = 1,
+    out_dir: OutDir = Path("results"),
+    record: Annotated[
+        bool, typer.Option(help="Keep the frames of every run in OUT/recordings, for `causeway replay`.")
+    ] = False,
+    spark: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
+    ] = None,
+    cap: Annotated[
+        int, typer.Option(min=0, help="Close a window at this many events (0: never). Changes no result.")
+    ] = 0,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
+) -> None:
+    """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
+    from cli.run import run_study
+
+    failed = run_study(
+        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, console=err if json_ else out
+    )
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def replay(file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")]) -> None:
+    """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""
+    from cli.replay import replay_file
+
+    replay_file(file, out)
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(help="A result folder.")],
+    spark: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
+    ] = None,
+) -> None:
+    """Writes DIR/report/index.html and comparison.csv from a result folder."""
+    from cli.report import write_report
+
+    write_report(directory, spark, out)
+
+
+@app.command()
+def convert(
+    paths: Annotated[list[Path], typer.Argument(help="OMNeT++ result files (.sca, .vec) or folders of them.")],
+    out_dir: OutDir = Path("results"),
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Convert the rest when a file is bad.")] = False,
+    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
+) -> None:
+    """Converts OMNeT++ result files into the parquet tables, whatever project wrote them."""
+    from cli.convert import convert_files
+
+    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, out, err))
+
+
+@app.command()
+def diff(
+    a: Annotated[Path, typer.Argument(help="A result folder.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
+) -> None:
+    """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
+    from cli.diff import diff_folders
+
+    raise typer.Exit(diff_folders(a, b, threshold, out))
+
+
+def main() -> None:
+    """The entry point: every error a user can make ends in one line."""
+    try:
+        app()
+    except UserError as error:
+        _complain(str(error), 2)
+    except RunError as error:
+        _complain(str(error), 1)
+    except KeyboardInterrupt:
+        _complain("interrupted; what had finished is kept, the same command goes on from there", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+
+
+def _complain(text: str, status: int) -> None:
+    print(f"causeway: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def print_json(value: object) -> None:
+    """The one JSON object of --json."""
+    print(json.dumps(value, allow_nan=False, default=str))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""`causeway run`: plans the runs, does them with a progress bar, prints what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from analysis import store
+from bridge.errors import UserError, unknown
+from cli.main import print_json
+from studies import campaign, registry
+from studies.parameters import parse_settings
+from studies.runner import Job, choose_engine
+from studies.study import Study
+
+
+def run_study(
+    name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
+    record: bool, spark: str | None, cap: int, as_json: bool, console: Console,
+) -> bool:  # fmt: skip
+    """Runs what was asked for; True if some run failed."""
+    study = registry.get(name)
+    points = points_of(study, sweep, parse_settings(settings))
+    if record and spark:
+        raise UserError("--record and --spark do not go together; record single runs without --spark")
+    jobs = campaign.plan(study, choose_engine(study, engine), points, seed, reps, cap)
+    if record:
+        jobs = [_recorded(job, out_dir) for job in jobs]
+    out_dir.mkdir(parents=True, exist_ok=True)
+    tally = _work(study, jobs, out_dir, spark, console)
+    found = _read_back(out_dir, jobs)
+    if as_json:
+        print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
+    else:
+        _print_scalars(console, study, jobs, found, out_dir)
+    for run_id, problem in tally.failed.items():
+        console.print(f"[red]failed[/] {run_id}: {problem}", soft_wrap=True, highlight=False)
+    return bool(tally.failed)
+
+
+def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The points to run: the sweep's, or one; what the user set holds for all of them."""
+    if sweep is None:
+        return [dict(given)]
+    if sweep not in study.sweeps:
+        raise unknown(f"sweep of study {study.name}", sweep, study.sweeps)
+    return [{**point, **given} for point in study.sweeps[sweep]]
+
+
+def _recorded(job: Job, out_dir: Path) -> Job:
+    path = out_dir / "recordings" / f"{job.run_id}.frames"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Job(job.study, job.parameters, job.seed, job.engine, job.cap, str(path))
+
+
+def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, console: Console) -> campaign.Tally:
+    began = time.monotonic()
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(study.name, total=len(jobs), left="")
+        inner = bar.add_task("", total=None, left="", visible=False)
+
+        def watch(tally: campaign.Tally) -> None:
+            left = campaign.time_left_s(tally, began)
+            text = f"{tally.running} running, {len(tally.failed)} failed, {tally.skipped} already there"
+            text += "" if left is None else f", about {left:,.0f} s left"
+            bar.update(task, completed=tally.done + tally.skipped + len(tally.failed), left=text)
+
+        def report(progress: Any) -> None:
+            text = f"t = {progress.now_ps / 1e12:,.3f} s, {progress.events:,} events"
+            bar.update(inner, description=text, visible=True)
+
+        if spark is not None:
+            return campaign.run_on_spark(jobs, out_dir, spark, watch)
+        return campaign.run_here(jobs, out_dir, watch, report=report)
+
+
+def _read_back(out_dir: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+    """The runs of these jobs that are in the folder, in the order of the jobs."""
+    found = []
+    for job in jobs:
+        if not store.has_run(out_dir, job.run_id):
+            continue
+        run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
+        rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
+        scalars = {row["name"]: _plain(row["value"]) for row in rows if row["module"] == "run"}
+        what = {"study": job.study, "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
+        came = {"digest": run["digest"], "wall_s": run["wall_s"], "scalars": scalars}
+        found.append({**what, "parameters": job.parameters, **came})
+    return found
+
+
+def _plain(value: float) -> float | int | None:
+    """Whole numbers as such; JSON has no NaN or infinity."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def _print_scalars(console: Console, study: Study, jobs: list[Job], found: list[dict[str, Any]], out_dir: Path) -> None:
+    """One column per point (its mean over the repetitions), one row per scalar."""
+    points: dict[str, list[dict[str, Any]]] = {}
+    for run in found:
+        points.setdefault(_label(run["parameters"], [job.parameters for job in jobs]), []).append(run)
+    if not points:
+        return
+    table = Table("scalar", *points, title=f"{study.name}: {study.title} ({found[0]['engine_version']})")
+    names = dict.fromkeys(name for run in found for name in run["scalars"])
+    for name in names:
+        table.add_row(name, *(_mean(runs, name) for runs in points.values()))
+    console.print(table)
+    console.print(f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them", highlight=False)
+
+
+def _label(parameters: Mapping[str, Any], all_parameters: Sequence[Mapping[str, Any]]) -> str:
+    """What tells this point from the others."""
+    differ = [k for k in parameters if len({str(p[k]) for p in all_parameters}) > 1]
+    return ", ".join(f"{k}={parameters[k]}" for k in differ) or "value"
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> str:
+    values = [v for run in runs if (v := run["scalars"].get(name)) is not None]
+    if not values:
+        return "-"
+    mean = sum(values) / len(values)
+    return f"{mean:,.0f}" if mean == int(mean) and abs(mean) >= 1 else f"{mean:,.6g}"

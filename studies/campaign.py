@@ -1,0 +1,140 @@
+"""Many runs: points x repetitions, here one after the other, or as Spark tasks, one simulation each.
+
+A run lands in the result folder whole or not at all, and a run that has landed is never done again: an interrupted
+campaign goes on where it stopped. On a cluster the folder must be one that every worker sees.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis import store
+from bridge.errors import RunError, UserError
+from studies.parameters import make_params
+from studies.runner import Job, RunResult, run_job
+from studies.study import Study
+
+
+@dataclass
+class Tally:
+    """How far a campaign is."""
+
+    total: int
+    done: int = 0
+    running: int = 0
+    skipped: int = 0
+    """Runs that were already in the folder."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """run id -> what went wrong"""
+
+
+Watch = Callable[[Tally], None]
+
+
+def plan(
+    study: Study, engine: str, points: Sequence[Mapping[str, Any]], seed: int, repetitions: int, cap: int = 0
+) -> list[Job]:
+    """The runs of a campaign: every point with seeds seed, seed + 1, ... Bad parameters are refused here already."""
+    jobs = []
+    for point in points:
+        given = make_params(study, point).model_dump(mode="json")
+        jobs += [Job(study.name, given, seed + i, engine, cap) for i in range(repetitions)]
+    return list({job.run_id: job for job in jobs}.values())
+
+
+def run_here(
+    jobs: Iterable[Job], out: Path, watch: Watch, each: Callable[[RunResult], None] | None = None, **kwargs: Any
+):
+    """Runs jobs one after the other in this process; returns the tally."""
+    todo = list(jobs)
+    tally = Tally(len(todo))
+    for job in todo:
+        if store.has_run(out, job.run_id):
+            tally.skipped += 1
+            watch(tally)
+            continue
+        tally.running = 1
+        watch(tally)
+        try:
+            result = run_job(job, **kwargs)
+        except (RunError, UserError) as error:
+            tally.failed[job.run_id] = str(error)
+        else:
+            store.write_run(out, result.tables)
+            tally.done += 1
+            if each is not None:
+                each(result)
+        tally.running = 0
+        watch(tally)
+    return tally
+
+
+def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> Tally:
+    """Runs jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails by itself is only told."""
+    from analysis import spark
+
+    todo = list(jobs)
+    tally = Tally(len(todo))
+    left = [job for job in todo if not store.has_run(out, job.run_id)]
+    tally.skipped = len(todo) - len(left)
+    watch(tally)
+    if not left:
+        return tally
+    session = spark.session(master, spark_task_maxFailures="8")
+    finished = threading.Event()
+    watcher = threading.Thread(target=_watch_folder, args=(session, left, out, tally, watch, finished), daemon=True)
+    watcher.start()
+    try:
+        outcomes = session.sparkContext.parallelize(left, len(left)).map(_Task(str(out.resolve()))).collect()
+    finally:
+        finished.set()
+        watcher.join()
+    tally.failed = {run_id: error for run_id, error in outcomes if error}
+    tally.done, tally.running = len(left) - len(tally.failed), 0
+    watch(tally)
+    return tally
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One simulation, on a worker. A task that is run twice (its worker was lost late) finds its run and does nothing."""
+
+    out: str
+
+    def __call__(self, job: Job) -> tuple[str, str]:
+        out = Path(self.out)
+        if store.has_run(out, job.run_id):
+            return job.run_id, ""
+        try:
+            store.write_run(out, run_job(job).tables)
+        except (RunError, UserError) as error:
+            return job.run_id, str(error)
+        return job.run_id, ""
+
+
+def _watch_folder(session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event):
+    """Keeps the tally while Spark works: what has landed is done, what Spark calls active is running."""
+    waiting = {job.run_id for job in jobs}
+    tracker = session.sparkContext.statusTracker()
+    while not finished.wait(0.5):
+        waiting = {run_id for run_id in waiting if not store.has_run(out, run_id)}
+        tally.done = len(jobs) - len(waiting)
+        tally.running = sum(
+            info.numActiveTasks
+            for stage in tracker.getActiveStageIds()
+            if (info := tracker.getStageInfo(stage)) is not None
+        )
+        watch(tally)
+
+
+def time_left_s(tally: Tally, began: float) -> float | None:
+    """An estimate from the runs done so far; None while there are none."""
+    done = tally.done + len(tally.failed)
+    if not done:
+        return None
+    return (time.monotonic() - began) / done * (tally.total - tally.skipped - done)

@@ -1,0 +1,58 @@
+"""From what a user typed (`--set K=V`) to checked parameters, with one-line errors; and the identity of a point."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+
+from bridge.errors import UserError, unknown
+from studies.study import Params, Study
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, str]:
+    """['a=1', 'b=x'] as a dict."""
+    parsed = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise UserError(f"'{setting}' is not a setting; write --set NAME=VALUE")
+        parsed[name.strip()] = value.strip()
+    return parsed
+
+
+def make_params(study: Study, given: Mapping[str, Any]) -> Params:
+    """The study's parameters with `given` ones set; unknown names and bad values are refused in one line."""
+    fields = study.Params.model_fields
+    for name in given:
+        if name not in fields:
+            raise unknown(f"parameter of study {study.name}", name, fields)
+    try:
+        return study.Params(**given)
+    except ValidationError as error:
+        raise UserError(_first_problem(study, error)) from None
+
+
+def _first_problem(study: Study, error: ValidationError) -> str:
+    problem = error.errors()[0]
+    name = str(problem["loc"][0]) if problem["loc"] else ""
+    if not name:
+        return f"study {study.name}: {problem['msg'].removeprefix('Value error, ')}"
+    choices = get_args(study.Params.model_fields[name].annotation)
+    if (
+        choices
+        and get_origin(study.Params.model_fields[name].annotation) is not None
+        and problem["type"] == "literal_error"
+    ):
+        return str(unknown(f"value of {name}", str(problem["input"]), map(str, choices)))
+    reason = problem["msg"][0].lower() + problem["msg"][1:].removeprefix("alue error, ")
+    return f"bad value '{problem['input']}' for parameter {name} of study {study.name}: {reason}"
+
+
+def point_of(study: Study, params: Params) -> str:
+    """A short stable name of one combination of parameters."""
+    text = json.dumps([study.name, params.model_dump(mode="json")], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
