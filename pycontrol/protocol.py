@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from bridge.events import Actions, Kind, Window
 
-BROADCAST, DELIVER, LEFT, JOINED = 0, 1, 2, 3
+BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """What an observer can be told: node `node` broadcast or delivered `message`; or left for good (it owes no more
-deliveries), or joined (it is owed what is broadcast from now on)."""
+deliveries), or joined (it is owed what is broadcast from now on); or its error detector just flagged `message`; or
+`message` arrived and must wait (FLAGGED and HELD change nothing: the checker counts how many were right)."""
 
 
 class Observer(TypingProtocol):
