@@ -36,11 +36,9 @@ class Broadcasts {
     void next() {
         if (time_ps == kNever) return;
         ++number;
-        if (messages_ > 0 && number >= messages_) {
-            time_ps = kNever;
-        } else if (!script_time_ps_.empty()) {
+        if (!script_time_ps_.empty()) {
             next_of_script();
-        } else if (start_ps_.empty()) {
+        } else if (start_ps_.empty() || (messages_ > 0 && number >= messages_)) {
             time_ps = kNever;
         } else {
             next_of_chain();

@@ -1,0 +1,102 @@
+"""The simulator as a child process: its own process group, its last lines of output, no way to outlive us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bridge.errors import UserError
+
+LAST_LINES = 20
+TOLD_LINES = 4
+END_S = 2.0
+"""How long a simulator gets to end by itself once the run is over, before it is killed."""
+
+
+class Simulator:
+    """A running simulator."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], directory: Path | None = None
+    ) -> None:
+        self.name = name
+        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+        try:
+            self._process = subprocess.Popen(
+                _with_parent_death_signal(command),
+                env={**os.environ, **environment, "CAUSEWAY_CONTROLLER_PID": str(os.getpid())},
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UserError(f"cannot start the simulator ({name}): {command[0]}: {error.strerror}") from None
+        self.pid = self._process.pid
+        self._reader = threading.Thread(target=self._read, name=f"output of {name}", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            text = line.decode(errors="replace").rstrip()
+            if text:
+                self._lines.append(text)
+
+    def death(self) -> str | None:
+        """How it died, in one line; None while it lives."""
+        status = self._process.poll()
+        if status is None:
+            return None
+        self._reader.join(timeout=1)
+        how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        return f"the simulator ({self.name}) died: {how}; {self._said()}"
+
+    def _said(self) -> str:
+        told = list(self._lines)[-TOLD_LINES:]
+        return "its last lines: " + " | ".join(line.strip() for line in told) if told else "it printed nothing"
+
+    def last_lines(self) -> list[str]:
+        """The end of its output."""
+        return list(self._lines)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Its exit status once it ended; None if it still runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout_s)
+        return None
+
+    def end(self, grace_s: float = END_S) -> None:
+        """Ends it and all its children. May be called twice."""
+        if self._process.poll() is None and grace_s > 0:
+            self.wait(grace_s)
+        for _ in range(100):
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                break
+            self._process.poll()
+            time.sleep(0.005)
+        self._process.wait()
+        self._reader.join(timeout=1)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _with_parent_death_signal(command: Sequence[str]) -> list[str]:
+    """Asks the kernel to signal the simulator when we die, even if it has not yet linked up with us.
+
+    (`preexec_fn` could do the same but is unsafe in a process with threads.) C++ edges catch this signal and say why
+    they end.
+    """
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "USR2", "--", *command] if setpriv else list(command)

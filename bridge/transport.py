@@ -1,0 +1,149 @@
+"""The controller's end of the socket: where it listens, and who may connect.
+
+By default a PAIR socket over ipc:// in a private directory (0700) that is gone as soon as the simulator has
+connected. tcp:// only on request; it always uses CURVE with keys made for this one run, which the simulator gets in
+its environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import zmq
+
+from bridge.errors import RunError, UserError
+
+SLICE_MS = 100
+"""How often a waiting controller looks whether the simulator still lives."""
+HIGH_WATER = 16
+"""Frames in flight: an engine that runs ahead must not fill the memory."""
+PREFIX = "causeway-"
+LONGEST_SOCKET_PATH = 100
+
+
+class Transport:
+    """One listening PAIR socket for one peer."""
+
+    def __init__(self, endpoint: str = "ipc") -> None:
+        """`endpoint`: "ipc", "tcp" (loopback, any free port) or "tcp://address:port"."""
+        self.environment: dict[str, str] = {}
+        self._directory: Path | None = None
+        self._lock: int | None = None
+        self._context = zmq.Context()
+        self._context.set(zmq.IO_THREADS, 1)
+        socket = self._socket = self._context.socket(zmq.PAIR)
+        for option in (zmq.RCVTIMEO, zmq.SNDTIMEO):
+            socket.setsockopt(option, SLICE_MS)
+        for option in (zmq.RCVHWM, zmq.SNDHWM):
+            socket.setsockopt(option, HIGH_WATER)
+        socket.setsockopt(zmq.LINGER, 0)
+        try:
+            self._bind(endpoint)
+        except BaseException:
+            self.close()
+            raise
+
+    def _bind(self, endpoint: str) -> None:
+        if endpoint == "ipc":
+            self._directory, self._lock = private_directory()
+            self.endpoint = f"ipc://{self._directory}/bridge"
+            self._socket.bind(self.endpoint)
+            self.environment["CAUSEWAY_PRIVATE_DIR"] = str(self._directory)
+        elif endpoint == "tcp" or endpoint.startswith("tcp://"):
+            self._use_curve()
+            try:
+                self._socket.bind("tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint)
+            except zmq.ZMQError as error:
+                raise UserError(f"cannot listen on {endpoint}: {error}; use 'tcp' for any free port") from None
+            self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
+        else:
+            raise UserError(f"unknown endpoint '{endpoint}'; use ipc, tcp or tcp://address:port")
+        self.environment["CAUSEWAY_ENDPOINT"] = self.endpoint
+
+    def _use_curve(self) -> None:
+        server_public, server_secret = zmq.curve_keypair()
+        client_public, client_secret = zmq.curve_keypair()
+        self._socket.curve_server = True
+        self._socket.curve_publickey, self._socket.curve_secretkey = server_public, server_secret
+        self.environment.update(
+            CAUSEWAY_CURVE_SERVER_KEY=server_public.decode(),
+            CAUSEWAY_CURVE_PUBLIC_KEY=client_public.decode(),
+            CAUSEWAY_CURVE_SECRET_KEY=client_secret.decode(),
+        )
+
+    def peer_is_connected(self) -> None:
+        """From here on nobody else needs the socket's name: remove it and its directory."""
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
+        """The next frame. `check_peer` says in words why none can come any more; the deadline bounds the wait."""
+        try:
+            return self._socket.recv()
+        except zmq.Again:
+            return self._until(deadline_s, check_peer, self._socket.recv, "said nothing")
+
+    def send(self, data: bytes, deadline_s: float, check_peer: Callable[[], str | None]) -> None:
+        """Sends one frame."""
+        try:
+            self._socket.send(data)
+        except zmq.Again:
+            self._until(deadline_s, check_peer, lambda: self._socket.send(data), "took nothing")
+
+    def _until(self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable, silent: str) -> bytes:
+        began = time.monotonic() - SLICE_MS / 1000
+        while True:
+            dead = check_peer()
+            with contextlib.suppress(zmq.Again):
+                return attempt()  # also after a death: what it said last may still be on its way
+            if dead is not None:
+                raise RunError(dead)
+            if time.monotonic() - began >= deadline_s:
+                raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended")
+
+    def close(self, linger_ms: int = 0) -> None:
+        """Closes the socket; what was sent gets `linger_ms` to go out."""
+        if not self._context.closed:
+            self._socket.close(linger_ms)
+            self._context.term()
+        self.peer_is_connected()
+
+
+def private_directory() -> tuple[Path, int]:
+    """A new directory only we can enter, locked while this process lives; sweeps those of processes that were killed."""
+    parent = Path(tempfile.gettempdir())
+    if len(str(parent)) > LONGEST_SOCKET_PATH - 30:
+        parent = Path("/tmp")  # a socket's name has room for about 100 bytes
+    for old in parent.glob(f"{PREFIX}*"):
+        _sweep(old)
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    lock = os.open(directory, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return directory, lock
+
+
+def _sweep(directory: Path) -> None:
+    """Removes a private directory whose owner died.
+
+    A living owner holds the lock; a young directory may not be locked yet.
+    """
+    with contextlib.suppress(OSError):
+        if directory.stat().st_uid != os.getuid() or time.time() - directory.stat().st_mtime < 60:
+            return
+        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(directory, ignore_errors=True)
+        finally:
+            os.close(lock)
