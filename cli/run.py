@@ -29,7 +29,7 @@ def run_study(
     points = points_of(study, sweep, parse_settings(settings))
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
-    jobs = campaign.plan(study, choose_engine(study, engine), points, seed, reps, cap)
+    jobs = campaign.plan(name, choose_engine(study, engine), points, seed, reps, cap)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)

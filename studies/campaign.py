@@ -15,9 +15,9 @@ from typing import Any
 
 from analysis import store
 from bridge.errors import RunError, UserError
+from studies import registry
 from studies.parameters import make_params
 from studies.runner import Job, RunResult, run_job
-from studies.study import Study
 
 
 @dataclass
@@ -37,13 +37,14 @@ Watch = Callable[[Tally], None]
 
 
 def plan(
-    study: Study, engine: str, points: Sequence[Mapping[str, Any]], seed: int, repetitions: int, cap: int = 0
+    name: str, engine: str, points: Sequence[Mapping[str, Any]], seed: int, repetitions: int, cap: int = 0
 ) -> list[Job]:
     """The runs of a campaign: every point with seeds seed, seed + 1, ... Bad parameters are refused here already."""
+    study = registry.get(name)
     jobs = []
     for point in points:
         given = make_params(study, point).model_dump(mode="json")
-        jobs += [Job(study.name, given, seed + i, engine, cap) for i in range(repetitions)]
+        jobs += [Job(name, given, seed + i, engine, cap) for i in range(repetitions)]
     return list({job.run_id: job for job in jobs}.values())
 
 

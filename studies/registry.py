@@ -1,10 +1,13 @@
-"""The studies, by name. A new study is one file and one line here."""
+"""The studies, by name. A new study is one file and one line here; your own may be any file: `causeway run my.py`."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
+from pathlib import Path
 
-from bridge.errors import unknown
+from bridge.errors import UserError, unknown
 from studies.study import Study
 
 STUDIES = {
@@ -14,11 +17,31 @@ STUDIES = {
 
 
 def get(name: str) -> Study:
-    """The study of that name."""
+    """The study of that name, or the one in the file of that name."""
+    if name.endswith(".py"):
+        return _from_file(Path(name))
     if name not in STUDIES:
         raise unknown("study", name, STUDIES)
     module, _, class_ = STUDIES[name].partition(":")
     return getattr(importlib.import_module(module), class_)()
+
+
+def _from_file(path: Path) -> Study:
+    """The one Study class that a file defines."""
+    if not path.is_file():
+        raise UserError(f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one")
+    module_name = f"causeway_study_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module_name]
+    found = [v for v in own if issubclass(v, Study)]
+    if len(found) != 1:
+        raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of studies.study.Study")
+    return found[0]()
 
 
 def all_studies() -> list[Study]:

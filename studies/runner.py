@@ -25,6 +25,7 @@ class Job:
     """One run to do: plain data, so that it can be shipped to a worker."""
 
     study: str
+    """A name in the registry, or the path of a file that defines a study."""
     parameters: dict[str, Any]
     seed: int
     engine: str
@@ -34,7 +35,7 @@ class Job:
     @property
     def run_id(self) -> str:
         study = registry.get(self.study)
-        return f"{self.study}-{point_of(study, make_params(study, self.parameters))}-{self.engine}-{self.seed}"
+        return f"{study.name}-{point_of(study, make_params(study, self.parameters))}-{self.engine}-{self.seed}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""`make demo`: a few points of every study on the engines that are here, then the report."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from bridge.errors import RunError, UserError
+from cli.report import write_report
+from cli.run import run_study
+from studies import registry
+
+REPETITIONS = 3
+
+
+def main() -> None:
+    """Runs the sweep 'demo' of every study that has one and says where the report is."""
+    console = Console()
+    directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo")
+    failed = False
+    for name in registry.STUDIES:
+        study = registry.get(name)
+        if "demo" not in study.sweeps:
+            continue
+        try:
+            failed |= run_study(name, None, [], "demo", 1, REPETITIONS, directory, False, None, 0, False, console)
+        except UserError as error:  # an engine that is not here: say so and go on
+            console.print(f"[yellow]{name} is left out:[/] {error}", highlight=False, soft_wrap=True)
+        except RunError as error:
+            console.print(f"[red]{name} failed:[/] {error}", highlight=False, soft_wrap=True)
+            failed = True
+    if shutil.which("java") is None:
+        console.print("no report: Spark needs Java 17 (apt install openjdk-17-jre-headless)")
+        sys.exit(1)
+    write_report(directory, None, console)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
