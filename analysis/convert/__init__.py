@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from analysis import schema, store
-from analysis.convert.job import RANGE_BYTES, RangeResult, RangeTask, convert_file, run_range
+from analysis.convert import job
+from analysis.convert.job import RangeResult, RangeTask, convert_file, run_range
 from analysis.convert.report import FileReport, Report
 from bridge.errors import UserError
 
@@ -38,7 +39,7 @@ def convert(
     files, out = find(paths), Path(out)
     if spark is None:
         return Report([_one(path, out, keep_going) for path in files])
-    huge = [path for path in files if path.stat().st_size > 2 * RANGE_BYTES]
+    huge = [path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES]
     small = [path for path in files if path not in set(huge)]
     done = {path: _one(path, out, keep_going, spark) for path in huge}
     if small:

@@ -10,11 +10,11 @@ from decimal import Decimal, InvalidOperation
 _QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t"][^ \t]*))', re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
-_HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?\d+)?")
-_NOT_A_NUMBER = re.compile(r"([+-]?)nan(\(\w*\))?|[+-]?1\.#(IND|QNAN|SNAN)\d*", re.IGNORECASE)
-_INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE)
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?\d+)?", re.ASCII)
+_NOT_A_NUMBER = re.compile(r"([+-]?)nan(\(\w*\))?|[+-]?1\.#(IND|QNAN|SNAN)\d*", re.IGNORECASE | re.ASCII)
+_INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE | re.ASCII)
 
 PICOSECOND = -12
 _INT64 = 1 << 63
@@ -95,7 +95,7 @@ def _hexadecimal(token: str) -> float:
 
 def integer(token: str, what: str) -> int:
     """A decimal integer that fits in 64 bits."""
-    if not re.fullmatch(r"[+-]?\d{1,19}", token) or not -_INT64 <= int(token) < _INT64:
+    if not re.fullmatch(r"[+-]?\d{1,19}", token, re.ASCII) or not -_INT64 <= int(token) < _INT64:
         raise BadLine(f"{what} (an integer) instead of '{token}'")
     return int(token)
 
