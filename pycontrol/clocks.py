@@ -1,7 +1,8 @@
 """What all logical clocks here share: the entries of a process, and the comparison of two clocks.
 
-A message carries the clock of its sender. Receivers compare with what it was BEFORE the sender counted the message in (`need`):
-`m.V[x] - 1 <= V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere is then the one condition `need <= clock`.
+A message carries the clock of its sender. Receivers compare with what it was BEFORE the sender counted the message in
+(`need`): `m.V[x] - 1 <= V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere is then the one condition
+`need <= clock`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Causal broadcast with probabilistic clocks (Mostefaoui and Weiss 2017; Algorithm 1 of the paper `hash`), over columns.
+"""Causal broadcast with probabilistic clocks (Mostefaoui and Weiss 2017; paper `hash`, Algorithm 1), over columns.
 
     broadcast(m):   V[x] += 1 for x in f(p); m.V = V; send m to all
     reception(m):   wait until V[x] >= m.V[x] - 1 for x in f(sender) and V[x] >= m.V[x] elsewhere
@@ -35,7 +35,7 @@ class ProbabilisticClock(Protocol):
 
     def __init__(self, clock_size: int, entries: int, detect: bool = False) -> None:
         if not 1 <= entries <= clock_size:
-            raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: choose 1 to {clock_size}")
+            raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
         self.clock_size, self.entries, self.detect = clock_size, entries, detect
 
     def entries_of_all(self) -> NDArray[np.int32]:

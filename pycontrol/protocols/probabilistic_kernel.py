@@ -1,7 +1,8 @@
 """The hot path of the clocks: broadcast, reception and delivery, event by event over arrays.
 
-A message in flight lives in a slot until everybody has delivered it. What cannot be delivered yet waits in a list of its
-process, in order of arrival; each item remembers one entry that lacked, and is looked at in full only once that entry has caught up.
+A message in flight lives in a slot until everybody has delivered it. What cannot be delivered yet waits in a list of
+its process, in order of arrival; each item remembers one entry that lacked, and is looked at in full only once that
+entry has caught up.
 """
 
 from __future__ import annotations
@@ -108,10 +109,10 @@ def _hold(s, p, slot, entry):
 @numba.njit(cache=True, inline="always")
 def _suspicious(clock, f, need, p, slot, sender):
     """Mostefaoui's detector: every entry in which the message counts is ahead of what it needs already."""
+    ahead = True
     for x in f[sender]:
-        if clock[p, x] == need[slot, x]:
-            return False
-    return True
+        ahead &= clock[p, x] > need[slot, x]
+    return ahead
 
 
 @numba.njit(cache=True)
