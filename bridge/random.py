@@ -51,7 +51,7 @@ def unit(bits: np.uint64) -> float:
 
 
 @numba.njit(cache=True, inline="always")
-def below(bits: np.uint64, n: int) -> int:
+def below(bits: np.uint64, n: int) -> np.int64:
     """An integer in [0, n)."""
     return np.int64(bits % np.uint64(n))
 
@@ -66,6 +66,18 @@ def from_table(table: NDArray[np.float64], bits: np.uint64) -> float:
 
 
 @numba.njit(cache=True, inline="always")
-def round_ns_to_ps(value_ns: float) -> int:
+def round_ns_to_ps(value_ns: float) -> np.int64:
     """A non-negative duration, rounded to whole nanoseconds, in picoseconds."""
     return np.int64(np.floor(value_ns + 0.5)) * np.int64(1000)
+
+
+@numba.njit(cache=True, inline="always")
+def draw_unit(seed: int, stream: int, a: int, b: int) -> float:
+    """A float64 in [0, 1) for (seed, stream, a, b)."""
+    return unit(draw(seed, stream, a, b))
+
+
+@numba.njit(cache=True, inline="always")
+def draw_ps(table: NDArray[np.float64], seed: int, stream: int, a: int, b: int) -> np.int64:
+    """A duration in ps for (seed, stream, a, b), from a table of quantiles in ns."""
+    return round_ns_to_ps(from_table(table, draw(seed, stream, a, b)))

@@ -255,4 +255,4 @@ class PerNode(Protocol):
         self._actions.clear()
         types = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
         arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
-        return Actions(*cast(Any, arrays), stop=self.stop)
+        return Actions(*cast(Any, [*arrays, self.stop]))

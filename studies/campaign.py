@@ -103,7 +103,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
 
 @dataclass(frozen=True)
 class _Task:
-    """One simulation, on a worker. A task that is run twice (its worker was lost late) finds its run and does nothing."""
+    """One simulation, on a worker. A task run twice (its worker was lost late) finds its run and does nothing."""
 
     out: str
 

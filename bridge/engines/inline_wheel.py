@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from bridge.events import BROADCAST_PEER, Kind
-from bridge.random import STREAM_DELAY, STREAM_LOSS, draw, from_table, round_ns_to_ps, unit
+from bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
 from bridge.workload import NEVER, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
@@ -146,10 +146,10 @@ def _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
-        delay = round_ns_to_ps(from_table(table, draw(seed, STREAM_DELAY, packet, receiver)))
+        delay = draw_ps(table, seed, STREAM_DELAY, packet, receiver)
         reach = now + max(np.int64(MIN_DELAY_PS), delay)
         kind = K_REACH if recv_ps > 0 else K_ARRIVAL
-        if loss > 0.0 and unit(draw(seed, STREAM_LOSS, packet, receiver)) < loss:
+        if loss > 0.0 and draw_unit(seed, STREAM_LOSS, packet, receiver) < loss:
             kind = K_LOST
         put(s, pool, heads, width_ps, reach, kind, receiver, packet, interface, 0)
 
