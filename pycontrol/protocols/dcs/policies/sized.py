@@ -1,0 +1,44 @@
+"""The default policy: as many components as the load asks for.
+
+`entries_for` gives the size of a clock that keeps the target error at a load. A process that sees a load for which its
+clock is too small expands at once. One that sees a load for which it is too large, by a margin, moves off the
+components it could do without; the one whose turn it is starts the round that deactivates the last of them. Inactive
+components are removed the same way as long as there are more of them than active ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
+
+Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Load per second -> entries of a clock that keeps the target error."""
+
+
+class Sized(Policy):
+    """Sizes the clock by `entries_for(load)`."""
+
+    ticks = True
+
+    def __init__(self, entries_for: Sizing, component_size: int, capacity: int, margin: float = 0.1) -> None:
+        self.entries_for, self.margin = entries_for, margin
+        self.component_size, self.capacity = component_size, capacity
+
+    def wish(self, view: View) -> Wish:
+        wish = Wish.none(len(view.nodes))
+        wish.grow_to = self._components(view.load_per_s)
+        enough = self._components(view.load_per_s * (1 + self.margin))
+        too_many = enough < view.active
+        wish.assign_below = np.where(too_many & (view.s_incr.max(axis=1) >= enough), enough, wish.assign_below)
+        turn = whose_turn(view)
+        wish.deactivate = turn & too_many
+        wish.remove = turn & ~too_many & (view.total > 2 * view.active)
+        return wish
+
+    def _components(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
+        wanted = np.ceil(self.entries_for(load_per_s) / self.component_size)
+        return np.clip(wanted, 1, self.capacity).astype(np.int32)

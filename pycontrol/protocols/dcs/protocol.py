@@ -1,0 +1,349 @@
+"""All processes of a run with Dynamic Clock Sets, over columns. Start here.
+
+A window goes through `kernel.handle`, which broadcasts, receives and delivers messages and puts the packets of rounds
+into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`rounds`), then asks the policy
+what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window
+from bridge.random import draw, unit
+from pycontrol.protocol import Context, Protocol
+from pycontrol.protocols.dcs import kernel, rounds
+from pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
+from pycontrol.protocols.dcs.state import (
+    ASSIGNED,
+    CONTROL_ARRIVED,
+    DELIVERED,
+    EXPANDED_BY_MESSAGE,
+    SENT_ENTRIES,
+    STREAM_POLICY,
+    WAITED,
+    State,
+    hash_entries,
+    initial_state,
+    more_slots,
+    more_waiting,
+)
+from pycontrol.slots import NEXT, Slots
+
+HEADER_BYTES = 16
+ENTRY_BYTES = 4
+
+
+class DynamicClockSet(Protocol):
+    """The broadcast of dcs23: a clock of `components` components to begin with, changed by the policy."""
+
+    passive = (Kind.ARRIVAL,)
+
+    def __init__(
+        self,
+        policy: Policy,
+        component_size: int = 50,
+        components: int = 1,
+        capacity: int = 1,
+        increments: int = 2,
+        assigned: int = 1,
+        period_ps: int = 250_000_000_000,
+        phases: int = 5,
+        memory_ps: int = 2_000_000_000_000,
+        messages: int = 0,
+        payload_bytes: int = 0,
+    ) -> None:
+        """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
+        increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
+        different instants; `memory_ps`: over what time the load is averaged; `messages`: ticks end when so many have
+        been delivered everywhere (0: never)."""
+        assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
+        self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
+        self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
+        self.alpha = min(1.0, period_ps / memory_ps)
+        self.messages, self.payload_bytes = messages, payload_bytes
+
+    def start(self, context: Context) -> None:
+        super().start(context)
+        n = context.nodes
+        self._slots = Slots(256)
+        f = hash_entries(n, self.size, self.increments, context.seed)
+        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self._slots)
+        self._log = _new_log(4096)
+        self._mail: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
+        self.rounds: list[rounds.Round] = []
+        self.blocked = np.zeros(n, np.int32)
+        """In how many undecided rounds each process takes part."""
+        self.refused = 0
+        self.tick = np.zeros(n, np.int64)
+        self.load = np.zeros(n)
+        self._heard = np.zeros(n, np.int64)
+        self._timers = 0
+        self._entries = _Average()
+        self._actions: list[Actions] = []
+        self.control_packets = self.control_bytes = 0
+
+    # ---- windows --------------------------------------------------------------------------------------------------
+    def on_window(self, window: Window) -> Actions:
+        if window.number == 0:
+            return self._first_ticks() if self.policy.ticks else NO_ACTIONS
+        first = int(self.s.slots[NEXT])
+        mail = np.empty(len(window), np.int64)
+        row = told = 0
+        while True:
+            why, row, rows = kernel.handle(
+                self.s, window.kind, window.time_ps, window.node, window.ref, row, self._log, told, mail
+            )
+            told = rows
+            if why in (kernel.END, kernel.AT_TIMER):
+                self._file_mail(window, mail)
+                if why == kernel.END:
+                    break
+                end = row + int(np.searchsorted(window.time_ps[row:], window.time_ps[row], side="right"))
+                end = row + int((window.kind[row:end] == Kind.TIMER).sum())
+                self._on_ticks(int(window.time_ps[row]), window.node[row:end].astype(np.int32))
+                row = end
+            else:
+                self._make_room(why, told)
+        if told:
+            self.context.observe(*(c[:told] for c in self._log))
+        self._send_messages(window, first)
+        return self._take_actions()
+
+    def _make_room(self, why: int, told: int) -> None:
+        if why == kernel.NEEDS_SLOT:
+            self.s = more_slots(self.s, self._slots)
+        elif why == kernel.NEEDS_WAITING:
+            self.s = more_waiting(self.s)
+        elif why == kernel.NEEDS_LOG:
+            self._log = tuple(np.concatenate([c, np.empty_like(c)]) for c in self._log)
+        else:
+            raise AssertionError("a message carries a component that its receiver has removed")
+
+    def _send_messages(self, window: Window, first: int) -> None:
+        """One packet for every message broadcast in this window; packet ids are message ids."""
+        rows = np.flatnonzero(window.kind == Kind.BROADCAST)
+        if not len(rows):
+            return
+        ids = np.arange(first, first + len(rows))
+        size = HEADER_BYTES + window.arg[rows]
+        for i, id_ in enumerate(ids):  # a message may be gone already only if there is one process
+            slot = int(self.s.ring[id_ & (len(self.s.ring) - 1)])
+            size[i] += ENTRY_BYTES * (self.s.length[slot] * (self.size + 1) + self.assigned)
+        effect_ps = window.time_ps[rows] + self.context.reaction_ps
+        self._act(Act.SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
+
+    # ---- ticks ----------------------------------------------------------------------------------------------------
+    def _first_ticks(self) -> Actions:
+        nodes = np.arange(self.context.nodes)
+        self._set_timers(nodes, self.period_ps + nodes % self.phases * (self.period_ps // self.phases))
+        return self._take_actions()
+
+    def _set_timers(self, nodes: NDArray[Any], due_ps: NDArray[np.int64]) -> None:
+        ids = self._timers + np.arange(len(nodes))
+        self._timers += len(nodes)
+        self._act(Act.SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
+
+    def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
+        """The processes read their mail, look at their load and do what the policy wishes."""
+        self._outbox: list[tuple[int, int, int, int]] = []
+        self._read_mail(nodes)
+        heard = self.s.heard[nodes]
+        rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
+        self._heard[nodes] = heard
+        self.load[nodes] += (rate - self.load[nodes]) * self.alpha
+        self._grant(nodes, self.policy.wish(self._view(nodes)))
+        self.tick[nodes] += 1
+        self._entries.add(self.s.active[nodes] * self.size)
+        if nodes[0] == 0:
+            self.context.record("dcs", "entries", now_ps, float(self.s.active.mean() * self.size))
+        self._post(now_ps)
+        if not self._is_over():
+            self._set_timers(nodes, np.full(len(nodes), now_ps + self.period_ps))
+
+    def _is_over(self) -> bool:
+        """Everything broadcast, delivered and decided."""
+        s = self.s
+        return (
+            0 < self.messages <= s.slots[NEXT]
+            and not s.left.any()
+            and not self._mail
+            and not any(r.open for r in self.rounds)
+            and not self.blocked.any()
+        )
+
+    def _view(self, nodes: NDArray[np.int32]) -> View:
+        s, tick = self.s, int(self.tick[nodes[0]])
+        per_component = (len(nodes), self.capacity, self.size)
+        return View(
+            tick, self.context.nodes, nodes, self.load[nodes], s.active[nodes], s.total[nodes], s.s_incr[nodes],
+            lambda: s.clock[nodes].reshape(per_component).sum(axis=2) / self.increments,
+            lambda: np.array([unit(draw(self.context.seed, STREAM_POLICY, p, tick)) for p in nodes]),
+        )  # fmt: skip
+
+    def _grant(self, nodes: NDArray[np.int32], wish: Wish) -> None:
+        """Expand, assign, start rounds: only for processes that no round blocks."""
+        s, free = self.s, self.blocked[nodes] == 0
+        for i in np.flatnonzero(free & (wish.grow_to > s.active[nodes])):
+            expand(s, nodes[i], int(wish.grow_to[i]))
+        for i in np.flatnonzero(free & (wish.assign_below != STAY)):
+            kernel.assign(s, nodes[i], min(wish.assign_below[i], s.active[nodes[i]]), STAY)
+        for i in np.flatnonzero(free & (wish.avoid != STAY) & (s.active[nodes] > 1)):
+            kernel.assign(s, nodes[i], s.active[nodes[i]], wish.avoid[i])
+        for i in np.flatnonzero(free & (wish.deactivate | wish.remove)):
+            self.begin(rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
+
+    # ---- rounds ---------------------------------------------------------------------------------------------------
+    # A packet of round r has the id CONTROL + r * (N + 2) + what: what < N is the acknowledgement of process `what`.
+
+    def begin(self, kind: int, starter: int) -> bool:
+        """Starts a round if the starter meets the conditions itself."""
+        if not rounds.may_begin(self.s, kind, starter):
+            return False
+        r = rounds.begin(self.s, len(self.rounds), kind, starter)
+        self.rounds.append(r)
+        self.blocked[starter] += 1
+        entries = self.size if kind == rounds.DEACTIVATE else 2 * self.context.nodes
+        self._mail_out(r, self.context.nodes, starter, BROADCAST_PEER, ENTRY_BYTES * entries)
+        if r.missing_answers == 0:
+            self._decide(r)
+        return True
+
+    def _decide(self, r: rounds.Round) -> None:
+        r.open = False
+        self.refused += not r.accepted
+        starter = np.array([r.starter], np.int32)
+        self.blocked[starter] -= 1
+        rounds.decide(self.s, r, starter)
+        self._mail_out(r, self.context.nodes + 1, r.starter, BROADCAST_PEER, 1)
+
+    def _file_mail(self, window: Window, mail: NDArray[np.int64]) -> None:
+        count = int(self.s.counts[CONTROL_ARRIVED])
+        if count:
+            self._mail.append((window.node[mail[:count]], window.ref[mail[:count]]))
+            self.s.counts[CONTROL_ARRIVED] = 0
+
+    def _read_mail(self, nodes: NDArray[np.int32]) -> None:
+        """Mail is read by round; within a round acknowledgements first, then the request, then the decision."""
+        if not self._mail:
+            return
+        to, packet = (np.concatenate(c) for c in zip(*self._mail, strict=True))
+        due = np.zeros(self.context.nodes, np.bool_)
+        due[nodes] = True
+        mine = due[to]
+        self._mail = [(to[~mine], packet[~mine])] if not mine.all() else []
+        number, what = np.divmod(packet[mine] - kernel.CONTROL, self.context.nodes + 2)
+        to = to[mine]
+        for n in np.unique(number):
+            this = number == n
+            self._read(self.rounds[n], what[this], to[this])
+
+    def _read(self, r: rounds.Round, what: NDArray[np.int64], to: NDArray[np.int32]) -> None:
+        """What some processes do about their mail of one round."""
+        n = self.context.nodes
+        answers = what[what < n]
+        if len(answers):
+            r.missing_answers -= len(answers)
+            r.accepted &= bool(r.answers[answers].all())
+            if r.missing_answers == 0:
+                self._decide(r)
+        asked = np.sort(to[what == n])
+        if len(asked):
+            r.answers[asked] = rounds.acknowledge(self.s, r, asked)
+            self.blocked[asked] += 1
+            for p in asked:
+                self._mail_out(r, int(p), int(p), r.starter, 1)
+        told = np.sort(to[what == n + 1])
+        if len(told):
+            self.blocked[told] -= 1
+            rounds.decide(self.s, r, told)
+
+    def _mail_out(self, r: rounds.Round, what: int, sender: int, peer: int, extra_bytes: int) -> None:
+        packet = kernel.CONTROL + r.number * (self.context.nodes + 2) + what
+        self._outbox.append((sender, packet, peer, HEADER_BYTES + extra_bytes))
+
+    def _post(self, now_ps: int) -> None:
+        """Sends what the processes wrote at this tick, in order of process and packet."""
+        if not self._outbox:
+            return
+        sender, packet, peer, size = (np.array(c) for c in zip(*sorted(self._outbox), strict=True))
+        self._act(Act.SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
+        copies = np.where(peer == BROADCAST_PEER, self.context.nodes - 1, 1)
+        self.control_packets += int(copies.sum())
+        self.control_bytes += int((copies * size).sum())
+
+    # ---- what comes out -------------------------------------------------------------------------------------------
+    def _act(self, kind: int, time_ps, node, ref, peer, size) -> None:
+        rows = len(node)
+        self._actions.append(Actions(
+            np.full(rows, kind, np.uint8), time_ps.astype(np.int64), node.astype(np.int32), ref.astype(np.int64),
+            np.broadcast_to(peer, rows).astype(np.int32), size.astype(np.int32), np.zeros(rows, np.uint8),
+        ))  # fmt: skip
+
+    def _take_actions(self) -> Actions:
+        """All of them, in order of time, so that the order does not depend on the windows."""
+        if not self._actions:
+            return NO_ACTIONS
+        parts, self._actions = self._actions, []
+        names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
+        columns: list[Any] = [np.concatenate([getattr(a, name) for a in parts]) for name in names]
+        order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))
+        return Actions(*(c[order] for c in columns))
+
+    def scalars(self) -> Mapping[str, float]:
+        s = self.s
+        sent = max(int(s.slots[NEXT]), 1)
+        return {
+            "entries_mean": self._entries.mean if self.policy.ticks else float(s.active.mean() * self.size),
+            "entries_max": max(self._entries.max, float(s.active.max() * self.size)),
+            "entries_sent_mean": float(s.counts[SENT_ENTRIES]) / sent,
+            "rounds": len(self.rounds),
+            "rounds_refused": self.refused,
+            "rounds_open": sum(r.open for r in self.rounds),
+            "rounds_remove": sum(r.kind == rounds.REMOVE for r in self.rounds),
+            "removed": float(s.incarnation.max(axis=0).sum()),
+            "waited": float(s.counts[WAITED]),
+            "expanded_by_message": float(s.counts[EXPANDED_BY_MESSAGE]),
+            "assigned": float(s.counts[ASSIGNED]),
+            "stuck": float(s.waits.sum()),
+            "undelivered": float(s.left.sum()),
+            "control_packets": self.control_packets,
+            "control_bytes": self.control_bytes,
+            "handled": float(s.counts[DELIVERED]),
+        }
+
+
+def expand(s: State, p: int, components: int) -> None:
+    """Section IV-C: Activate(), or Add() where nothing is inactive, until so many components are active."""
+    before = s.active[p]
+    while s.active[p] < min(components, s.capacity):
+        if s.active[p] < s.total[p]:
+            s.active[p] += 1
+        else:
+            kernel.add(s, p)
+    if s.active[p] != before:
+        kernel.assign(s, p, s.active[p], STAY)
+
+
+def _new_log(rows: int) -> tuple[NDArray, ...]:
+    return np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64)
+
+
+class _Average:
+    """Mean and maximum over processes and ticks."""
+
+    def __init__(self) -> None:
+        self.sum = self.count = self.max = 0.0
+
+    def add(self, values: NDArray) -> None:
+        self.sum += float(values.sum())
+        self.count += len(values)
+        self.max = max(self.max, float(values.max()))
+
+    @property
+    def mean(self) -> float:
+        return self.sum / max(self.count, 1)

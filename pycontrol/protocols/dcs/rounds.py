@@ -1,0 +1,130 @@
+"""Deactivation and Remove rounds (Sections IV-D and IV-E of dcs23): three messages, two phases.
+
+    starter                      every other process
+    Deactivate / Remove   -->    blocks its dynamicity, checks its conditions
+                          <--    AckDeactivate / AckRemove, yes or no
+    Decision              -->    unblocks; if all said yes: deactivates / removes
+
+A process reads its mail and acts on it at its next tick, as it does everything that changes its clock's size, except
+what a received message forces on it (checkExpand is never blocked: a message that needs a component must not wait for a
+round).
+
+The functions here work on many processes at once; each looks only at what that process knows: its own row of the state,
+the messages it sent, received or delivered, and what the round's packet carries. docs/deviations/dcs23.md says where
+and why the conditions are stricter than the paper's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycontrol.protocols.dcs.state import DONE, WAITS, State
+from pycontrol.slots import NEXT
+
+DEACTIVATE, REMOVE = 0, 1
+
+
+@dataclass
+class Round:
+    """One round. What its first packet carries: kind, k, incarnation, and entries (Deactivate) or known (Remove)."""
+
+    number: int
+    kind: int
+    starter: int
+    k: int
+    incarnation: int
+    entries: NDArray[np.int32]
+    """C_k of the starter."""
+    horizon: int
+    """known = the messages the starter had delivered: those below the horizon..."""
+    unknown: NDArray[np.int64]
+    """... but these."""
+    unknown_with: NDArray[np.int32]
+    """Senders of those of them that carry C_k: they know, for they sent them."""
+    answers: NDArray[np.uint8]
+    """What each process put into its acknowledgement."""
+    missing_answers: int = 0
+    accepted: bool = True
+    open: bool = field(default=True)
+    """Until the starter has decided."""
+
+
+def begin(s: State, number: int, kind: int, starter: int) -> Round:
+    """Phase 1 at the starter: the round about its highest active (Deactivate) or highest (Remove) component."""
+    k = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
+    unknown = np.flatnonzero((s.left > 0) & (s.done[:, starter] != DONE))
+    carrying = unknown[(s.length[unknown] > k) & (s.m_incarnation[unknown, k] == s.incarnation[starter, k])]
+    return Round(
+        number, kind, starter, k, int(s.incarnation[starter, k]), s.component(np.array([starter]), k)[0].copy(),
+        int(s.slots[NEXT]), s.m_id[unknown], s.sender[carrying], np.zeros(len(s.active), np.uint8),
+        missing_answers=len(s.active) - 1,
+    )  # fmt: skip
+
+
+def may_begin(s: State, kind: int, starter: int) -> bool:
+    """The starter holds itself to the conditions it asks of the others."""
+    nodes = np.array([starter])
+    if kind == DEACTIVATE:
+        k = int(s.active[starter]) - 1
+        return k > 0 and not _increments(s, nodes, k)[0] and not _waits_for_increment(s, nodes, k)[0]
+    return s.active[starter] < s.total[starter]
+
+
+def acknowledge(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """The conditions of the round at some processes."""
+    return _may_deactivate(s, r, nodes) if r.kind == DEACTIVATE else _may_remove(s, r, nodes)
+
+
+def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
+    """Phase 2 at some processes: the decision arrived."""
+    if not r.accepted:
+        return
+    if r.kind == DEACTIVATE:
+        # The conditions once more: a message may have overtaken the decision and brought news into C_k.
+        still = nodes[(s.active[nodes] == r.k + 1) & _may_deactivate(s, r, nodes)]
+        s.active[still] -= 1
+        return
+    # A process that has learned of the removal from a message has done it already.
+    still = nodes[s.incarnation[nodes, r.k] == r.incarnation]
+    assert (s.active[still] <= r.k).all() and (s.total[still] <= r.k + 1).all(), "removal of a component in use"
+    s.total[still] = np.minimum(s.total[still], r.k)
+    s.incarnation[still, r.k] += 1
+
+
+def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """No component above C_k is active, C_k equals the starter's, and the process neither increments it nor delays a
+    message that does."""
+    absent = s.total[nodes] <= r.k
+    equal = (s.component(nodes, r.k) == r.entries).all(axis=1)
+    equal = np.where(absent, not r.entries.any(), equal)
+    return (
+        (s.active[nodes] <= r.k + 1)
+        & (s.incarnation[nodes, r.k] == r.incarnation)
+        & equal
+        & ~_increments(s, nodes, r.k)
+        & ~_waits_for_increment(s, nodes, r.k)
+    )
+
+
+def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """C_k is the last component and inactive; the process has delivered all that the starter had, and the starter had
+    delivered all the process sent with C_k: so nothing that carries C_k is on its way."""
+    known = np.flatnonzero((s.left > 0) & (s.m_id < r.horizon) & ~np.isin(s.m_id, r.unknown))
+    has_all = (s.done[known][:, nodes] == DONE).all(axis=0)
+    sent_all = (s.last_with[nodes, r.k] < r.horizon) & ~np.isin(nodes, r.unknown_with)
+    idle = (s.active[nodes] <= r.k) & (s.total[nodes] <= r.k + 1) & (s.incarnation[nodes, r.k] == r.incarnation)
+    return idle & has_all & sent_all
+
+
+def _increments(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
+    """Whether k is in S_incr."""
+    return (s.s_incr[nodes] == k).any(axis=1)
+
+
+def _waits_for_increment(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
+    """Whether the process delays the delivery of a message that increments C_k."""
+    incrementing = np.flatnonzero((s.left > 0) & (s.m_s_incr == k).any(axis=1))
+    return (s.done[incrementing][:, nodes] == WAITS).any(axis=0)
