@@ -61,6 +61,25 @@ def finish(message: Any) -> Finish:
     return Finish(message.reason, message.end_ps, message.events, scalars)
 
 
+def encode_hello(engine: str, engine_version: str) -> bytes:
+    """The frame with which an engine introduces itself (for engines written in Python)."""
+    frame = pb.Frame()
+    h = frame.hello
+    h.contract, h.schema_sha256 = CONTRACT, schema_sha256()
+    h.engine, h.engine_version = engine, engine_version
+    return frame.SerializeToString()
+
+
+def encode_finish(finish: Finish) -> bytes:
+    """The frame that ends a run (for engines written in Python)."""
+    frame = pb.Frame()
+    f = frame.finish
+    f.reason, f.end_ps, f.events = finish.reason, finish.end_ps, finish.events
+    for (module, name), value in finish.scalars.items():
+        f.scalars.add(module=module, name=name, value=value)
+    return frame.SerializeToString()
+
+
 def encode_window(window: Window) -> bytes:
     """The frame of a window (for engines written in Python, and tests)."""
     frame = pb.Frame()

@@ -70,7 +70,7 @@ def choose_engine(study: Study, name: str | None) -> str:
 def make_spec(study: Study, params: Params, job: Job, passive_kinds: int) -> RunSpec:
     """What the engine is told."""
     return RunSpec(
-        study=study.name,
+        study=job.study,
         parameters=params.model_dump(mode="json"),
         seed=job.seed,
         network=study.network(params, job.seed),

@@ -11,11 +11,12 @@ import numpy as np
 from numba import types
 from numba.typed import Dict
 
-from bridge.engine import Finish, RunSpec
+from bridge.engine import Finish, RunSpec, Session
 from bridge.engines import inline_wheel as wheel
 from bridge.errors import UserError
 from bridge.events import Act, Actions, Window
 from bridge.network import AbstractNetwork
+from bridge.taped import TapedSession
 from bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 SLOTS = 1 << 15
@@ -33,12 +34,13 @@ class InlineEngine:
     def missing(self) -> str | None:
         return None
 
-    def open(self, spec: RunSpec) -> InlineSession:
+    def open(self, spec: RunSpec) -> Session:
         if not isinstance(spec.network, AbstractNetwork):
             raise UserError(
                 f"engine 'inline' has no radio: study '{spec.study}' needs a packet-level engine (omnet, ns3)"
             )
-        return InlineSession(spec, spec.network)
+        session = InlineSession(spec, spec.network)
+        return TapedSession(session, spec) if spec.record_to is not None else session
 
 
 def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
