@@ -1,0 +1,40 @@
+// The label that tells which packet of the protocol a simulated packet is. It takes no room on the air.
+#pragma once
+
+#include "ns3/packet.h"
+#include "ns3/tag.h"
+
+namespace causeway {
+
+class Label : public ns3::Tag {
+  public:
+    int64_t packet = -1;
+    int64_t serial = -1;  // of the sending: a protocol may send one packet many times
+    int32_t peer = -1;    // -1: everyone in reach
+
+    Label() = default;
+    Label(int64_t packet, int64_t serial, int32_t peer) : packet(packet), serial(serial), peer(peer) {}
+
+    /// Reads the label of a packet; false if it has none (ARP, TCP, acknowledgements).
+    bool read(ns3::Ptr<const ns3::Packet> from) { return from->FindFirstMatchingByteTag(*this); }
+
+    static ns3::TypeId GetTypeId() {
+        static ns3::TypeId id = ns3::TypeId("causeway::Label").SetParent<ns3::Tag>().AddConstructor<Label>();
+        return id;
+    }
+    ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+    uint32_t GetSerializedSize() const override { return 20; }
+    void Serialize(ns3::TagBuffer buffer) const override {
+        buffer.WriteU64(static_cast<uint64_t>(packet));
+        buffer.WriteU64(static_cast<uint64_t>(serial));
+        buffer.WriteU32(static_cast<uint32_t>(peer));
+    }
+    void Deserialize(ns3::TagBuffer buffer) override {
+        packet = static_cast<int64_t>(buffer.ReadU64());
+        serial = static_cast<int64_t>(buffer.ReadU64());
+        peer = static_cast<int32_t>(buffer.ReadU32());
+    }
+    void Print(std::ostream &out) const override { out << "packet " << packet; }
+};
+
+}  // namespace causeway

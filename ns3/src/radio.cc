@@ -1,0 +1,97 @@
+#include "radio.h"
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/error-rate-model.h"
+#include "ns3/ssid.h"
+#include "ns3/string.h"
+#include "ns3/yans-wifi-helper.h"
+
+namespace causeway {
+
+using namespace ns3;
+
+namespace {
+
+constexpr int64_t DEFAULT_BPS = 6'000'000;
+constexpr double HEARD_DBM = -82;     // what a receiver must get to detect a frame (802.11g, 20 MHz)
+constexpr double NOISE_DBM = -94;     // thermal noise and 7 dB of noise figure: what is weaker disturbs nobody
+constexpr double LOSS_AT_1M_DB = 40;  // free space at 2.4 GHz
+constexpr double MARGIN_DB = 1e-6;    // rounding must not make a receiver at the reach deaf
+
+/// Frames survive alone and die together: the unit disk's law. Alone, the signal is 100 dB over the noise.
+class AllOrNothing : public ErrorRateModel {
+  public:
+    static TypeId GetTypeId() {
+        static TypeId id = TypeId("causeway::AllOrNothing").SetParent<ErrorRateModel>().AddConstructor<AllOrNothing>();
+        return id;
+    }
+
+  private:
+    double DoGetChunkSuccessRate(WifiMode, const WifiTxVector &, double snr, uint64_t, uint8_t, WifiPpduField,
+                                 uint16_t) const override {
+        constexpr double CLEAN = 1000;  // 30 dB
+        return snr >= CLEAN ? 1 : 0;
+    }
+};
+NS_OBJECT_ENSURE_REGISTERED(AllOrNothing);
+
+std::string mode_for(int64_t bps) {
+    static const std::map<int64_t, std::string> modes{
+        {1'000'000, "DsssRate1Mbps"},      {2'000'000, "DsssRate2Mbps"},      {5'500'000, "DsssRate5_5Mbps"},
+        {11'000'000, "DsssRate11Mbps"},    {6'000'000, "ErpOfdmRate6Mbps"},   {9'000'000, "ErpOfdmRate9Mbps"},
+        {12'000'000, "ErpOfdmRate12Mbps"}, {18'000'000, "ErpOfdmRate18Mbps"}, {24'000'000, "ErpOfdmRate24Mbps"},
+        {36'000'000, "ErpOfdmRate36Mbps"}, {48'000'000, "ErpOfdmRate48Mbps"}, {54'000'000, "ErpOfdmRate54Mbps"}};
+    const auto found = modes.find(bps == 0 ? DEFAULT_BPS : bps);
+    if (found == modes.end()) {
+        throw std::runtime_error("ns-3's radios send at 1, 2, 5.5, 6, 9, 11, 12, 18, 24, 36, 48 or 54 Mb/s, not at " +
+                                 std::to_string(bps) + " b/s: choose another radio_bps (0: 6 Mb/s)");
+    }
+    return found->second;
+}
+
+void lay_free_space(YansWifiChannelHelper &channel, YansWifiPhyHelper &phy, double reach_m) {
+    channel.AddPropagationLoss("ns3::LogDistancePropagationLossModel", "Exponent", DoubleValue(2), "ReferenceDistance",
+                               DoubleValue(1), "ReferenceLoss", DoubleValue(LOSS_AT_1M_DB));
+    const double power_dbm = HEARD_DBM + LOSS_AT_1M_DB + 20 * std::log10(reach_m) + MARGIN_DB;
+    phy.Set("TxPowerStart", DoubleValue(power_dbm));
+    phy.Set("TxPowerEnd", DoubleValue(power_dbm));
+    phy.Set("RxSensitivity", DoubleValue(NOISE_DBM));
+    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(HEARD_DBM));
+}
+
+void lay_disk(YansWifiChannelHelper &channel, YansWifiPhyHelper &phy, double reach_m) {
+    channel.AddPropagationLoss("ns3::RangePropagationLossModel", "MaxRange", DoubleValue(reach_m));
+    phy.SetErrorRateModel("causeway::AllOrNothing");
+}
+
+}  // namespace
+
+NetDeviceContainer install_radio(const Plan &plan, const NodeContainer &nodes) {
+    const std::string mode = mode_for(plan.radio_bps);
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    YansWifiPhyHelper phy;
+    if (plan.radio == "wifi") {
+        lay_free_space(channel, phy, plan.reach_m);
+    } else if (plan.radio == "unitdisk") {
+        lay_disk(channel, phy, plan.reach_m);
+    } else {
+        throw std::runtime_error("the ns-3 edge has the radios wifi and unitdisk, not '" + plan.radio + "'");
+    }
+    phy.SetChannel(channel.Create());
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211g);
+    const std::string control = mode.starts_with("Dsss") ? "DsssRate1Mbps" : "ErpOfdmRate6Mbps";
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(mode), "NonUnicastMode",
+                                 StringValue(mode), "ControlMode", StringValue(control));
+    return wifi.Install(phy, mac, nodes);
+}
+
+}  // namespace causeway

@@ -1,0 +1,21 @@
+// The two radios a study can ask for.
+//
+// wifi      IEEE 802.11g ad hoc. Free-space loss, scaled so that a frame is heard up to the reach and no further;
+// weaker
+//           signals still disturb. The stronger of two frames may survive (ns-3's own error model decides).
+// unitdisk  The same MAC (IEEE 802.11 DCF) over a disk: everyone within the reach hears a frame with the same strength,
+// two
+//           frames that overlap at a receiver are both lost there, nothing is heard beyond the reach.
+#pragma once
+
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "plan.h"
+
+namespace causeway {
+
+/// Gives every node a radio on one shared channel. The nodes have their mobility already. Throws with a line for the
+/// user if the plan asks for what these radios cannot do.
+ns3::NetDeviceContainer install_radio(const Plan &plan, const ns3::NodeContainer &nodes);
+
+}  // namespace causeway

@@ -1,0 +1,173 @@
+#include "world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "addresses.h"
+#include "ns3/constant-position-mobility-model.h"
+#include "ns3/data-rate.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/neighbor-cache-helper.h"
+#include "ns3/nstime.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/string.h"
+#include "ns3/tcp-socket-factory.h"
+#include "radio.h"
+
+namespace causeway {
+
+using namespace ns3;
+
+namespace {
+constexpr int MOST_NODES = 65'000;  // addresses of the radio's network
+
+/// Gives the device an address, and no queue of its own above the device's.
+void give_address(const Ptr<NetDevice> &device, Ipv4Address address, Ipv4Mask mask) {
+    auto ip = device->GetNode()->GetObject<Ipv4>();
+    const uint32_t interface = ip->AddInterface(device);
+    ip->AddAddress(interface, Ipv4InterfaceAddress(address, mask));
+    ip->SetMetric(interface, 1);
+    ip->SetUp(interface);
+}
+}  // namespace
+
+World::World(const Plan &plan, Reports reports)
+    : plan_(plan), reports_(std::move(reports)), cells_(plan.stations, plan.reach_m) {
+    if (plan_.stations.empty()) throw std::runtime_error("a mobile network needs at least one station");
+    if (plan_.nodes() > MOST_NODES) throw std::runtime_error("ns-3's radio network has room for 65,000 nodes at most");
+    configure_tcp();
+    nodes_.Create(static_cast<uint32_t>(plan_.nodes()));
+    place_nodes();
+    InternetStackHelper internet;
+    internet.SetIpv6StackInstall(false);
+    internet.Install(nodes_);
+    lay_radio();
+    lay_wires();
+    NeighborCacheHelper().PopulateNeighborCache();
+    accept_streams(WIRE);
+    if (plan_.host_tcp) accept_streams(WIRELESS_TCP);
+}
+
+void World::place_nodes() {
+    for (int s = 0; s < plan_.station_count(); ++s) {
+        auto place = CreateObject<ConstantPositionMobilityModel>();
+        place->SetPosition({plan_.stations[s].x, plan_.stations[s].y, 0});
+        nodes_.Get(s)->AggregateObject(place);
+    }
+    for (int host = plan_.station_count(); host < plan_.nodes(); ++host) {
+        auto walk = CreateObject<Walk>();
+        walk->begin(plan_, cells_, host, reports_);
+        nodes_.Get(host)->AggregateObject(walk);
+        walks_.push_back(walk);
+    }
+}
+
+void World::lay_radio() {
+    const auto devices = install_radio(plan_, nodes_);
+    for (int node = 0; node < plan_.nodes(); ++node) {
+        give_address(devices.Get(node), radio_address(node), radio_mask());
+        owner_[radio_address(node)] = node;
+    }
+    wireless_ = std::make_unique<Wireless>(devices, [this](int a, int b) { return in_reach(a, b); }, reports_);
+}
+
+void World::lay_wires() {
+    PointToPointHelper helper;
+    helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<uint64_t>(plan_.wire_bps))));
+    helper.SetChannelAttribute("Delay", TimeValue(PicoSeconds(plan_.wire_delay_ps)));
+    for (int wire = 0; wire < static_cast<int>(plan_.wires.size()); ++wire) {
+        const auto [a, b] = plan_.wires[wire];
+        const auto devices = helper.Install(nodes_.Get(a), nodes_.Get(b));
+        for (int end = 0; end < 2; ++end) {
+            give_address(devices.Get(end), wire_address(wire, end), wire_mask());
+            owner_[wire_address(wire, end)] = end == 0 ? a : b;
+        }
+        wires_[{a, b}] = wires_[{b, a}] = wire;
+    }
+}
+
+void World::accept_streams(Interface interface) {
+    for (int node = 0; node < plan_.nodes(); ++node) {
+        if (interface == WIRE && node >= plan_.station_count()) break;
+        auto listener = Socket::CreateSocket(nodes_.Get(node), TcpSocketFactory::GetTypeId());
+        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), Stream::PORTS[interface]));
+        listener->Listen();
+        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address &>(),
+                                    MakeCallback(&World::accept, this).Bind(node, interface));
+    }
+}
+
+void World::accept(int node, Interface interface, Ptr<Socket> socket, const Address &from) {
+    const int peer = owner_.at(InetSocketAddress::ConvertFrom(from).GetIpv4());
+    stream(node, peer, interface).accepted(node, socket);
+}
+
+Stream &World::stream(int a, int b, Interface interface) {
+    auto &entry = streams_[{std::minmax(a, b), interface}];
+    if (!entry) {
+        const auto end = [&](int node, int peer) {
+            return Stream::End{node, nodes_.Get(node), address_for(node, peer, interface)};
+        };
+        entry = std::make_unique<Stream>(end(a, b), end(b, a), interface, reports_);
+    }
+    return *entry;
+}
+
+Ipv4Address World::address_for(int node, int peer, Interface interface) const {
+    if (interface == WIRELESS_TCP) return radio_address(node);
+    const int wire = wires_.at({node, peer});
+    return wire_address(wire, plan_.wires[wire].first == node ? 0 : 1);
+}
+
+void World::send(int node, Interface interface, int64_t packet, int peer, int size_bytes) {
+    check_peer(node, interface, peer);
+    if (!is_up(node)) return;
+    if (interface == WIRELESS) return wireless_->send(node, packet, peer, size_bytes);
+    stream(node, peer, interface).send(node, packet, size_bytes);
+}
+
+void World::check_peer(int node, Interface interface, int peer) const {
+    const std::string from_to = "from node " + std::to_string(node) + " to node " + std::to_string(peer);
+    if (peer >= plan_.nodes() || peer == node || (peer < 0 && interface != WIRELESS)) {
+        throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +
+                                 ", where that is nobody");
+    }
+    if (interface == WIRE && !wires_.contains({node, peer})) {
+        throw std::runtime_error("the protocol sends over a wire " + from_to + ", but there is none");
+    }
+    if (interface == WIRELESS_TCP && !plan_.host_tcp) {
+        throw std::runtime_error("the protocol uses TCP over the radio; its network must say host_tcp=True");
+    }
+    if (interface > WIRELESS_TCP) {
+        throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +
+                                 "; a mobile network has 0, 1 and 2");
+    }
+}
+
+Point World::position(int node) const {
+    return node < plan_.station_count() ? plan_.stations[node] : walks_[node - plan_.station_count()]->position();
+}
+
+std::vector<std::pair<std::string, double>> World::measured() const {
+    const auto &c = wireless_->counts();
+    double opened = 0, broken = 0;
+    for (const auto &[key, stream] : streams_) {
+        opened += static_cast<double>(stream->opened());
+        broken += static_cast<double>(stream->broken());
+    }
+    const double owed = static_cast<double>(c.copies), lost = static_cast<double>(c.lost);
+    return {{"loss_rate", owed > 0 ? lost / owed : 0},
+            {"copies_owed", owed},
+            {"copies_lost", lost},
+            {"radio_frames", static_cast<double>(c.frames)},
+            {"radio_bytes", static_cast<double>(c.bytes)},
+            {"radio_messages", static_cast<double>(c.messages)},
+            {"never_sent", static_cast<double>(c.never_sent)},
+            {"tcp_opened", opened},
+            {"tcp_broken", broken}};
+}
+
+}  // namespace causeway

@@ -1,0 +1,59 @@
+// The mobile network of a run, built: stations on wires, hosts that walk, one radio channel.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "geometry.h"
+#include "mobility.h"
+#include "ns3/node-container.h"
+#include "plan.h"
+#include "stream.h"
+#include "wireless.h"
+
+namespace causeway {
+
+class World {
+  public:
+    /// Throws with a line for the user if the plan cannot be built.
+    World(const Plan &plan, Reports reports);
+
+    void send(int node, Interface interface, int64_t packet, int peer, int size_bytes);
+    /// A node that is down has a silent radio, sends nothing and tells of no arrival.
+    void set_up(int node, bool up) { wireless_->set_up(node, up); }
+    int nodes() const { return plan_.nodes(); }
+    bool is_up(int node) const { return wireless_->is_up(node); }
+
+    /// What the network measured itself: (name, value).
+    std::vector<std::pair<std::string, double>> measured() const;
+
+  private:
+    using Pair = std::pair<int, int>;
+
+    void check_peer(int node, Interface interface, int peer) const;
+    void place_nodes();
+    void lay_radio();
+    void lay_wires();
+    void accept_streams(Interface interface);
+    void accept(int node, Interface interface, ns3::Ptr<ns3::Socket> socket, const ns3::Address &from);
+    Stream &stream(int a, int b, Interface interface);
+    ns3::Ipv4Address address_for(int node, int peer, Interface interface) const;
+    Point position(int node) const;
+    bool in_reach(int a, int b) const { return distance(position(a), position(b)) <= plan_.reach_m; }
+
+    const Plan plan_;
+    const Reports reports_;
+    const Cells cells_;
+    ns3::NodeContainer nodes_;
+    std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
+    std::unique_ptr<Wireless> wireless_;
+    std::map<Pair, int> wires_;  // both directions of a wire -> its number
+    std::map<ns3::Ipv4Address, int> owner_;
+    std::map<std::pair<Pair, Interface>, std::unique_ptr<Stream>> streams_;
+};
+
+}  // namespace causeway
