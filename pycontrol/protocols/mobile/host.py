@@ -1,0 +1,314 @@
+"""Algorithm 1: the tasks of a mobile host h_i, with the names of the paper.
+
+A host's position, `(Ses_LC, Co, seq_C)`, says all that it delivered: everything before seq_C of session Ses_LC,
+counted in the App_Co messages of that session while Co, in the cell's order after. It is saved before each delivery.
+
+Comments like (1.22) point to the paper: algorithm 1, line 22. Departures: docs/deviations/mobile20.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import Any
+
+from bridge.network import WIRELESS
+from pycontrol.node import EVERYONE, Node
+from pycontrol.protocols.mobile.messages import (
+    AckC,
+    AckH,
+    AppCo,
+    AppHS,
+    AppSH,
+    Data,
+    Init,
+    InitACK,
+    Join,
+    Leave,
+    LeaveACK,
+    Message,
+)  # fmt: skip
+from pycontrol.protocols.mobile.meter import Meter
+from pycontrol.protocols.mobile.timing import Timing
+
+NO_SESSION = -1
+NO_CELL = -1
+
+
+class State(Enum):
+    """The four states of the paper, and the two outside of the system."""
+
+    OUT = "out"
+    JOIN = "join"
+    INIT = "init"
+    CONN = "conn"
+    ESTAB = "estab"
+    LEAVING = "leaving"
+
+
+@dataclass
+class Saved:
+    """The variables of Section IV.E: all that survives a failure."""
+
+    member: State = State.OUT
+    """OUT, JOIN (in the system, from Join on) or LEAVING."""
+    seq_h: int = 0
+    SBuffer: tuple[tuple[int, Data], ...] = ()
+    Ses: int = NO_SESSION
+    position: tuple[int, bool, int] = (NO_SESSION, False, 0)
+
+
+class Host(Node):
+    """h_i."""
+
+    def __init__(self, timing: Timing, meter: Meter, joins_by_itself: bool = True) -> None:
+        self.timing = timing
+        self.meter = meter
+        self.joins_by_itself = joins_by_itself
+        self.saved = Saved()
+        self.nearest = NO_CELL
+        self.down = False
+        self.wants_to_leave = False
+        self._forget_all()
+
+    def _forget_all(self) -> None:
+        self.state = State.OUT
+        self.id_C = NO_CELL
+        self.seq_h = 0
+        self.SBuffer: dict[int, Data] = {}
+        self.sent_ps: dict[int, int] = {}
+        self.Ses = self.Ses_LC = NO_SESSION
+        self.Co = False
+        self.seq_C = 0
+        self.vMd = 0
+        self.RBuffer: dict[int, AppSH] = {}
+        self.RBuffer_Co: dict[int, AppCo] = {}
+
+    # ---- the application's calls ----------------------------------------------------------------------------------
+    def Join(self) -> None:
+        """(1.1-5) Sequence and session numbers go on from an earlier stay, so that its stragglers are recognised."""
+        self.state = State.JOIN
+        self.saved.member = State.JOIN
+        self.wants_to_leave = False
+        self.Ses_LC, self.Co, self.seq_C = NO_SESSION, False, 0
+        self._save_position()
+        self._connect()
+
+    def Leave(self) -> None:
+        """(1.14) Once what this host broadcast is in the system."""
+        self.wants_to_leave = True
+        self._leave_if_free()
+
+    def CoBroadcast(self, size_bytes: int) -> None:
+        """(1.11-13)"""
+        data = Data(self.broadcast(), size_bytes)
+        self.meter.broadcast(data.message, self.now_ps)
+        self.SBuffer[self.seq_h] = data
+        self.seq_h += 1
+        self.saved.seq_h, self.saved.SBuffer = self.seq_h, tuple(self.SBuffer.items())
+        if self.state is State.ESTAB:
+            self._send_pending()
+
+    # ---- events ---------------------------------------------------------------------------------------------------
+    def on_start(self) -> None:
+        self.random = Random(self.host.context.seed * 1_000_003 + self.id)
+        self.left()
+
+    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        self.nearest = station
+        self.meter.moved(self.id, x_mm, y_mm, station)
+        if self.down or station == NO_CELL:
+            return
+        if self.state is State.OUT:
+            if self.joins_by_itself and not self.has_timer("join"):
+                self.set_timer("join", self.random.randrange(self.timing.spread_ps))
+        elif station != self.id_C:
+            self._connect()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        if self.state not in (State.OUT, State.LEAVING) and not self.wants_to_leave:
+            self.CoBroadcast(size_bytes)
+
+    def on_packet(self, content: Message, sender: int, interface: int) -> None:
+        """(1.15-48)"""
+        self.meter.arrived(content, self)
+        match content:
+            case AppSH():
+                self._on_app_sh(content)
+            case AppCo() if content.id_hdest == self.id:
+                self._on_app_co(content)
+            case AckC() if self.id in content.vSeq:
+                self._clear_sbuffer(content.vSeq[self.id])
+            case InitACK() if content.id_h == self.id:
+                self._on_init_ack(content)
+            case LeaveACK() if content.id_h == self.id and content.Ses == self.Ses:
+                self._leave()
+            case _:
+                pass
+
+    def on_lost(self, content: Any, interface: int) -> None:
+        self.meter.lost(content, self)
+
+    def on_timer(self, key: Hashable) -> None:
+        """(1.49-53)"""
+        if key == "join":
+            if self.state is State.OUT:
+                self.Join()
+        elif key == "connect":
+            self._send_connect()
+        elif key == "retry":
+            self._send_pending()
+        elif key == "ack":
+            self._transmit(AckH(self.id, self.Co, self.seq_C, self.Ses))
+            self.set_timer("ack", self.timing.ack_ps)
+
+    def on_down(self) -> None:
+        self.down = True
+        self._forget_all()
+
+    def on_up(self) -> None:
+        """Section IV.E: what was saved comes back, and the host connects anew."""
+        self.down = False
+        saved = self.saved
+        self.seq_h, self.SBuffer, self.Ses = saved.seq_h, dict(saved.SBuffer), saved.Ses
+        self.Ses_LC, self.Co, self.seq_C = saved.position
+        self.state = saved.member
+        if self.state is not State.OUT:
+            if self.state is State.JOIN and self.Ses_LC != NO_SESSION:
+                self.state = State.INIT
+            self._connect()
+        elif self.nearest != NO_CELL:
+            self.on_station(self.nearest, *self.meter.position(self.id))
+
+    # ---- connection -----------------------------------------------------------------------------------------------
+    def _connect(self) -> None:
+        """(1.6-10) To the nearest station, in a new session; also how a host joins, recovers and leaves."""
+        self.id_C = self.nearest
+        if self.state in (State.CONN, State.ESTAB):
+            self.state = State.INIT
+        self.Ses += 1
+        self.saved.Ses = self.Ses
+        self.cancel_timer("ack")
+        self.cancel_timer("retry")
+        self.RBuffer.clear()
+        self.RBuffer_Co.clear()
+        self.sent_ps.clear()
+        self._send_connect()
+
+    def _send_connect(self) -> None:
+        message: Message
+        if self.state is State.JOIN:
+            message = Join(self.id, self.id_C, min(self.SBuffer, default=self.seq_h), self.Ses)
+        elif self.state is State.INIT:
+            message = Init(self.id, self.id_C, self.Co, self.seq_C, self.Ses_LC, self.Ses)
+        else:
+            assert self.state is State.LEAVING, self.state
+            message = Leave(self.id, self.id_C, self.Ses)
+        self._transmit(message)
+        self.set_timer("connect", self.timing.connect_ps)
+
+    def _on_init_ack(self, m: InitACK) -> None:
+        """(1.37-45)"""
+        if m.Ses != self.Ses or self.state not in (State.JOIN, State.INIT, State.CONN):
+            return
+        if self.state is State.JOIN:
+            self.joined()
+        self.cancel_timer("connect")
+        self.state = State.ESTAB
+        self.Ses_LC, self.Co, self.seq_C, self.vMd = m.Ses, False, m.seq_C, m.vMd
+        self._save_position()
+        self._clear_sbuffer(m.seq_h)
+        if self.state is State.ESTAB:
+            if not self.has_timer("ack"):
+                self.set_timer("ack", self.random.randrange(self.timing.spread_ps))
+            self._send_pending()
+            self._fifo_deliver()
+
+    def _leave_if_free(self) -> None:
+        if self.wants_to_leave and not self.SBuffer and self.state not in (State.OUT, State.LEAVING) and not self.down:
+            self.left()
+            self.state = self.saved.member = State.LEAVING
+            self._connect()
+
+    def _leave(self) -> None:
+        """(1.46-48)"""
+        if self.state is State.LEAVING:
+            self.wants_to_leave = False
+            self.cancel_timer("connect")
+            self.state = self.saved.member = State.OUT
+
+    # ---- reception ------------------------------------------------------------------------------------------------
+    def _on_app_sh(self, m: AppSH) -> None:
+        """(1.16-23) A copy made before this host's ids were put in M_d (vMd) does not tell what is a duplicate."""
+        if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
+            return
+        if self.state is not State.ESTAB or (m.seq_C > self.seq_C and m.vMd >= self.vMd):
+            self._store(m)
+        elif m.seq_C == self.seq_C and m.vMd >= self.vMd:
+            self._take(m)
+            self._fifo_deliver()
+
+    def _store(self, m: AppSH) -> None:
+        known = self.RBuffer.get(m.seq_C)
+        if known is None or known.vMd < m.vMd:
+            self.RBuffer[m.seq_C] = m
+
+    def _on_app_co(self, m: AppCo) -> None:
+        """(1.24-33)"""
+        if m.Ses != self.Ses or self.state not in (State.INIT, State.CONN):
+            return
+        if self.state is State.INIT:
+            self.cancel_timer("connect")
+            self.state = State.CONN
+            self.Ses_LC, self.Co, self.seq_C = m.Ses, True, 0
+            self._save_position()
+            self.set_timer("ack", self.timing.ack_ps)
+        if m.seq_C >= self.seq_C:
+            self.RBuffer_Co[m.seq_C] = m
+        while (following := self.RBuffer_Co.pop(self.seq_C, None)) is not None:
+            self._take(following)
+
+    def _take(self, m: AppSH | AppCo) -> None:
+        """The next message of the position, whatever numbers it."""
+        self.seq_C += 1
+        self._save_position()
+        if isinstance(m, AppCo) or self.id not in m.M_d:
+            self.deliver(m.data.message)
+            self.meter.delivered(m.data.message, self.now_ps)
+
+    def _fifo_deliver(self) -> None:
+        """Takes from RBuffer what has its turn now."""
+        if self.RBuffer and min(self.RBuffer) < self.seq_C:
+            self.RBuffer = {seq: m for seq, m in self.RBuffer.items() if seq >= self.seq_C}
+        while (m := self.RBuffer.pop(self.seq_C, None)) is not None:
+            if m.vMd >= self.vMd:
+                self._take(m)
+
+    # ---- own messages ---------------------------------------------------------------------------------------------
+    def _clear_sbuffer(self, seq_h: int) -> None:
+        """(1.35, 1.44) The station has everything before seq_h."""
+        for seq in [s for s in self.SBuffer if s < seq_h]:
+            del self.SBuffer[seq]
+            self.sent_ps.pop(seq, None)
+        self._leave_if_free()
+
+    def _send_pending(self) -> None:
+        """Sends what was never sent in this session or is due again, and sets the timer for the next."""
+        if not self.SBuffer or self.state is not State.ESTAB:
+            return
+        retry_ps = self.timing.retry_ps(len(self.SBuffer))
+        for seq, data in self.SBuffer.items():
+            if self.sent_ps.get(seq, -retry_ps) + retry_ps <= self.now_ps:
+                self._transmit(AppHS(data, self.id, seq, self.Ses))
+                self.sent_ps[seq] = self.now_ps
+        self.set_timer("retry", min(self.sent_ps[s] for s in self.SBuffer) + retry_ps - self.now_ps)
+
+    def _save_position(self) -> None:
+        self.saved.position = (self.Ses_LC, self.Co, self.seq_C)
+
+    def _transmit(self, message: Message) -> None:
+        if self.nearest != NO_CELL:
+            self.meter.sent(message, WIRELESS)
+            self.send(EVERYONE, message, message.size_bytes, WIRELESS)

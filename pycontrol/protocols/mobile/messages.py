@@ -1,0 +1,247 @@
+"""The messages of Section IV.A, with the names of the paper and their sizes on the wire.
+
+An application message is as long as the application says (100 bytes in the paper, its few integers included) plus 4
+bytes for every id in M_d. Every other message is one byte for its type and 4 bytes for every integer in it.
+
+Fields that the paper does not print, and why, are in docs/deviations/mobile20.md: `Ses` in App_hs, `vMd` in App_sh and
+initACK, `Co` in ack_h, init and Req1, `seq_h` in join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+MessageId = tuple[int, int]
+"""(id_h, seq_h): who broadcast an application message, and as its how-manieth."""
+
+TYPE_BYTES, INT_BYTES = 1, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What the application broadcasts: its number in the run stands for the content."""
+
+    message: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppHS:
+    """Host to its station: please broadcast."""
+
+    kind: ClassVar[str] = "App_hs"
+    data: Data
+    id_h: int
+    seq_h: int
+    Ses: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.data.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AppSS:
+    """Station to its neighbours in the tree."""
+
+    kind: ClassVar[str] = "App_ss"
+    data: Data
+    id_h: int
+    seq_h: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.data.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AppSH:
+    """Station to its cell. M_d: hosts that delivered it elsewhere; vMd: how many times the station added to any M_d."""
+
+    kind: ClassVar[str] = "App_sh"
+    data: Data
+    seq_C: int
+    id_C: int
+    M_d: frozenset[int]
+    vMd: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.data.size_bytes + INT_BYTES * len(self.M_d)
+
+
+@dataclass(frozen=True, slots=True)
+class AppCo:
+    """Station to one host, while it connects: a message that the station had already discarded."""
+
+    kind: ClassVar[str] = "App_Co"
+    data: Data
+    id_C: int
+    seq_C: int
+    id_hdest: int
+    Ses: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.data.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AckH:
+    """Host to its station: I delivered everything before seq_C (of this session's App_Co if Co, else of the cell)."""
+
+    kind: ClassVar[str] = "ack_h"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 3 * INT_BYTES + 1
+    id_h: int
+    Co: bool
+    seq_C: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class AckC:
+    """Station to its cell: for every host connected to it, the seq_h it expects next."""
+
+    kind: ClassVar[str] = "ack_C"
+    id_C: int
+    vSeq: Mapping[int, int]
+
+    @property
+    def size_bytes(self) -> int:
+        return TYPE_BYTES + INT_BYTES * (1 + 2 * len(self.vSeq))
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Host to the nearest station: connect me to the system; my next message is seq_h."""
+
+    kind: ClassVar[str] = "join"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 4 * INT_BYTES
+    id_h: int
+    id_C: int
+    seq_h: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """Host to the nearest station: take me over; in session Ses_LC I delivered everything before seq_C."""
+
+    kind: ClassVar[str] = "init"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 5 * INT_BYTES + 1
+    id_h: int
+    id_C: int
+    Co: bool
+    seq_C: int
+    Ses_LC: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class InitACK:
+    """Station to a host: you are connected; expect seq_C next, I expect seq_h next."""
+
+    kind: ClassVar[str] = "initACK"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 5 * INT_BYTES
+    id_h: int
+    seq_h: int
+    seq_C: int
+    Ses: int
+    vMd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Host to the nearest station: I leave."""
+
+    kind: ClassVar[str] = "leave"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 3 * INT_BYTES
+    id_h: int
+    id_C: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveACK:
+    """Station to a host: you have left."""
+
+    kind: ClassVar[str] = "leaveACK"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 2 * INT_BYTES
+    id_h: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Between stations: forget what you keep of this host for sessions before Ses."""
+
+    kind: ClassVar[str] = "Delete"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 2 * INT_BYTES
+    id_h: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Req1:
+    """New station to all: who has this host? (what its init said)"""
+
+    kind: ClassVar[str] = "Req1"
+    size_bytes: ClassVar[int] = TYPE_BYTES + 4 * INT_BYTES + 1
+    id_h: int
+    Co: bool
+    seq_C: int
+    Ses_LC: int
+    Ses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rsp1:
+    """Previous station to new: what the host has not delivered, in order; the seq_h to expect of it."""
+
+    kind: ClassVar[str] = "Rsp1"
+    id_h: int
+    seq_h: int
+    m_nd: tuple[MessageId, ...]
+    Ses: int
+
+    @property
+    def size_bytes(self) -> int:
+        return TYPE_BYTES + INT_BYTES * (3 + 2 * len(self.m_nd))
+
+
+@dataclass(frozen=True, slots=True)
+class Req2:
+    """New station to previous: of these I have no copy left."""
+
+    kind: ClassVar[str] = "Req2"
+    id_h: int
+    msg_req: tuple[MessageId, ...]
+    Ses: int
+
+    @property
+    def size_bytes(self) -> int:
+        return TYPE_BYTES + INT_BYTES * (2 + 2 * len(self.msg_req))
+
+
+@dataclass(frozen=True, slots=True)
+class Rsp2:
+    """Previous station to new: the copies, and the ids of what I received since Rsp1. The host is yours."""
+
+    kind: ClassVar[str] = "Rsp2"
+    id_h: int
+    msg: tuple[tuple[MessageId, Data], ...]
+    msg_rcv: tuple[MessageId, ...]
+    Ses: int
+
+    @property
+    def size_bytes(self) -> int:
+        copies = sum(data.size_bytes for _, data in self.msg)
+        return TYPE_BYTES + INT_BYTES * (2 + 2 * len(self.msg_rcv)) + copies
+
+
+HandoffMessage = Req1 | Rsp1 | Req2 | Rsp2
+Message = (
+    AppHS | AppSS | AppSH | AppCo | AckH | AckC | Join | Init | InitACK | Leave | LeaveACK | Delete | HandoffMessage
+)

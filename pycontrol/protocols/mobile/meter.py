@@ -1,0 +1,142 @@
+"""Counts what the paper's evaluation counts, over all nodes of a run, and samples what it draws.
+
+The meter sees and takes nothing: no node reads it. Counting is confined to [from_ps, to_ps); sizes are sampled by
+`sample`, which the study's sampler calls once a second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bridge.network import WIRE, WIRELESS
+
+if TYPE_CHECKING:
+    from pycontrol.node import Node
+
+S_PS = 10**12
+HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20}
+"""UDP or TCP, IPv4, MAC: the headers of Section V, added to every message in the counts of bytes."""
+
+
+@dataclass
+class Meter:
+    """One for a run."""
+
+    from_ps: int = 0
+    to_ps: int = 1 << 62
+    now_ps: int = 0
+    messages: Counter[tuple[int, str]] = field(default_factory=Counter)
+    bytes: Counter[tuple[int, str]] = field(default_factory=Counter)
+    born_ps: dict[int, int] = field(default_factory=dict)
+    deliveries: int = 0
+    delay_ps: int = 0
+    arrivals: int = 0
+    losses: int = 0
+    handoffs: int = 0
+    handoff_ps: int = 0
+    list_lengths: Counter[str] = field(default_factory=Counter)
+    md_copies: int = 0
+    md_ids: int = 0
+    cell_of: dict[int, int] = field(default_factory=dict)
+    place: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    # ---- told by the nodes ----------------------------------------------------------------------------------------
+    @property
+    def counting(self) -> bool:
+        return self.from_ps <= self.now_ps < self.to_ps
+
+    def sent(self, message: Any, interface: int) -> None:
+        """A node sends a message."""
+        if self.counting:
+            self.messages[interface, message.kind] += 1
+            self.bytes[interface, message.kind] += message.size_bytes + HEADER_BYTES[interface]
+            if message.kind == "App_sh":
+                self.md_copies += 1
+                self.md_ids += len(message.M_d)
+
+    def broadcast(self, message: int, now_ps: int) -> None:
+        """The application broadcasts."""
+        self.now_ps = now_ps
+        self.born_ps[message] = now_ps
+
+    def delivered(self, message: int, now_ps: int) -> None:
+        """A host delivers."""
+        self.now_ps = now_ps
+        born_ps = self.born_ps[message]
+        if self.from_ps <= born_ps < self.to_ps:
+            self.deliveries += 1
+            self.delay_ps += now_ps - born_ps
+
+    def arrived(self, message: Any, node: Node) -> None:
+        """A copy reached a node."""
+        self.now_ps = node.now_ps
+        if self.counting and _concerns(message, node):
+            self.arrivals += 1
+
+    def lost(self, message: Any, node: Node) -> None:
+        """A copy did not reach a node, and the engine knows it."""
+        self.now_ps = node.now_ps
+        if self.counting and _concerns(message, node):
+            self.losses += 1
+
+    def handed_off(self, not_delivered: int, requested: int, received: int) -> None:
+        """A previous station gave a host away."""
+        if self.counting:
+            self.list_lengths.update(m_nd=not_delivered, msg_req=requested, msg_rcv=received)
+
+    def handoff_done(self, took_ps: int) -> None:
+        """A new station has taken a host over."""
+        if self.counting:
+            self.handoffs += 1
+            self.handoff_ps += took_ps
+
+    def moved(self, node: int, x_mm: int, y_mm: int, station: int) -> None:
+        """A host is somewhere else."""
+        self.place[node] = (x_mm, y_mm)
+        self.cell_of[node] = station
+
+    def position(self, node: int) -> tuple[int, int]:
+        """Where a host is."""
+        return self.place.get(node, (0, 0))
+
+    # ---- asked at the end -----------------------------------------------------------------------------------------
+    def scalars(self, duration_ps: int) -> Mapping[str, float]:
+        """Totals as rates, ratios and means; what cannot be computed is absent."""
+        seconds = duration_ps / S_PS
+        found = {"broadcasts": float(len(self.born_ps)), "deliveries_counted": float(self.deliveries)}
+        for (interface, kind), count in sorted(self.messages.items()):
+            where = "wire" if interface == WIRE else "air"
+            found[f"{where}_{kind}_per_s"] = count / seconds
+            found[f"{where}_{kind}_bytes_per_s"] = self.bytes[interface, kind] / seconds
+        found["sent_per_s"] = self._sum(self.messages, WIRELESS) / seconds
+        found["sent_bytes_per_s"] = self._sum(self.bytes, WIRELESS) / seconds
+        found["wire_per_s"] = self._sum(self.messages, WIRE) / seconds
+        found["wire_bytes_per_s"] = self._sum(self.bytes, WIRE) / seconds
+        found["handoffs"] = float(self.handoffs)
+        ratios = {
+            "delivery_delay_s": (self.delay_ps / S_PS, self.deliveries),
+            "sent_per_delivery": (self._sum(self.messages, WIRELESS), self.deliveries),
+            "loss_rate": (self.losses, self.losses + self.arrivals),
+            "handoff_s": (self.handoff_ps / S_PS, self.handoffs),
+            "md_mean": (self.md_ids, self.md_copies),
+            **{f"handoff_{name}_mean": (total, self.handoffs) for name, total in self.list_lengths.items()},
+        }
+        return found | {name: top / bottom for name, (top, bottom) in ratios.items() if bottom}
+
+    @staticmethod
+    def _sum(counts: Counter[tuple[int, str]], interface: int) -> int:
+        return sum(count for (where, _), count in counts.items() if where == interface)
+
+
+def _concerns(message: Any, node: Node) -> bool:
+    """Whether the copy is one that this node waits for: of its own cell or to itself, and over the air."""
+    kind = message.kind
+    if kind in ("App_sh", "ack_C", "App_Co"):
+        return message.id_C == getattr(node, "id_C", None) and getattr(message, "id_hdest", node.id) == node.id
+    if kind in ("App_hs", "ack_h"):
+        h = getattr(node, "h", {}).get(message.id_h)
+        return h is not None and h.Ses == message.Ses
+    return kind in ("initACK", "leaveACK") and message.id_h == node.id

@@ -1,0 +1,263 @@
+"""Algorithms 2, 3 and the dissemination of 4: the tasks of a support station s_j, with the names of the paper.
+
+The handoff between stations is in handoff.py. Comments like (2.44) point to the paper: algorithm 2, line 44.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from random import Random
+from typing import Any
+
+from bridge.network import WIRE, WIRELESS
+from pycontrol.node import EVERYONE, Node
+from pycontrol.protocols.mobile.connection import Connection
+from pycontrol.protocols.mobile.handoff import NOBODY, Handoff
+from pycontrol.protocols.mobile.messages import (
+    AckC,
+    AckH,
+    AppCo,
+    AppHS,
+    AppSH,
+    AppSS,
+    Data,
+    Delete,
+    Init,
+    InitACK,
+    Join,
+    Leave,
+    LeaveACK,
+    Message,
+    Req1,
+    Req2,
+    Rsp1,
+    Rsp2,
+)  # fmt: skip
+from pycontrol.protocols.mobile.meter import Meter
+from pycontrol.protocols.mobile.sbuffer import Entry, SBuffer
+from pycontrol.protocols.mobile.timing import Timing
+
+
+class Station(Node):
+    """s_j."""
+
+    def __init__(self, timing: Timing, meter: Meter, neighbours: Sequence[int]) -> None:
+        self.timing = timing
+        self.meter = meter
+        self.neighbours = neighbours
+        self.SBuffer = SBuffer()
+        self.h: dict[int, Connection] = {}
+        self.vMd = 0
+        self.past: dict[int, tuple[int, int]] = {}
+        """Of hosts that are elsewhere: the last session heard of, and when."""
+        self.handoff = Handoff(self)
+
+    # ---- events ---------------------------------------------------------------------------------------------------
+    def on_start(self) -> None:
+        self.left()  # a station delivers nothing
+        self.set_timer("ack", Random(self.host.context.seed * 1_000_003 + self.id).randrange(self.timing.ack_ps))
+
+    def on_packet(self, content: Message, sender: int, interface: int) -> None:
+        """(2.1, 4.52)"""
+        self.meter.arrived(content, self)
+        match content:
+            case AppHS():
+                self._on_app_hs(content)
+            case AppSS():
+                self.disseminate(content.data, content.id_h, content.seq_h, sender)
+            case AckH():
+                self._on_ack_h(content)
+            case Join() if content.id_C == self.id:
+                self._on_join(content)
+            case Init() if content.id_C == self.id:
+                self._on_init(content)
+            case Leave() if content.id_C == self.id:
+                self._on_leave(content)
+            case Delete():
+                self._on_delete(content, sender)
+            case Req1() | Rsp1() | Req2() | Rsp2():
+                self.handoff.on_message(content, sender)
+            case _:
+                pass
+
+    def on_lost(self, content: Any, interface: int) -> None:
+        self.meter.lost(content, self)
+
+    def on_timer(self, key: Hashable) -> None:
+        """(3.48-53)"""
+        if key == "ack":
+            self._send_ack()
+        elif key == "retry":
+            self._send_pending()
+        elif isinstance(key, tuple) and (h := self.h.get(key[1])) is not None and h.holder:
+            self._send_co(key[1], h)
+
+    # ---- dissemination --------------------------------------------------------------------------------------------
+    def disseminate(self, data: Data, id_h: int, seq_h: int, sender: int) -> None:
+        """(2.44-47)"""
+        entry = self.SBuffer.insert((id_h, seq_h), data)
+        self.flood(AppSS(data, id_h, seq_h), sender)
+        self.discard()
+        if entry.id in self.SBuffer and len(self.SBuffer) <= self.timing.outstanding:
+            self._send_entry(entry)
+            if not self.has_timer("retry"):
+                self.set_timer("retry", self.timing.retry_ps(len(self.SBuffer)))
+
+    def _on_app_hs(self, m: AppHS) -> None:
+        """(2.2-8)"""
+        h = self.h.get(m.id_h)
+        if h is None or h.H_lock or h.Ses != m.Ses or m.seq_h < h.seq_h:
+            return
+        h.RBuffer[m.seq_h] = m
+        while (following := h.RBuffer.pop(h.seq_h, None)) is not None:
+            h.seq_h += 1
+            self.disseminate(following.data, m.id_h, following.seq_h, NOBODY)
+
+    def _on_ack_h(self, m: AckH) -> None:
+        """(2.9-17)"""
+        h = self.h.get(m.id_h)
+        if h is None or h.H_lock or h.Ses != m.Ses:
+            return
+        h.acknowledge(m.Co, m.seq_C)
+        if not m.Co:
+            self.discard()
+        elif not h.m_nd:
+            self._send_init_ack(m.id_h, h)
+
+    def discard(self) -> None:
+        """(2.12) Clears what no host here needs any more; what comes into the window then has its turn."""
+        seq_C = min((h.seq_C for h in self.h.values()), default=self.SBuffer.seq_C)
+        if seq_C > self.SBuffer.minSeq():
+            full = len(self.SBuffer) > self.timing.outstanding
+            self.SBuffer.clear(seq_C)
+            if full:
+                self._send_pending()
+
+    def _send_pending(self) -> None:
+        """Sends the messages of the window that were never sent or are due again; sets the timer for the next."""
+        window = list(self.SBuffer.first(self.timing.outstanding))
+        if not window:
+            return
+        retry_ps = self.timing.retry_ps(len(window))
+        for entry in window:
+            if entry.sent_ps < 0 or entry.sent_ps + retry_ps <= self.now_ps:
+                self._send_entry(entry)
+        self.set_timer("retry", min(e.sent_ps for e in window) + retry_ps - self.now_ps)
+
+    def _send_entry(self, entry: Entry) -> None:
+        entry.sent_ps = self.now_ps
+        self.transmit(AppSH(entry.data, entry.seq_C, self.id, frozenset(entry.M_d), self.vMd))
+
+    def _send_ack(self) -> None:
+        """(3.48-51)"""
+        vSeq = {id_h: h.seq_h for id_h, h in self.h.items() if h.holder}
+        if vSeq:
+            self.transmit(AckC(self.id, vSeq))
+        self._forget_past()
+        self.set_timer("ack", self.timing.ack_ps)
+
+    # ---- join, init, leave ----------------------------------------------------------------------------------------
+    def _on_join(self, m: Join) -> None:
+        """(2.18-35) The host has delivered nothing in this stay: whatever is known of earlier attempts is void."""
+        h = self.h.get(m.id_h)
+        if h is None and self._is_past(m.id_h, m.Ses):
+            return
+        if h is None or h.Ses < m.Ses:
+            self.h[m.id_h] = Connection(m.Ses, m.seq_h, self.SBuffer.minSeq())
+            self.flood(Delete(m.id_h, m.Ses), NOBODY)
+            self.open(m.id_h, self.h[m.id_h])
+        elif h.holder and h.Ses == m.Ses:
+            self.open(m.id_h, h)
+
+    def _on_init(self, m: Init) -> None:
+        """(2.18-38)"""
+        h = self.h.get(m.id_h)
+        if h is not None and h.holder and m.Ses_LC > h.Ses:  # left over from a join that the host never heard of
+            self.delete(m.id_h)
+            h = None
+        if h is None:
+            if not self._is_past(m.id_h, m.Ses):
+                self.handoff.ask(m)
+        elif h.holder and m.Ses >= h.Ses:
+            if m.Ses > h.Ses:
+                if m.Ses_LC == h.Ses:
+                    h.acknowledge(m.Co, m.seq_C)
+                h.renew(m.Ses)
+                h.seq_C = self._calc_seq(m.id_h, h.seq_C)
+                self.discard()
+            self.open(m.id_h, h)
+
+    def open(self, id_h: int, h: Connection) -> None:
+        """Ends the connection phase, or begins it with what must be delivered first (4.98-104)."""
+        if h.m_nd:
+            self._send_co(id_h, h)
+        else:
+            self._send_init_ack(id_h, h)
+
+    def _calc_seq(self, id_h: int, seq_C: int) -> int:
+        """calcSeq: the first message from seq_C on that the host has not delivered."""
+        return next((e.seq_C for e in self.SBuffer.since(seq_C) if id_h not in e.M_d), self.SBuffer.seq_C)
+
+    def _send_init_ack(self, id_h: int, h: Connection) -> None:
+        self.transmit(InitACK(id_h, h.seq_h, h.seq_C, h.Ses, h.vMd))
+
+    def _send_co(self, id_h: int, h: Connection) -> None:
+        """BroadcastCo: the messages to be delivered before the connection is established."""
+        for number, (_, data) in enumerate(h.m_nd[: self.timing.outstanding], h.first_Co):
+            self.transmit(AppCo(data, self.id, number, id_h, h.Ses))
+        if h.m_nd:
+            self.set_timer(("Co", id_h), self.timing.retry_ps(len(h.m_nd)))
+
+    def _on_leave(self, m: Leave) -> None:
+        """(2.39-43) Every copy of a leave is answered; only the first is passed on."""
+        h = self.h.get(m.id_h)
+        if (h is None or h.Ses < m.Ses) and not self._is_past(m.id_h, m.Ses):
+            self.flood(Delete(m.id_h, m.Ses), NOBODY)
+            self._on_deleted(m.id_h, m.Ses)
+        if h is None or h.Ses < m.Ses:
+            self.transmit(LeaveACK(m.id_h, m.Ses))
+
+    def _on_delete(self, m: Delete, sender: int) -> None:
+        """(4.55-61)"""
+        self.flood(m, sender)
+        self._on_deleted(m.id_h, m.Ses)
+
+    def _on_deleted(self, id_h: int, Ses: int) -> None:
+        self.remember(id_h, Ses)
+        h = self.h.get(id_h)
+        if h is not None and h.Ses < Ses:
+            self.delete(id_h)
+
+    # ---- the sessions that are over -------------------------------------------------------------------------------
+    def delete(self, id_h: int) -> None:
+        """The host is not this station's any more."""
+        h = self.h.pop(id_h)
+        self.remember(id_h, h.to if h.to is not None else h.Ses)
+        self.cancel_timer(("Co", id_h))
+        self.discard()
+
+    def remember(self, id_h: int, Ses: int) -> None:
+        """A join or init of this session or an earlier one is a straggler."""
+        known = self.past.get(id_h, (Ses, 0))[0]
+        self.past[id_h] = (max(known, Ses), self.now_ps)
+
+    def _is_past(self, id_h: int, Ses: int) -> bool:
+        return id_h in self.past and Ses <= self.past[id_h][0]
+
+    def _forget_past(self) -> None:
+        horizon_ps = self.now_ps - self.timing.memory_ps
+        for id_h in [i for i, (_, when_ps) in self.past.items() if when_ps < horizon_ps]:
+            del self.past[id_h]
+
+    # ---- sending --------------------------------------------------------------------------------------------------
+    def transmit(self, message: Message) -> None:
+        """To the cell, over the air."""
+        self.meter.sent(message, WIRELESS)
+        self.send(EVERYONE, message, message.size_bytes, WIRELESS)
+
+    def flood(self, message: Message, sender: int) -> None:
+        """To all neighbours in the tree but the one it came from."""
+        for neighbour in self.neighbours:
+            if neighbour != sender:
+                self.meter.sent(message, WIRE)
+                self.send(neighbour, message, message.size_bytes, WIRE)
