@@ -5,6 +5,7 @@ An engine builds the command and hands it to `open_session`; everything else is 
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -142,8 +143,9 @@ class PairSession:
         """Tells the simulator why, lets it end by itself for a moment, and raises."""
         assert self._transport is not None
         assert self._simulator is not None
-        self._transport.send(wire.encode_error(why), self._deadline_s, self._simulator.death)
-        self._simulator.wait(1.0)
+        with contextlib.suppress(RunError):
+            self._transport.send(wire.encode_error(why), self._deadline_s, self._simulator.death)
+            self._simulator.wait(1.0)
         raise RunError(why)
 
     def _finish(self) -> None:

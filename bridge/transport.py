@@ -108,9 +108,9 @@ class Transport:
             with contextlib.suppress(zmq.Again):
                 return attempt()  # also after a death: what it said last may still be on its way
             if dead is not None:
-                raise RunError(dead)
+                raise RunError(dead) from None
             if time.monotonic() - began >= deadline_s:
-                raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended")
+                raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended") from None
 
     def close(self, linger_ms: int = 0) -> None:
         """Closes the socket; what was sent gets `linger_ms` to go out."""

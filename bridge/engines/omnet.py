@@ -1,0 +1,129 @@
+"""Networks on OMNeT++: the abstract network, INET's mobile one, or somebody's own NED network.
+
+`RunSpec.options` (all optional):
+
+    ini        another omnetpp.ini; its directory is where the simulation runs
+    config     the configuration in it (default: General)
+    ned_path   more directories with NED files
+    libs       more model libraries, without lib and .so
+    set        more settings, as in an ini file: {"**.rate": "5Mbps"}
+    results    directory for OMNeT++'s own .sca and .vec files (default: none are kept)
+
+A network of your own needs one module for each node that talks to the bridge: `causeway.GateProcess`, a subclass of it,
+or any module that implements `NodeHandler` (omnet/src/Bridge.h).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bridge.engine import RunSpec
+from bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from bridge.errors import UserError
+from bridge.network import MobileNetwork
+from bridge.session import PairSession, open_session
+
+TOP = Path(__file__).resolve().parents[2]
+LIBRARY = TOP / "build" / "omnet" / "libcauseway_omnet.so"
+ABSTRACT = TOP / "omnet" / "abstract"
+OPTIONS = ("ini", "config", "ned_path", "libs", "set", "results", "endpoint")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What opp_run is told."""
+
+    ini: Path
+    config: str = "General"
+    ned_path: tuple[Path, ...] = ()
+    libraries: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+class OmnetEngine:
+    """Runs a simulation in OMNeT++ (Cmdenv)."""
+
+    name = "omnet"
+
+    def missing(self) -> str | None:
+        if find_omnetpp() is None:
+            return HOW_TO_GET_IT
+        if not LIBRARY.exists():
+            return "the OMNeT++ edge is not built; run `make omnet`"
+        return None
+
+    def open(self, spec: RunSpec) -> PairSession:
+        found = find_omnetpp()
+        if found is None or (why := self.missing()):
+            raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
+        launch = launch_of(spec, found)
+        results, at_close = _results_directory(spec.options)
+        environment = {
+            "CAUSEWAY_ENGINE_VERSION": found.text if isinstance(spec.network, MobileNetwork) else found.omnetpp_text,
+            "PATH": f"{found.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+            "OMNETPP_IMAGE_PATH": str(found.root / "images"),
+        }
+        try:
+            return open_session(
+                spec, self.name, command(found, launch, spec, results), environment, launch.ini.parent, at_close
+            )
+        except BaseException:
+            at_close()
+            raise
+
+
+def launch_of(spec: RunSpec, found: Found) -> Launch:
+    """What to start for this network and these options."""
+    options = spec.options
+    if isinstance(spec.network, MobileNetwork) and "ini" not in options:
+        from bridge.engines.omnet_inet import launch_inet
+
+        base = launch_inet(spec.network, found)
+    else:
+        base = Launch(ABSTRACT / "omnetpp.ini")
+    for name in options:
+        if name not in OPTIONS:
+            raise UserError(f"engine omnet has no option '{name}'; it has {', '.join(OPTIONS)}")
+    ini = Path(options.get("ini", base.ini)).resolve()
+    if not ini.exists():
+        raise UserError(f"there is no ini file {ini}")
+    own = (ini.parent,) if "ini" in options and "ned_path" not in options else ()
+    return Launch(
+        ini,
+        str(options.get("config", base.config)),
+        (*base.ned_path, *own, *(Path(p).resolve() for p in options.get("ned_path", ()))),
+        (*base.libraries, *(str(lib) for lib in options.get("libs", ()))),
+        {**base.settings, **{str(k): str(v) for k, v in options.get("set", {}).items()}},
+    )
+
+
+def command(found: Found, launch: Launch, spec: RunSpec, results: Path) -> list[str]:
+    """The command line of the simulation."""
+    ned_path = dict.fromkeys(str(p) for p in (ABSTRACT, *launch.ned_path))
+    settings = {
+        **launch.settings,
+        "scheduler-class": '"causeway::CausewayScheduler"',
+        "simtime-resolution": "ps",
+        "seed-set": str(spec.seed % (1 << 31)),
+        "cmdenv-interactive": "false",
+        "result-dir": f'"{results}"',
+    }
+    return [
+        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(ned_path), "-l", str(LIBRARY.parent / "causeway_omnet"),
+        *(part for library in launch.libraries for part in ("-l", library)),
+        "-f", str(launch.ini), "-c", launch.config, "-r", "0",
+        *(f"--{name}={value}" for name, value in settings.items()),
+    ]  # fmt: skip
+
+
+def _results_directory(options: Mapping[str, Any]) -> tuple[Path, Any]:
+    """Where OMNeT++ writes its result files, and what to do with them at the end."""
+    if "results" in options:
+        return Path(options["results"]).resolve(), lambda: None
+    directory = Path(tempfile.mkdtemp(prefix="causeway-results-"))
+    return directory, lambda: shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,115 @@
+"""Where OMNeT++ and INET are installed here: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual places.
+
+`python -m bridge.engines.omnet_find` tells what it found, or what to do; `--make` prints it for the Makefile; `--quiet`
+only sets the exit status (0: found).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+OLDEST = (6, 0)
+HOW_TO_GET_IT = (
+    "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), and put its bin directory on PATH or "
+    "say OMNETPP_ROOT=...; then `make omnet`"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An installed OMNeT++, and the INET beside it if there is one."""
+
+    root: Path
+    version: str
+    inet_root: Path | None
+    inet_version: str | None
+
+    @property
+    def opp_run(self) -> Path:
+        """The program that runs simulations."""
+        release = self.root / "bin" / "opp_run_release"
+        return release if release.exists() else self.root / "bin" / "opp_run"
+
+    @property
+    def omnetpp_text(self) -> str:
+        """For result tables of networks that do not use INET."""
+        return f"OMNeT++ {self.version}"
+
+    @property
+    def text(self) -> str:
+        """For people and result tables."""
+        return self.omnetpp_text + (f", INET {self.inet_version}" if self.inet_version else "")
+
+
+def find_omnetpp() -> Found | None:
+    """The OMNeT++ to use; None if there is none that is built."""
+    for root in _roots():
+        version = _version(root, "omnetpp-")
+        if version and (root / "bin" / "opp_run").exists() and _numbers(version) >= OLDEST:
+            inet_root = _find_inet(root)
+            return Found(root, version, inet_root, _version(inet_root, "inet-") if inet_root else None)
+    return None
+
+
+def _roots() -> Iterable[Path]:
+    if given := os.environ.get("OMNETPP_ROOT"):
+        yield Path(given)
+        return  # what was asked for, or nothing
+    if tool := shutil.which("opp_configfilepath"):
+        told = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
+        if told:
+            yield Path(told).resolve().parent
+    for parent in (Path.home(), Path("/opt")):
+        yield from _newest_first(parent, "omnetpp*")
+
+
+def _find_inet(omnetpp_root: Path) -> Path | None:
+    """INET counts as found once its library is built."""
+    if given := os.environ.get("INET_ROOT"):
+        candidates = [Path(given)]
+    else:
+        parents = dict.fromkeys([omnetpp_root.parent, omnetpp_root / "samples", Path.home(), Path("/opt")])
+        candidates = [root for parent in parents for root in _newest_first(parent, "inet*")]
+    return next((root for root in candidates if (root / "src" / "libINET.so").exists()), None)
+
+
+def _newest_first(parent: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted((p for p in parent.glob(pattern) if p.is_dir()), key=lambda p: _numbers(p.name), reverse=True)
+    except OSError:
+        return []
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", text))
+
+
+def _version(root: Path, prefix: str) -> str | None:
+    """The version an installation says it has in its Version file, else the one in the name of its directory."""
+    text = root.name
+    if (root / "Version").exists():
+        text = (root / "Version").read_text().strip()
+    elif (root / "WHATSNEW").exists() and (said := re.search(r"\bINET-(\d[\d.]*)", (root / "WHATSNEW").read_text())):
+        text = said[1]
+    return text.removeprefix(prefix) if _numbers(text) else None
+
+
+def main() -> int:
+    """The command line."""
+    found = find_omnetpp()
+    if "--make" in sys.argv and found:
+        print(f"OMNETPP_ROOT={found.root}", f"INET_ROOT={found.inet_root}" if found.inet_root else "")
+    elif "--quiet" not in sys.argv and "--make" not in sys.argv:
+        print(f"causeway: {found.text} in {found.root}" if found else f"causeway: {HOW_TO_GET_IT}")
+    return 0 if found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

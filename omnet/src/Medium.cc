@@ -1,0 +1,63 @@
+#include "Medium.h"
+
+#include <algorithm>
+
+#include "Process.h"
+#include "bridge/cpp/random.h"
+
+using namespace omnetpp;
+
+namespace causeway {
+
+Define_Module(Medium);
+
+constexpr int64_t kMinDelayPs = 1000;  // a copy travels at least this long: an instant is over before it has consequences
+
+void Medium::initialize() {
+    const Setup &setup = Bridge::instance().setup();
+    if (!setup.has_abstract_network()) throw cRuntimeError("causeway: this study does not describe an abstract network");
+    const AbstractNetwork &network = setup.abstract_network();
+    seed_ = setup.seed();
+    delay_quantiles_ns_ = column<double>(network.delay_quantiles_ns());
+    if (delay_quantiles_ns_.size() != kQuantileBins + 1) throw cRuntimeError("causeway: the table of delays has the wrong size");
+    loss_ = network.loss();
+    send_ps_ = network.send_ps();
+    send_ps_per_byte_ = network.send_ps_per_byte();
+    recv_ps_ = network.recv_ps();
+}
+
+void Medium::add(int node, Process *process) {
+    if (node >= static_cast<int>(processes_.size())) processes_.resize(node + 1);
+    processes_[node] = process;
+}
+
+void Medium::transmit(const Action &send, int64_t leave_ps) {
+    if (send.peer != kBroadcastPeer) {
+        copyTo(send.peer, send, leave_ps);
+        return;
+    }
+    for (int receiver = 0; receiver < static_cast<int>(processes_.size()); ++receiver) {
+        if (receiver != send.node) copyTo(receiver, send, leave_ps);
+    }
+}
+
+void Medium::copyTo(int receiver, const Action &send, int64_t leave_ps) {
+    if (receiver < 0 || receiver >= static_cast<int>(processes_.size())) {
+        throw cRuntimeError("causeway: packet %lld goes to node %d, which does not exist", static_cast<long long>(send.ref), receiver);
+    }
+    const int64_t delay_ps = round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, kStreamDelay, send.ref, receiver)));
+    Copy::Fate fate = recv_ps_ > 0 ? Copy::REACHES_CPU : Copy::ARRIVES;
+    if (loss_ > 0.0 && unit(draw(seed_, kStreamLoss, send.ref, receiver)) < loss_) fate = Copy::IS_LOST;
+    (new Copy(processes_[receiver], send.ref, send.interface, fate))->scheduleAt(leave_ps + std::max(kMinDelayPs, delay_ps));
+}
+
+void Copy::execute() {
+    switch (fate) {
+        case ARRIVES: Bridge::instance().emitArrival(receiver->node(), packet, interface); break;
+        case IS_LOST: Bridge::instance().emitLost(receiver->node(), packet, interface); break;
+        case REACHES_CPU: receiver->reach(packet, interface); break;
+    }
+    delete this;
+}
+
+}  // namespace causeway
