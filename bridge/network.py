@@ -16,8 +16,9 @@ N processes; any process sends a packet to any other, or to all others at once.
 
 The mobile network
 ------------------
-Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's business; the fields say what to build. Interfaces: 0 UDP over the wireless
-channel (peer -1: local broadcast), 1 TCP over the wires, 2 TCP over the wireless channel.
+Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's
+business; the fields say what to build. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP
+over the wires, 2 TCP over the wireless channel.
 """
 
 from __future__ import annotations
