@@ -1,0 +1,79 @@
+"""Writes docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
+
+`python -m cli.reference` rewrites it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from enum import IntEnum
+from pathlib import Path
+
+import typer.main
+
+from analysis import schema
+from bridge import engines, events
+from cli.main import app
+from studies import registry
+from studies.study import Study
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        "# Reference\n\nGenerated from the code by `python -m cli.reference`.",
+        "## Commands\n\n" + _commands(),
+        "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
+        "## Engines\n\n" + "\n".join(f"- `{name}`: {_first_line(engines.get(name))}" for name in engines.ENGINES),
+        "## Events\n\n" + _kinds(events.Kind),
+        "## Actions\n\n" + _kinds(events.Act),
+        "## Result tables\n\n" + _tables(),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(type(thing)) or "").splitlines()[0]
+
+
+def _commands() -> str:
+    group = typer.main.get_command(app)
+    rows = []
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        options = " ".join(p.opts[0] if p.opts[0].startswith("-") else p.name.upper() for p in command.params)
+        help_ = " ".join((command.help or "").split())
+        rows.append(f"- `causeway {name} {options}`  \n  {help_}")
+    return "\n".join(rows)
+
+
+def _study(study: Study) -> str:
+    rows = ["| parameter | default | what |", "|---|---|---|"]
+    for name, field in study.Params.model_fields.items():
+        rows.append(f"| `{name}` | `{field.default}` | {(field.description or '').replace('|', '/')} |")
+    sweeps = ", ".join(f"`{name}` ({len(points)})" for name, points in study.sweeps.items()) or "none"
+    tail = f"Engines: {', '.join(study.engines)}. Sweeps (points): {sweeps}."
+    return f"### {study.name}: {study.title}\n\n" + "\n".join(rows) + f"\n\n{tail}"
+
+
+def _kinds(enum: type[IntEnum]) -> str:
+    """Name and docstring of every member (the string below it in the source)."""
+    lines = [line.strip() for line in inspect.getsource(enum).splitlines()]
+    rows = []
+    for member in enum:
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"{member.name} ="))
+        rows.append(f"- `{member.name}` ({member.value}): {lines[at + 1].strip(chr(34))}")
+    return "\n".join(rows)
+
+
+def _tables() -> str:
+    rows = []
+    for name, table in schema.TABLES.items():
+        columns = ", ".join(f"{field.name} {field.type}{'?' if field.nullable else ''}" for field in table)
+        rows.append(f"- `{name}`: {columns}")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
