@@ -12,6 +12,7 @@ from studies.study import Study
 
 STUDIES = {
     "hash": "studies.hash:HashStudy",
+    "ladc18": "studies.ladc18:Ladc18Study",
 }
 """name -> module:class"""
 
