@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,10 +27,9 @@ def open_session(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
-    at_close: Callable[[], None] = lambda: None,
 ) -> PairSession:
-    """Starts a simulator and shakes hands with it. `at_close` runs once, after everything else has ended."""
-    session = PairSession(spec, engine, at_close)
+    """Starts a simulator and shakes hands with it."""
+    session = PairSession(spec, engine)
     try:
         session.start(command, environment or {}, directory)
     except BaseException:
@@ -42,11 +41,10 @@ def open_session(
 class PairSession:
     """A run in progress; see `bridge.engine.Session`."""
 
-    def __init__(self, spec: RunSpec, engine: str, at_close: Callable[[], None]) -> None:
+    def __init__(self, spec: RunSpec, engine: str) -> None:
         self.engine = engine
         self.engine_version = ""
         self._spec = spec
-        self._at_close: Callable[[], None] | None = at_close
         self._simulator: Simulator | None = None
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
@@ -113,9 +111,6 @@ class PairSession:
         if self._recorder is not None:
             self._recorder.discard()
             self._recorder = None
-        if self._at_close is not None:
-            at_close, self._at_close = self._at_close, None
-            at_close()
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _receive(self) -> Any:

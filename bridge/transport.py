@@ -121,7 +121,7 @@ class Transport:
 
 
 def private_directory() -> tuple[Path, int]:
-    """A new directory only we can enter, locked while this process lives; sweeps those of processes that were killed."""
+    """A new directory only we can enter, locked while this process lives; sweeps those of killed processes."""
     parent = Path(tempfile.gettempdir())
     if len(str(parent)) > LONGEST_SOCKET_PATH - 30:
         parent = Path("/tmp")  # a socket's name has room for about 100 bytes

@@ -37,9 +37,9 @@ void remove_private_dir() {
 // The kernel sends this signal when the controller's thread that started us ends; the controller itself may live on.
 void on_parent_death(int) {
     if (getppid() == watched_parent) return;
+    remove_private_dir();
     static const char line[] = "causeway: the controller died; the simulation ends here\n";
     if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {}
-    remove_private_dir();
     _exit(kExitStatus);
 }
 
@@ -57,6 +57,7 @@ Channel::Channel(const std::string &given) {
     if (endpoint.compare(0, 6, "ipc://") == 0) std::snprintf(socket_path, sizeof socket_path, "%s", endpoint.c_str() + 6);
     std::snprintf(private_dir, sizeof private_dir, "%s", environment("CAUSEWAY_PRIVATE_DIR").c_str());
     controller_ = std::atoi(environment("CAUSEWAY_CONTROLLER_PID").c_str());
+    signal(SIGPIPE, SIG_IGN);  // our output may go to a controller that is gone
     is_parent_ = controller_ != 0 && getppid() == controller_;
     if (is_parent_) {
         watched_parent = controller_;
@@ -138,10 +139,10 @@ void Channel::receive(Frame *frame) {
 }
 
 void Channel::give_up(const std::string &why) {
+    if (!controller_lives()) remove_private_dir();
     std::fflush(stdout);
     std::fprintf(stderr, "causeway: %s\n", why.c_str());
     std::fflush(stderr);
-    if (!controller_lives()) remove_private_dir();
     _exit(kExitStatus);
 }
 

@@ -15,8 +15,6 @@ or any module that implements `NodeHandler` (omnet/src/Bridge.h).
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,19 +60,12 @@ class OmnetEngine:
         if found is None or (why := self.missing()):
             raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
         launch = launch_of(spec, found)
-        results, at_close = _results_directory(spec.options)
         environment = {
             "CAUSEWAY_ENGINE_VERSION": found.text if isinstance(spec.network, MobileNetwork) else found.omnetpp_text,
             "PATH": f"{found.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
             "OMNETPP_IMAGE_PATH": str(found.root / "images"),
         }
-        try:
-            return open_session(
-                spec, self.name, command(found, launch, spec, results), environment, launch.ini.parent, at_close
-            )
-        except BaseException:
-            at_close()
-            raise
+        return open_session(spec, self.name, command(found, launch, spec), environment, launch.ini.parent)
 
 
 def launch_of(spec: RunSpec, found: Found) -> Launch:
@@ -102,7 +93,7 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
     )
 
 
-def command(found: Found, launch: Launch, spec: RunSpec, results: Path) -> list[str]:
+def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
     """The command line of the simulation."""
     ned_path = dict.fromkeys(str(p) for p in (ABSTRACT, *launch.ned_path))
     settings = {
@@ -111,7 +102,7 @@ def command(found: Found, launch: Launch, spec: RunSpec, results: Path) -> list[
         "simtime-resolution": "ps",
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
-        "result-dir": f'"{results}"',
+        **_results(spec.options),
     }
     return [
         str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(ned_path), "-l", str(LIBRARY.parent / "causeway_omnet"),
@@ -121,9 +112,8 @@ def command(found: Found, launch: Launch, spec: RunSpec, results: Path) -> list[
     ]  # fmt: skip
 
 
-def _results_directory(options: Mapping[str, Any]) -> tuple[Path, Any]:
-    """Where OMNeT++ writes its result files, and what to do with them at the end."""
+def _results(options: Mapping[str, Any]) -> dict[str, str]:
+    """Where OMNeT++ keeps its own result files, if at all."""
     if "results" in options:
-        return Path(options["results"]).resolve(), lambda: None
-    directory = Path(tempfile.mkdtemp(prefix="causeway-results-"))
-    return directory, lambda: shutil.rmtree(directory, ignore_errors=True)
+        return {"result-dir": f'"{Path(options["results"]).resolve()}"'}
+    return {f"**.{what}-recording": "false" for what in ("scalar", "vector", "param")}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 OLDEST = (6, 0)
 HOW_TO_GET_IT = (
-    "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), and put its bin directory on PATH or "
+    "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), put its bin directory on PATH or "
     "say OMNETPP_ROOT=...; then `make omnet`"
 )
 
