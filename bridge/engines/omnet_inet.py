@@ -1,0 +1,43 @@
+"""How the mobile network is run on OMNeT++ with INET: ini file, configuration and libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bridge.engines.omnet import TOP, Launch
+from bridge.engines.omnet_find import Found
+from bridge.errors import UserError
+from bridge.network import MobileNetwork
+
+INET_EDGE = TOP / "omnet" / "inet"
+INET_LIBRARY = TOP / "build" / "omnet-inet" / "libcauseway_inet.so"
+CONFIGS = {"unitdisk": "UnitDisk", "wifi": "Wifi"}
+"""radio -> configuration of omnet/inet/omnetpp.ini"""
+
+
+def missing_inet(found: Found) -> str | None:
+    """Why INET cannot be used, and what to do, in one line; None if it can."""
+    if found.inet_root is None:
+        return (
+            "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "
+            "INET_ROOT=...; then `make omnet`; or use --engine ns3"
+        )
+    if not INET_LIBRARY.exists():
+        return "the INET edge is not built; run `make omnet`"
+    return None
+
+
+def launch_inet(network: MobileNetwork, found: Found) -> Launch:
+    """What to start for a mobile network."""
+    if why := missing_inet(found):
+        raise UserError(f"a mobile network on engine omnet cannot run here: {why}")
+    if network.radio not in CONFIGS:
+        raise UserError(f"engine omnet has no radio '{network.radio}'; it has {', '.join(CONFIGS)}")
+    assert found.inet_root is not None
+    source: Path = found.inet_root / "src"
+    return Launch(
+        INET_EDGE / "omnetpp.ini",
+        CONFIGS[network.radio],
+        (INET_EDGE, source),
+        (str(source / "INET"), str(INET_LIBRARY.parent / "causeway_inet")),
+    )

@@ -1,0 +1,55 @@
+#include "DatagramApp.h"
+
+#include "inet/common/ModuleAccess.h"
+#include "inet/common/packet/Packet.h"
+#include "inet/linklayer/common/InterfaceTag_m.h"
+#include "inet/networklayer/common/NetworkInterface.h"
+#include "inet/networklayer/contract/IInterfaceTable.h"
+#include "inet/networklayer/contract/ipv4/Ipv4Address.h"
+
+namespace causeway {
+
+using namespace omnetpp;
+
+Define_Module(DatagramApp);
+
+int DatagramApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
+
+void DatagramApp::initialize(int stage) {
+    if (stage == inet::INITSTAGE_LOCAL) {
+        nodeId = par("nodeId");
+        port = par("port");
+        edge = Edge::find(this);
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
+        if (edge) edge->addSender(nodeId, WIRELESS, this);
+        cModule *table = inet::getContainingNode(this)->getSubmodule("interfaceTable");
+        const char *name = par("wirelessInterface");
+        auto wireless = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(name);
+        if (!wireless) throw cRuntimeError("the node has no interface '%s'", name);
+        wirelessId = wireless->getInterfaceId();
+        socket.setOutputGate(gate("socketOut"));
+        socket.setCallback(this);
+        socket.bind(port);
+        socket.setBroadcast(true);
+    }
+}
+
+void DatagramApp::handleMessage(cMessage *message) { socket.processMessage(message); }
+
+void DatagramApp::sendPacket(const PacketTag &tag) {
+    Enter_Method("sendPacket");
+    auto packet = new inet::Packet("datagram");
+    packet->insertAtBack(tagged_payload(tag));
+    packet->addTag<inet::InterfaceReq>()->setInterfaceId(wirelessId);
+    const bool everyone = tag.peer < 0;
+    const inet::L3Address to = everyone ? inet::L3Address(inet::Ipv4Address::ALLONES_ADDRESS) : edge->addressOf(tag.peer, WIRELESS);
+    socket.sendTo(packet, to, port);
+}
+
+void DatagramApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
+    const PacketTag *tag = find_tag(packet->peekData().get());
+    if (edge && tag) edge->arrival(nodeId, tag->packet, WIRELESS);
+    delete packet;
+}
+
+}  // namespace causeway

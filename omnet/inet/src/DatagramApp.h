@@ -1,0 +1,27 @@
+// Interface 0: one packet, one UDP datagram over the air.
+#pragma once
+
+#include "Edge.h"
+#include "inet/transportlayer/contract/udp/UdpSocket.h"
+
+namespace causeway {
+
+class DatagramApp : public omnetpp::cSimpleModule, public PacketSender, public inet::UdpSocket::ICallback {
+  public:
+    void sendPacket(const PacketTag &tag) override;
+
+  protected:
+    int nodeId = -1, port = 0, wirelessId = -1;
+    Edge *edge = nullptr;
+    inet::UdpSocket socket;
+
+    int numInitStages() const override;
+    void initialize(int stage) override;
+    void handleMessage(omnetpp::cMessage *message) override;
+
+    void socketDataArrived(inet::UdpSocket *, inet::Packet *packet) override;
+    void socketErrorArrived(inet::UdpSocket *, inet::Indication *indication) override { delete indication; }
+    void socketClosed(inet::UdpSocket *) override {}
+};
+
+}  // namespace causeway

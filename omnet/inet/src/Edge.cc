@@ -1,0 +1,114 @@
+#include "Edge.h"
+
+#include "NodeSwitch.h"
+#include "inet/common/InitStages.h"
+#include "inet/networklayer/common/NetworkInterface.h"
+#include "inet/networklayer/contract/IInterfaceTable.h"
+#include "inet/networklayer/ipv4/Ipv4InterfaceData.h"
+
+namespace causeway {
+
+using namespace omnetpp;
+
+Define_Module(Edge);
+
+Edge *Edge::find(cModule *inside) {
+    for (cModule *m = inside; m; m = m->getParentModule()) {
+        if (auto edge = dynamic_cast<Edge *>(m->getSubmodule("edge"))) return edge;
+    }
+    return nullptr;
+}
+
+int Edge::numInitStages() const { return inet::NUM_INIT_STAGES; }
+
+void Edge::initialize(int stage) {
+    if (stage == inet::INITSTAGE_LOCAL) {
+        if (!Bridge::configured()) {
+            throw cRuntimeError("no controller started this simulation; to run without one, set **.edge.typename = \"\"");
+        }
+        bridge = &Bridge::instance();
+        findNodes();
+        checkSetup();
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
+        findAddresses();
+    }
+}
+
+// Node ids are dense, from 0.
+void Edge::findNodes() {
+    for (cModule::SubmoduleIterator it(getParentModule()); !it.end(); ++it) {
+        cModule *module = *it;
+        if (!module->hasPar("nodeId")) continue;
+        const size_t id = module->par("nodeId").intValue();
+        if (id >= nodes.size()) nodes.resize(id + 1);
+        if (nodes[id]) throw cRuntimeError("two nodes have the id %zu", id);
+        nodes[id] = std::make_unique<End>();
+        nodes[id]->module = module;
+        nodes[id]->onOff = NodeSwitch::of(module);
+        bridge->registerNode(static_cast<int>(id), nodes[id].get());
+    }
+    for (size_t id = 0; id < nodes.size(); ++id) {
+        if (!nodes[id]) throw cRuntimeError("no node has the id %zu; ids must be dense, from 0", id);
+    }
+}
+
+// The ini file builds the network; where the controller described one, the two must agree.
+void Edge::checkSetup() const {
+    const Setup &setup = bridge->setup();
+    if (!setup.has_mobile_network()) return;
+    const auto &wanted = setup.mobile_network();
+    const size_t count = wanted.station_x_mm().size() / sizeof(int32_t) + wanted.hosts();
+    if (count != nodes.size()) {
+        throw cRuntimeError("the controller asked for %zu nodes, the network has %zu", count, nodes.size());
+    }
+}
+
+void Edge::moved(int node, int station, const inet::Coord &at) {
+    bridge->emitStation(node, station, static_cast<int32_t>(std::lround(at.x * 1000)), static_cast<int32_t>(std::lround(at.y * 1000)));
+}
+
+void Edge::End::onSend(const Action &action) {
+    PacketSender *sender = action.interface < senders.size() ? senders[action.interface] : nullptr;
+    if (!sender) throw cRuntimeError("node %d has no interface %d", action.node, action.interface);
+    if (action.size_bytes <= 0) throw cRuntimeError("packet %ld has no length", static_cast<long>(action.ref));
+    PacketTag tag;
+    tag.packet = action.ref;
+    tag.source = action.node;
+    tag.peer = action.peer;
+    tag.size = action.size_bytes;
+    tag.interface = action.interface;
+    sender->sendPacket(tag);
+}
+
+void Edge::End::onNode(bool up) {
+    if (!onOff) throw cRuntimeError("%s has no switch: it cannot go down", module->getFullPath().c_str());
+    onOff->setUp(up);
+}
+
+void Edge::findAddresses() {
+    for (size_t id = 0; id < nodes.size(); ++id) {
+        auto table = check_and_cast<inet::IInterfaceTable *>(nodes[id]->module->getSubmodule("interfaceTable"));
+        for (int i = 0; i < table->getNumInterfaces(); ++i) {
+            const inet::NetworkInterface *interface = table->getInterface(i);
+            const inet::L3Address address = interface->getNetworkAddress();
+            if (interface->isLoopback() || address.isUnspecified()) continue;
+            byAddress[address] = static_cast<int>(id);
+            inet::L3Address &slot = nodes[id]->addresses[interface->isWireless() ? WIRELESS : WIRE];
+            if (slot.isUnspecified()) slot = address;
+        }
+    }
+}
+
+void Edge::addSender(int node, int interface, PacketSender *sender) { nodes.at(node)->senders.at(interface) = sender; }
+
+inet::L3Address Edge::addressOf(int node, int interface) const {
+    if (node < 0 || node >= static_cast<int>(nodes.size())) throw cRuntimeError("there is no node %d to send to", node);
+    return nodes[node]->addresses[interface == WIRE ? WIRE : WIRELESS];
+}
+
+int Edge::nodeOf(const inet::L3Address &address) const {
+    const auto found = byAddress.find(address);
+    return found == byAddress.end() ? -1 : found->second;
+}
+
+}  // namespace causeway

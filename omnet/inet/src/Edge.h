@@ -1,0 +1,72 @@
+// The network's side of the bridge: events of all nodes go out here, actions come in here.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "PacketTag.h"
+#include "omnet/src/Bridge.h"
+#include "inet/common/geometry/common/Coord.h"
+#include "inet/networklayer/common/L3Address.h"
+
+namespace causeway {
+
+class NodeSwitch;
+
+// What sends the packets of one interface of one node.
+class PacketSender {
+  public:
+    virtual ~PacketSender() {}
+    virtual void sendPacket(const PacketTag &tag) = 0;
+};
+
+class Edge : public omnetpp::cSimpleModule {
+  public:
+    // The edge of the network that this module is in; null where there is none (the network runs without a bridge).
+    static Edge *find(omnetpp::cModule *inside);
+
+    // ---- events, told at the current simulation time ---------------------------------------------------------------
+    void arrival(int node, int64_t packet, int interface) { bridge->emitArrival(node, packet, interface); }
+    void lost(int node, int64_t packet, int interface) { bridge->emitLost(node, packet, interface); }
+    void moved(int node, int station, const inet::Coord &at);
+
+    // A number the network measured; goes to the controller at the end of the run. Call it from finish().
+    void measure(const std::string &name, double value) { bridge->measure("wireless", name, value); }
+
+    // ---- the nodes -------------------------------------------------------------------------------------------------
+    void addSender(int node, int interface, PacketSender *sender);
+    bool isUp(int node) const { return bridge->isUp(node); }
+    // The address under which a node is reached over an interface; unspecified if it is not.
+    inet::L3Address addressOf(int node, int interface) const;
+    // The node with this address, -1 if none.
+    int nodeOf(const inet::L3Address &address) const;
+
+  protected:
+    // One node as the bridge sees it.
+    class End : public NodeHandler {
+      public:
+        omnetpp::cModule *module = nullptr;
+        NodeSwitch *onOff = nullptr;
+        std::array<PacketSender *, 3> senders{};
+        std::array<inet::L3Address, 2> addresses;   // over the air, over the wires
+
+        void onSend(const Action &action) override;
+        void onNode(bool up) override;
+        omnetpp::cComponent *component() override { return module; }
+    };
+
+    Bridge *bridge = nullptr;
+    std::vector<std::unique_ptr<End>> nodes;
+    std::map<inet::L3Address, int> byAddress;
+
+    int numInitStages() const override;
+    void initialize(int stage) override;
+    void findNodes();
+    void findAddresses();
+    void checkSetup() const;
+};
+
+}  // namespace causeway

@@ -1,0 +1,30 @@
+// A node that is down neither sends nor receives.
+#pragma once
+
+#include "inet/networklayer/contract/INetfilter.h"
+
+namespace causeway {
+
+class NodeSwitch : public omnetpp::cSimpleModule, public inet::NetfilterBase::HookBase {
+  public:
+    bool isUp() const { return up; }
+    void setUp(bool up);
+
+    // The switch of a node, or null if it has none (it is up, then).
+    static NodeSwitch *of(omnetpp::cModule *node);
+
+  protected:
+    bool up = true;
+
+    int numInitStages() const override;
+    void initialize(int stage) override;
+
+    Result gate() const { return up ? ACCEPT : DROP; }
+    Result datagramPreRoutingHook(inet::Packet *) override { return gate(); }
+    Result datagramForwardHook(inet::Packet *) override { return gate(); }
+    Result datagramPostRoutingHook(inet::Packet *) override { return gate(); }
+    Result datagramLocalInHook(inet::Packet *) override { return gate(); }
+    Result datagramLocalOutHook(inet::Packet *) override { return gate(); }
+};
+
+}  // namespace causeway

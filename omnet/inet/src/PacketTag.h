@@ -1,0 +1,33 @@
+// What a packet of the bridge carries through the simulator: its id, on every byte of its payload.
+#pragma once
+
+#include <functional>
+
+#include "inet/common/TagBase.h"
+#include "inet/common/packet/chunk/Chunk.h"
+
+namespace causeway {
+
+enum Interface { WIRELESS = 0, WIRE = 1, WIRELESS_TCP = 2 };
+
+class PacketTag : public inet::TagBase {
+  public:
+    int64_t packet = -1;
+    int32_t source = -1;   // node ids
+    int32_t peer = -1;     // -1: everyone in reach
+    int32_t size = 0;      // of the whole packet; a segment may hold a part of it
+    int32_t interface = WIRELESS;
+
+    PacketTag *dup() const override { return new PacketTag(*this); }
+};
+
+// A payload of `tag.size` bytes, all of them tagged.
+inet::Ptr<inet::Chunk> tagged_payload(const PacketTag &tag);
+
+// Calls `tell(bytes, tag)` for every tagged stretch of the chunk, in order.
+void each_tag(const inet::Chunk *chunk, const std::function<void(int64_t, const PacketTag &)> &tell);
+
+// The tag of the first tagged byte anywhere in the chunk, null if there is none.
+const PacketTag *find_tag(const inet::Chunk *chunk);
+
+}  // namespace causeway

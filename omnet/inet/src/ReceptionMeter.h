@@ -1,0 +1,61 @@
+// Who got which frame and who did not, as the radio medium saw it.
+#pragma once
+
+#include <unordered_map>
+
+#include "PacketTag.h"
+#include "inet/linklayer/common/MacAddress.h"
+#include "inet/networklayer/common/NetworkInterface.h"
+#include "inet/physicallayer/wireless/common/contract/packetlevel/IReception.h"
+#include "inet/physicallayer/wireless/common/contract/packetlevel/ITransmission.h"
+
+namespace causeway {
+
+class Edge;
+class NodeSwitch;
+
+class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener {
+  public:
+    // What was counted so far. A copy is one frame at one receiver it was meant for, in reach and up.
+    struct Counts {
+        double stationFrames = 0, hostFrames = 0, stationBytes = 0, hostBytes = 0;
+        double received = 0, lost = 0;
+        double lossRate() const { return received + lost == 0 ? 0.0 : lost / (received + lost); }
+    };
+    const Counts &counts() const { return total; }
+
+    using cListener::receiveSignal;
+    void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::cObject *value,
+                       omnetpp::cObject *details) override;
+
+  protected:
+    struct Receiver {
+        int node = -1;
+        bool isStation = false, gotIt = false;
+        NodeSwitch *onOff = nullptr;
+        const inet::NetworkInterface *nic = nullptr;
+    };
+    struct Frame {
+        inet::MacAddress destination;
+        const PacketTag *tag = nullptr;   // lives as long as the transmission
+    };
+
+    double cellRadius = 0;
+    int64_t minFrame = 0;
+    Edge *edge = nullptr;
+    Counts total;
+    std::unordered_map<const void *, Receiver> radios;
+    std::unordered_map<int, Frame> onAir;
+
+    int numInitStages() const override;
+    void initialize(int stage) override;
+    void finish() override;
+
+    void radioAdded(omnetpp::cModule *radio);
+    void departure(const inet::physicallayer::ITransmission *transmission);
+    void arrivalEnded(const inet::physicallayer::IReception *reception);
+    void gaveUp(const inet::Packet *packet);
+    bool meantFor(const Frame &frame, const Receiver &receiver) const;
+};
+
+}  // namespace causeway
