@@ -10,11 +10,17 @@ from rich.console import Console
 def convert_files(
     paths: list[Path], out_dir: Path, keep_going: bool, master: str | None, console: Console, err: Console
 ) -> int:
-    """Converts OMNeT++ result files; the exit status."""
+    """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
     from analysis.convert import convert
 
-    report = convert(paths, out_dir, keep_going=keep_going, spark=master)
-    console.print(str(report), highlight=False)
-    for problem in report.problems:
-        err.print(str(problem), highlight=False, soft_wrap=True)
-    return 1 if report.problems else 0
+    session = None
+    if master is not None:
+        from analysis import spark
+
+        session = spark.session(master)
+    report = convert(paths, out_dir, keep_going, session)
+    *problems, summary = report.lines()
+    for problem in problems:
+        err.print(problem, highlight=False, soft_wrap=True, markup=False)
+    console.print(summary, highlight=False, soft_wrap=True)
+    return 0 if report.ok else 1
