@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 from ns3_probe import REACH_MM, STATIONS, Log, S, distance_mm, needs_ns3, network, run
+
+from bridge.workload import Faults
 
 pytestmark = needs_ns3
 
@@ -50,6 +53,21 @@ def test_hosts_walk_at_their_speed_and_stay_where_a_cell_covers_them():
         steps = [(b[0] - a[0], distance_mm(a[2:], b[2:])) for a, b in pairwise(rows)]
         assert all(way <= 20_000 * dt / S + 2 for dt, way in steps)
         assert sum(way for _, way in steps) > 0.8 * 20_000 * 59  # corners shorten the sum of the chords a little
+
+
+def test_a_host_that_is_down_stands_and_says_nothing():
+    hosts = range(3, 43)
+    down, up = 10 * S, 30 * S
+    faults = Faults(
+        np.repeat([down, up], 40), np.array([*hosts, *hosts], np.int32), np.repeat([0, 1], 40).astype(np.uint8)
+    )
+    net = network(40, speed_mm_s=20_000, position_every_ps=S // 100, faults=faults)
+    log, _ = run(net, 31)
+    for rows in log.places.values():
+        before, after = [r for r in rows if r[0] < up], [r for r in rows if r[0] >= up]
+        assert before[-1][0] < down
+        assert distance_mm(before[-1][2:], after[0][2:]) <= 2 * 20_000 // 100
+        assert after[-1][2:] != after[0][2:]
 
 
 def test_hosts_that_may_leave_the_cells_do():

@@ -81,13 +81,14 @@ std::vector<std::pair<double, int>> Cells::changes(const Segment &way) const {
     return out;
 }
 
-std::pair<Point, Point> Cells::box() const {
+std::pair<Point, Point> Cells::box(double margin_m) const {
+    const double room = reach_m_ + margin_m;
     Point low = stations_.front(), high = stations_.front();
     for (const auto &s : stations_) {
         low = {std::min(low.x, s.x), std::min(low.y, s.y)};
         high = {std::max(high.x, s.x), std::max(high.y, s.y)};
     }
-    return {{low.x - reach_m_, low.y - reach_m_}, {high.x + reach_m_, high.y + reach_m_}};
+    return {{low.x - room, low.y - room}, {high.x + room, high.y + room}};
 }
 
 }  // namespace causeway

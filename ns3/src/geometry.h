@@ -29,8 +29,8 @@ class Cells {
     /// Where on the way the nearest station in reach becomes another one: (share of the way, station), ascending. The
     /// first entry is (0, station at the start).
     std::vector<std::pair<double, int>> changes(const Segment &way) const;
-    /// Lower left and upper right corner of the box around all cells.
-    std::pair<Point, Point> box() const;
+    /// Lower left and upper right corner of the box around all cells and a margin.
+    std::pair<Point, Point> box(double margin_m) const;
 
   private:
     /// Shares of the way between which a cell covers it; empty if from > to.

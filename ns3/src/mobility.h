@@ -1,9 +1,11 @@
-// Hosts that walk: straight legs between random points, at one speed, without a rest (random waypoint).
+// Hosts that walk: straight legs in random directions, of random length, at one speed, without a rest.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "geometry.h"
+#include "ns3/event-id.h"
 #include "ns3/mobility-model.h"
 #include "plan.h"
 
@@ -16,17 +18,21 @@ class Walk : public ns3::MobilityModel {
 
     /// Puts the host somewhere, and sets it walking if hosts walk.
     void begin(const Plan &plan, const Cells &cells, int node, const Reports &reports);
-    int nearest_station() const { return station_; }
     Point position() const;
+    /// A host that is down stands where it is; once it is up again it goes on.
+    void set_up(bool up);
 
   private:
     ns3::Vector DoGetPosition() const override;
     void DoSetPosition(const ns3::Vector &) override {}
     ns3::Vector DoGetVelocity() const override;
 
-    Point random_point();
+    double random_unit();
+    Point random_place();
     Point next_target();
-    void walk();
+    void walk_to(Point target);
+    void next_leg();
+    void stand();
     void change_to(int station);
     void report();
     void report_for_ever();
@@ -40,6 +46,8 @@ class Walk : public ns3::MobilityModel {
     Segment leg_;
     int64_t leg_start_ps_ = 0;
     int64_t leg_ps_ = 0;  // 0: it stands still
+    bool up_ = true;
+    std::vector<ns3::EventId> to_come_;  // what the leg holds: changes of station, its end
 };
 
 }  // namespace causeway

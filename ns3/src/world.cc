@@ -71,7 +71,10 @@ void World::lay_radio() {
         give_address(devices.Get(node), radio_address(node), radio_mask());
         owner_[radio_address(node)] = node;
     }
-    wireless_ = std::make_unique<Wireless>(devices, [this](int a, int b) { return in_reach(a, b); }, reports_);
+    wireless_ = std::make_unique<Wireless>(devices, reports_);
+    meter_ = std::make_unique<ReceptionMeter>(
+        devices, plan_.station_count(), [this](int from, int to) { return hears(from, to); },
+        [this](int node) { return is_up(node); }, reports_);
 }
 
 void World::lay_wires() {
@@ -151,21 +154,31 @@ Point World::position(int node) const {
     return node < plan_.station_count() ? plan_.stations[node] : walks_[node - plan_.station_count()]->position();
 }
 
+bool World::hears(int from, int to) const {
+    return is_up(to) && distance(position(from), position(to)) <= plan_.reach_m;
+}
+
+void World::set_up(int node, bool up) {
+    wireless_->set_up(node, up);
+    if (node >= plan_.station_count()) walks_[node - plan_.station_count()]->set_up(up);
+}
+
 std::vector<std::pair<std::string, double>> World::measured() const {
-    const auto &c = wireless_->counts();
+    const auto &c = meter_->counts();
+    const auto received = static_cast<double>(c.copies_received), lost = static_cast<double>(c.copies_lost);
     double opened = 0, broken = 0;
     for (const auto &[key, stream] : streams_) {
         opened += static_cast<double>(stream->opened());
         broken += static_cast<double>(stream->broken());
     }
-    const double owed = static_cast<double>(c.copies), lost = static_cast<double>(c.lost);
-    return {{"loss_rate", owed > 0 ? lost / owed : 0},
-            {"copies_owed", owed},
+    return {{"station_frames", static_cast<double>(c.station_frames)},
+            {"host_frames", static_cast<double>(c.host_frames)},
+            {"station_bytes", static_cast<double>(c.station_bytes)},
+            {"host_bytes", static_cast<double>(c.host_bytes)},
+            {"copies_received", received},
             {"copies_lost", lost},
-            {"radio_frames", static_cast<double>(c.frames)},
-            {"radio_bytes", static_cast<double>(c.bytes)},
-            {"radio_messages", static_cast<double>(c.messages)},
-            {"never_sent", static_cast<double>(c.never_sent)},
+            {"loss_rate", received + lost > 0 ? lost / (received + lost) : 0},
+            {"never_sent", static_cast<double>(wireless_->never_sent())},
             {"tcp_opened", opened},
             {"tcp_broken", broken}};
 }

@@ -12,6 +12,7 @@
 #include "mobility.h"
 #include "ns3/node-container.h"
 #include "plan.h"
+#include "reception.h"
 #include "stream.h"
 #include "wireless.h"
 
@@ -24,7 +25,8 @@ class World {
 
     void send(int node, Interface interface, int64_t packet, int peer, int size_bytes);
     /// A node that is down has a silent radio, sends nothing and tells of no arrival.
-    void set_up(int node, bool up) { wireless_->set_up(node, up); }
+    /// A host that is down stands still, too.
+    void set_up(int node, bool up);
     int nodes() const { return plan_.nodes(); }
     bool is_up(int node) const { return wireless_->is_up(node); }
 
@@ -43,7 +45,7 @@ class World {
     Stream &stream(int a, int b, Interface interface);
     ns3::Ipv4Address address_for(int node, int peer, Interface interface) const;
     Point position(int node) const;
-    bool in_reach(int a, int b) const { return distance(position(a), position(b)) <= plan_.reach_m; }
+    bool hears(int from, int to) const;
 
     const Plan plan_;
     const Reports reports_;
@@ -51,6 +53,7 @@ class World {
     ns3::NodeContainer nodes_;
     std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
     std::unique_ptr<Wireless> wireless_;
+    std::unique_ptr<ReceptionMeter> meter_;
     std::map<Pair, int> wires_;  // both directions of a wire -> its number
     std::map<ns3::Ipv4Address, int> owner_;
     std::map<std::pair<Pair, Interface>, std::unique_ptr<Stream>> streams_;

@@ -1,0 +1,59 @@
+// What becomes of every copy of every frame on the air: one is owed to each receiver in reach of a broadcast, one to
+// the addressee of a unicast in reach, each time the frame is sent. The MAC's own acknowledgements are not counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "label.h"
+#include "ns3/mac48-address.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node.h"
+#include "ns3/phy-entity.h"
+#include "ns3/wifi-phy.h"
+#include "plan.h"
+
+namespace causeway {
+
+class ReceptionMeter {
+  public:
+    struct Counts {
+        uint64_t station_frames = 0;
+        uint64_t host_frames = 0;
+        uint64_t station_bytes = 0;  // MAC header and checksum included
+        uint64_t host_bytes = 0;
+        uint64_t copies_received = 0;
+        uint64_t copies_lost = 0;
+    };
+
+    /// `hears(a, b)`: whether b is up and in reach of a now; `is_up(b)`: whether it still is when the frame is over.
+    ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations, std::function<bool(int, int)> hears,
+                   std::function<bool(int)> is_up, const Reports &reports);
+
+    const Counts &counts() const { return counts_; }
+
+  private:
+    struct Frame {
+        Label label;
+        std::vector<int> awaiting;  // who has no copy yet
+    };
+
+    void departed(int node, ns3::WifiConstPsduMap frames, ns3::WifiTxVector how, double power);
+    void received(int node, ns3::Ptr<const ns3::WifiPpdu> frame, ns3::RxSignalInfo signal, const ns3::WifiTxVector &how,
+                  const std::vector<bool> &good);
+    void over(uint64_t frame);
+
+    std::vector<ns3::Ptr<ns3::WifiPhy>> radios_;
+    std::map<ns3::Mac48Address, int> owner_;
+    int stations_;
+    std::function<bool(int, int)> hears_;
+    std::function<bool(int)> is_up_;
+    const Reports &reports_;
+    std::unordered_map<uint64_t, Frame> on_air_;
+    Counts counts_;
+};
+
+}  // namespace causeway
