@@ -28,20 +28,25 @@ _SUFFIXES = (".sca", ".vec")
 
 
 def convert(
-    paths: Sequence[str | Path], out: str | Path, keep_going: bool = False, spark: "SparkSession | None" = None
+    paths: Sequence[str | Path], out: str | Path, keep_going: bool = False, spark: "SparkSession | str | None" = None
 ) -> Report:
     """Convert result files, and all .sca and .vec below folders, into the result folder `out`.
 
-    Files converted before and not changed since are passed over; one that has grown is continued. With `spark`, small
-    files are one task each and the data ranges of huge files are tasks too; without, all is done in this process. A bad
-    line ends it with an error that names file and line; `keep_going` tells it in the report and converts the rest.
+    Files converted before and not changed since are passed over; one that has grown is continued. With `spark` (a
+    session or a master URL), small files are one task each and the ranges of huge files are tasks too; without, and for
+    a single file that is not huge, all is done in this process. A bad line ends it with an error that names file and
+    line; `keep_going` tells it in the report and converts the rest.
     """
-    files, out = find(paths), Path(out)
-    if spark is None:
+    files, out = find(paths), Path(out).resolve()
+    huge = {path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES}
+    if spark is None or (len(files) == 1 and not huge):
         return Report([_one(path, out, keep_going) for path in files])
-    huge = [path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES]
-    small = [path for path in files if path not in set(huge)]
-    done = {path: _one(path, out, keep_going, spark) for path in huge}
+    if isinstance(spark, str):
+        from analysis.spark import session
+
+        spark = session(spark)
+    small = [path for path in files if path not in huge]
+    done = {path: _one(path, out, keep_going, spark) for path in files if path in huge}
     if small:
         tasks = spark.sparkContext.parallelize(small, len(small))
         done |= dict(zip(small, tasks.map(lambda path: _guarded(path, out, keep_going)).collect(), strict=True))
@@ -66,7 +71,7 @@ def find(paths: Sequence[str | Path]) -> list[Path]:
             raise UserError(f"{path} is only an index; convert {path.with_suffix('.vec')}")
         else:
             found[path] = None
-    return list(found)
+    return list({path.resolve(): path for path in found}.values())
 
 
 def _one(path: Path, out: Path, keep_going: bool, spark: "SparkSession | None" = None) -> FileReport:

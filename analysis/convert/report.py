@@ -37,16 +37,16 @@ class Report:
         return sum(file.problem_count for file in self.files)
 
     @property
-    def ok(self) -> bool:
-        return not self.problem_count
+    def problems(self) -> list[str]:
+        """Bad lines as "file:line: expected ...", at most a thousand a file; the last line counts the others."""
+        told = [line for file in self.files for line in file.problems]
+        untold = self.problem_count - len(told)
+        return [*told, f"... and {untold} more bad lines"] if untold else told
 
-    def lines(self) -> list[str]:
-        """The report in words, a line a fact."""
+    def __str__(self) -> str:
         counts: dict[str, int] = {}
         for file in self.files:
             counts[file.status] = counts.get(file.status, 0) + 1
         runs = len({run for file in self.files for run in file.runs})
-        told = [line for file in self.files for line in file.problems]
         summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        more = [f"... and {self.problem_count - len(told)} more"] if self.problem_count > len(told) else []
-        return [*told, *more, f"{len(self.files)} files ({summary}), {runs} runs, {self.rows} samples"]
+        return f"{len(self.files)} files ({summary}), {runs} runs, {self.rows} samples"

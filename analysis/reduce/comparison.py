@@ -1,0 +1,146 @@
+"""Measured beside published: for every published number, the runs of its point, and what they say.
+
+The published numbers are data, `analysis/published/<paper>.csv`; nothing here knows a paper.
+"""
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.reduce import arithmetic, expression
+from bridge.errors import UserError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PUBLISHED = Path(__file__).parent.parent / "published"
+COLUMNS = (
+    "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
+    "ratio",
+)  # fmt: skip
+_GIVEN = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
+
+
+def load_published(folder: Path = PUBLISHED) -> pd.DataFrame:
+    """All published numbers, `parameters` as dicts. A file that is not as it should be is refused with its line."""
+    frames = [pd.DataFrame(columns=list(_GIVEN))]
+    for path in sorted(folder.glob("*.csv")):
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        missing = [name for name in _GIVEN if name not in frame]
+        if missing:
+            raise UserError(f"{path}: column {missing[0]} is missing; the columns are {', '.join(_GIVEN)}")
+        for index, row in frame.iterrows():
+            try:
+                frame.at[index, "parameters"] = json.loads(row["parameters"] or "{}")
+                frame.at[index, "published"] = float(row["published"])
+                expression.parse(row["scalar"])
+            except (ValueError, UserError) as error:
+                raise UserError(f"{path}:{int(str(index)) + 2}: {error}") from None
+        frames.append(frame[list(_GIVEN)])
+    return pd.concat(frames, ignore_index=True)
+
+
+def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules."""
+    wanted = scalars[scalars["name"].isin(set(names))]
+    own = wanted[wanted["module"] == "run"]
+    rest = wanted.merge(own[["run_id", "name"]].drop_duplicates(), on=["run_id", "name"], how="left", indicator=True)
+    rest = rest[rest["_merge"] == "left_only"]
+    rows = [
+        (*key, arithmetic.total(list(group)))
+        for frame in (own, rest)
+        for key, group in frame.groupby(["run_id", "name"])["value"]
+    ]
+    return pd.DataFrame(rows, columns=["run_id", "name", "value"])
+
+
+def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
+    """`run_values` on Spark."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DoubleType
+
+    @F.pandas_udf(DoubleType())  # type: ignore[call-overload]
+    def total(lists: pd.Series) -> pd.Series:
+        return pd.Series([arithmetic.total(list(values)) for values in lists], dtype="float64")
+
+    own = F.col("module") == "run"
+    lists = scalars.where(F.col("name").isin(list(names))).groupBy("run_id", "name")
+    both = lists.agg(
+        F.collect_list(F.when(own, F.col("value"))).alias("own"),
+        F.collect_list(F.when(~own, F.col("value"))).alias("rest"),
+    )
+    return both.select(
+        "run_id", "name", total(F.when(F.size("own") > 0, F.col("own")).otherwise(F.col("rest"))).alias("value")
+    )
+
+
+class Runs:
+    """The dimension tables and the scalars of some runs, ready to be asked for points and quantities."""
+
+    def __init__(self, runs: pd.DataFrame, parameters: pd.DataFrame, values: pd.DataFrame) -> None:
+        self.runs = runs.set_index("run_id")
+        self.texts = _wide(parameters, "value", self.runs.index)
+        self.numbers = _wide(parameters, "number", self.runs.index)
+        self.values = _wide(values, "value", self.runs.index)
+
+    def at(self, study: str, parameters: dict) -> pd.Index:
+        """The runs of a study that have these parameter values."""
+        chosen = self.runs["study"] == study
+        for name, value in parameters.items():
+            chosen &= self._has(name, value)
+        return self.runs.index[chosen]
+
+    def _has(self, name: str, value: object) -> pd.Series:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if name not in self.texts:
+            return pd.Series(False, index=self.runs.index)
+        same = self.texts[name] == text
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            same |= self.numbers[name] == value
+        return same
+
+    def quantity(self, formula: str, run_ids: pd.Index) -> pd.Series:
+        """A quantity per run: an expression over scalars and numeric parameters. NaN where one of them is missing."""
+
+        def value_of(name: str) -> pd.Series:
+            source = self.values if name in self.values else self.numbers
+            if name not in source:
+                return pd.Series(math.nan, index=run_ids)
+            return source[name].reindex(run_ids).astype(float)
+
+        def divide(a: object, b: object) -> object:
+            return a / b.where(b != 0) if isinstance(b, pd.Series) else (a / b if b else math.nan)  # type: ignore[operator]
+
+        found = expression.evaluate(formula, value_of, divide)
+        return found if isinstance(found, pd.Series) else pd.Series(float(found), index=run_ids)
+
+
+def _wide(frame: pd.DataFrame, value: str, index: pd.Index) -> pd.DataFrame:
+    kept = frame[frame["run_id"].isin(index)].drop_duplicates(["run_id", "name"])
+    return kept.pivot(index="run_id", columns="name", values=value).reindex(index)
+
+
+def scalar_names(published: pd.DataFrame) -> list[str]:
+    """The scalars that the published numbers are measured by."""
+    return sorted({name for formula in published["scalar"] for name in expression.names(formula)})
+
+
+def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
+    """A row per published number and engine that has runs of its point. The columns are those of comparison.csv."""
+    rows = []
+    for number in published.to_dict("records"):
+        there = runs.at(number["study"], number["parameters"])
+        if there.empty:
+            continue
+        measured = runs.quantity(number["scalar"], there)
+        for engine, group in measured.groupby(runs.runs.loc[there, "engine"]):
+            count, mean, _, low, high = arithmetic.interval(group.tolist())
+            if count:
+                ratio = mean / number["published"] if number["published"] else math.nan
+                given = [number[name] for name in COLUMNS[:5]]
+                rows.append((*given, mean, low, high, count, engine, ratio))
+    return pd.DataFrame(rows, columns=list(COLUMNS))

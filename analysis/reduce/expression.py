@@ -1,0 +1,55 @@
+"""A quantity as an arithmetic expression over names, such as `requests/(messages*processes)`.
+
+The operands may be numbers, pandas Series or Spark Columns: all that is asked of them is + - * / and **.
+"""
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from bridge.errors import UserError
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+}
+_OTHERS = (ast.Div, ast.USub, ast.UAdd)
+
+
+def parse(text: str) -> ast.expr:
+    """The expression as a tree; refuses all that is not arithmetic."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise UserError(f"'{text}' is not an arithmetic expression over scalars") from None
+    for node in ast.walk(tree):
+        number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+        if not number and not isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load, *_BINARY, *_OTHERS)):
+            raise UserError(f"'{text}' may only use names, numbers, + - * / ** and brackets")
+    return tree
+
+
+def names(text: str) -> list[str]:
+    """The names an expression uses, each once."""
+    return sorted({node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)})
+
+
+def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, Any], Any]) -> Any:
+    """The value of an expression; `divide` says what a division by zero gives."""
+
+    def value(node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return value_of(node.id)
+        if isinstance(node, ast.UnaryOp):
+            operand = value(node.operand)
+            return -operand if isinstance(node.op, ast.USub) else operand
+        assert isinstance(node, ast.BinOp)
+        left, right = value(node.left), value(node.right)
+        return divide(left, right) if isinstance(node.op, ast.Div) else _BINARY[type(node.op)](left, right)
+
+    return value(parse(text))

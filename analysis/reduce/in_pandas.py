@@ -1,0 +1,103 @@
+"""The reductions on pandas DataFrames, for what fits in memory. `in_spark` has the same functions and answers."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.reduce import arithmetic
+from bridge.errors import UserError
+
+ORDER = ["time_ps", "event", "value"]
+
+
+def with_time(samples: pd.DataFrame) -> pd.DataFrame:
+    """Samples with `time_ps`, whole picoseconds (finer times are cut)."""
+    raw, exponent = samples["time_raw"].to_numpy(np.int64), samples["time_exp"].to_numpy(np.int64)
+    coarser = np.maximum(exponent + 12, 0)
+    if (coarser > 18).any() or (np.abs(raw) > (2**63 - 1) // 10**coarser).any():
+        raise UserError("a sample's time is too long for 64 bits of picoseconds (106 days); use time_raw and time_exp")
+    return samples.assign(time_ps=raw // 10 ** np.maximum(-12 - exponent, 0) * 10**coarser)
+
+
+def mean_ci(frame: pd.DataFrame, by: Sequence[str], value: str = "value", level: float = 0.95) -> pd.DataFrame:
+    """Mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low, ci_high."""
+    rows = [(*_key(key), *arithmetic.interval(group, level)) for key, group in frame.groupby(list(by))[value]]
+    return pd.DataFrame(rows, columns=[*by, *arithmetic.INTERVAL])
+
+
+def _key(key: object) -> tuple:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def group_means(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
+    """Number and mean of the finite values per group, correctly rounded: columns rows, mean."""
+    finite = frame[np.isfinite(frame[value])]
+    rows = [
+        (*_key(key), len(group), arithmetic.total(list(group)) / len(group))
+        for key, group in finite.groupby(list(by))[value]
+    ]
+    return pd.DataFrame(rows, columns=[*by, "rows", "mean"])
+
+
+def percentiles(frame: pd.DataFrame, by: Sequence[str], levels: Sequence[float], value: str = "value") -> pd.DataFrame:
+    """Exact percentiles per group, a row each: columns level (0 to 100), percentile."""
+    rows = []
+    for key, group in frame[~frame[value].isna()].groupby(list(by))[value]:
+        ordered = np.sort(group.to_numpy(np.float64))
+        for level in levels:
+            place = level / 100 * (len(ordered) - 1)
+            below = math.floor(place)
+            above = min(below + 1, len(ordered) - 1)
+            found = arithmetic.interpolated(ordered[below], ordered[above], place - below)
+            rows.append((*_key(key), float(level), found))
+    return pd.DataFrame(rows, columns=[*by, "level", "percentile"])
+
+
+def histogram(
+    frame: pd.DataFrame, by: Sequence[str], low: float, width: float, bins: int, value: str = "value"
+) -> pd.DataFrame:
+    """Counts per group and bin: bin -1 holds what is below `low`, bin `bins` what is not below the last edge."""
+    known = frame[~frame[value].isna()]
+    place = np.clip(np.floor((known[value].to_numpy(np.float64) - low) / width), -1, bins).astype(np.int64)
+    counted = known[list(by)].assign(bin=place).groupby([*by, "bin"]).size()
+    return counted.rename("rows").reset_index()
+
+
+def time_series(
+    samples: pd.DataFrame, by: Sequence[str], width_ps: int, level: float = 0.95, run: str = "run_id"
+) -> pd.DataFrame:
+    """Means over time: each run's mean per bin of simulated time first, then mean and interval over the runs."""
+    binned = with_time(samples)
+    binned = binned.assign(start_ps=binned["time_ps"] // width_ps * width_ps)
+    return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
+
+
+def batch_means(samples: pd.DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> pd.DataFrame:
+    """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
+    cut = []
+    for _, group in with_time(samples).groupby(list(by)):
+        size = len(group) // batches
+        if size:
+            ordered = group.sort_values(ORDER, kind="stable", na_position="first").head(size * batches)
+            cut.append(ordered.assign(batch=np.arange(size * batches) // size))
+    if not cut:
+        return pd.DataFrame(columns=[*by, *arithmetic.INTERVAL])
+    return mean_ci(group_means(pd.concat(cut), [*by, "batch"]), by, "mean", level)
+
+
+def warmup(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps."""
+    rows = []
+    for key, group in with_time(samples).groupby(list(by)):
+        ordered = group.sort_values(ORDER, kind="stable", na_position="first")
+        dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
+        rows.append((*_key(key), dropped, int(ordered["time_ps"].iloc[dropped])))
+    return pd.DataFrame(rows, columns=[*by, "dropped", "from_ps"])
+
+
+def steady(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The samples without each series' warm-up."""
+    joined = with_time(samples).merge(warmup(samples, by), on=list(by))
+    return joined[joined["time_ps"] >= joined["from_ps"]].drop(columns=["dropped", "from_ps"]).reset_index(drop=True)

@@ -1,0 +1,150 @@
+"""The reductions on Spark DataFrames of any size. `in_pandas` has the same functions and answers.
+
+Spark adds doubles in whatever order rows arrive, which changes the last bits from run to run. Here sums over many rows
+are made of whole numbers per binary exponent (`group_means`), and sums over few go through a list: both are correctly
+rounded, so the answer is the same bit for bit on any number of workers.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+
+from analysis.reduce import arithmetic
+from analysis.reduce.in_pandas import ORDER
+
+_INTERVAL = StructType(
+    [StructField("runs", LongType())] + [StructField(name, DoubleType()) for name in arithmetic.INTERVAL[1:]]
+)
+
+
+def with_time(samples: DataFrame) -> DataFrame:
+    """Samples with `time_ps`, whole picoseconds (finer times are cut)."""
+    finer = F.expr("cast(pow(10, greatest(-12 - time_exp, 0)) as bigint)")
+    coarser = F.expr("cast(pow(10, greatest(time_exp + 12, 0)) as bigint)")
+    return samples.withColumn("time_ps", _floor_divide(F.col("time_raw"), finer) * coarser)
+
+
+def _floor_divide(a: Column, b: Column | int) -> Column:
+    """Whole division downwards; `div` alone goes towards zero."""
+    b = F.lit(b) if isinstance(b, int) else b
+    return F.call_function("div", a - F.pmod(a, b), b)
+
+
+def mean_ci(frame: DataFrame, by: Sequence[str], value: str = "value", level: float = 0.95) -> DataFrame:
+    """Mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low, ci_high. One value a run: a
+    group's values are held as one list."""
+
+    @F.pandas_udf(_INTERVAL)  # type: ignore[call-overload]
+    def interval(lists: pd.Series) -> pd.DataFrame:
+        return pd.DataFrame([arithmetic.interval(values, level) for values in lists], columns=arithmetic.INTERVAL)
+
+    lists = frame.groupBy(*by).agg(F.collect_list(value).alias("_values"))
+    return lists.select(*by, interval("_values").alias("_i")).select(*by, "_i.*")
+
+
+def group_means(frame: DataFrame, by: Sequence[str], value: str = "value") -> DataFrame:
+    """Number and mean of the finite values per group, correctly rounded: columns rows, mean.
+
+    A value is m * 2**e with whole m below 2**54. Per group and e, the upper and lower halves of m are summed as 64-bit
+    integers, which is exact for 2**36 rows; the few sums left are put together without rounding.
+    """
+    v = F.col(value)
+    exponent = F.when(v == 0, F.lit(0)).otherwise(F.floor(F.log2(F.abs(v))).cast("int") - 53)
+    scaled = F.when(exponent < -1000, v * F.pow(F.lit(2.0), F.lit(1000))).otherwise(v)
+    shift = F.when(exponent < -1000, -1000 - exponent).otherwise(-exponent)
+    finite = v.isNotNull() & ~F.isnan(v) & (F.abs(v) != float("inf"))
+    mantissa = (scaled * F.pow(F.lit(2.0), F.least(shift, F.lit(1000)))).cast("bigint")
+    whole = frame.where(finite).select(*by, exponent.alias("_e"), mantissa.alias("_m"))
+    high, low = F.shiftright("_m", 27), F.col("_m").bitwiseAND(2**27 - 1)
+    sums = whole.groupBy(*by, "_e").agg(
+        F.count(F.lit(1)).alias("_n"),
+        F.sum(high).alias("_high"),
+        F.sum(low).alias("_low"),
+    )
+    parts = sums.groupBy(*by).agg(
+        F.sum("_n").alias("rows"), F.collect_list(F.array(F.col("_e").cast("bigint"), "_high", "_low")).alias("_parts")
+    )
+    return parts.select(*by, "rows", (_total("_parts") / F.col("rows")).alias("mean"))
+
+
+@F.pandas_udf(DoubleType())  # type: ignore[call-overload]
+def _total(parts: pd.Series) -> pd.Series:
+    return pd.Series(np.array([arithmetic.exact_total(some) for some in parts], np.float64))
+
+
+def percentiles(frame: DataFrame, by: Sequence[str], levels: Sequence[float], value: str = "value") -> DataFrame:
+    """Exact percentiles per group, a row each: columns level (0 to 100), percentile. Sorts, so memory is bounded."""
+    known = frame.where(F.col(value).isNotNull() & ~F.isnan(value))
+    counts = known.groupBy(*by).agg(F.count(F.lit(1)).alias("_n"))
+    wanted = counts.withColumn("level", F.explode(F.array(*(F.lit(float(level)) for level in levels))))
+    wanted = wanted.withColumn("_place", F.col("level") / 100 * (F.col("_n") - 1))
+    wanted = wanted.withColumn("_below", F.floor("_place")).withColumn("_at", F.col("_place") - F.col("_below"))
+    ends = wanted.withColumn("_rank", F.explode(F.array("_below", F.least(F.col("_below") + 1, F.col("_n") - 1))))
+    ranked = known.select(
+        *by, F.col(value).alias("_v"), (F.row_number().over(Window.partitionBy(*by).orderBy(value)) - 1).alias("_rank")
+    )
+    found = ranked.join(F.broadcast(ends.drop("_n")), [*by, "_rank"]).groupBy(*by, "level", "_at")
+    low, high = F.col("_low"), F.col("_high")
+    return found.agg(F.min("_v").alias("_low"), F.max("_v").alias("_high")).select(
+        *by, "level", (low + (high - low) * F.col("_at")).alias("percentile")
+    )
+
+
+def histogram(
+    frame: DataFrame, by: Sequence[str], low: float, width: float, bins: int, value: str = "value"
+) -> DataFrame:
+    """Counts per group and bin: bin -1 holds what is below `low`, bin `bins` what is not below the last edge."""
+    known = frame.where(F.col(value).isNotNull() & ~F.isnan(value))
+    place = (F.col(value) - F.lit(float(low))) / F.lit(float(width))
+    clipped = F.floor(F.greatest(F.lit(-1.0), F.least(F.lit(float(bins)), place)))
+    return known.groupBy(*by, clipped.cast("bigint").alias("bin")).agg(F.count(F.lit(1)).alias("rows"))
+
+
+def time_series(
+    samples: DataFrame, by: Sequence[str], width_ps: int, level: float = 0.95, run: str = "run_id"
+) -> DataFrame:
+    """Means over time: each run's mean per bin of simulated time first, then mean and interval over the runs."""
+    start = F.col("time_ps") - F.pmod(F.col("time_ps"), F.lit(width_ps))
+    binned = with_time(samples).withColumn("start_ps", start)
+    return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
+
+
+def batch_means(samples: DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> DataFrame:
+    """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
+    group = Window.partitionBy(*by)
+    ordered = with_time(samples).select(
+        *by,
+        "value",
+        (F.row_number().over(group.orderBy(*ORDER)) - 1).alias("_row"),
+    )
+    sizes = samples.groupBy(*by).agg(_floor_divide(F.count(F.lit(1)), batches).cast("bigint").alias("_size"))
+    batch = _floor_divide(F.col("_row"), F.col("_size")).cast("bigint")
+    cut = ordered.join(F.broadcast(sizes.where("_size > 0")), list(by)).withColumn("batch", batch)
+    return mean_ci(group_means(cut.where(F.col("batch") < batches), [*by, "batch"]), by, "mean", level)
+
+
+def warmup(samples: DataFrame, by: Sequence[str]) -> DataFrame:
+    """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps.
+
+    A series is held in memory whole, by the task that looks at it: 16 bytes a sample.
+    """
+    keys = [field for field in samples.schema.fields if field.name in by]
+    form = StructType([*keys, StructField("dropped", LongType()), StructField("from_ps", LongType())])
+
+    def cut(key: tuple, group: pd.DataFrame) -> pd.DataFrame:
+        ordered = group.sort_values(ORDER, kind="stable", na_position="first")
+        dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
+        row = (*key, dropped, int(ordered["time_ps"].iloc[dropped]))
+        return pd.DataFrame([row], columns=[*by, "dropped", "from_ps"])[form.names]
+
+    return with_time(samples).select(*by, *ORDER).groupBy(*by).applyInPandas(cut, form)
+
+
+def steady(samples: DataFrame, by: Sequence[str]) -> DataFrame:
+    """The samples without each series' warm-up."""
+    joined = with_time(samples).join(F.broadcast(warmup(samples, by)), list(by))
+    return joined.where(F.col("time_ps") >= F.col("from_ps")).drop("dropped", "from_ps")
