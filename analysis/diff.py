@@ -1,0 +1,102 @@
+"""Two result folders side by side: which quantity differs most, and by how much."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from analysis import store
+from analysis.reduce import in_pandas
+
+_POINT = ["study", "point", "engine"]
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One quantity (the mean of a scalar over the runs of a point) in both folders."""
+
+    where: str
+    a: float
+    b: float
+
+    @property
+    def relative(self) -> float:
+        """The distance as a share of the larger; 0 if equal, infinite if only one is a number."""
+        if self.a == self.b or (math.isnan(self.a) and math.isnan(self.b)):
+            return 0.0
+        if not (math.isfinite(self.a) and math.isfinite(self.b)):
+            return math.inf
+        return abs(self.a - self.b) / max(abs(self.a), abs(self.b))
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.a:.6g} and {self.b:.6g}, {self.relative:.3%} apart"
+
+
+@dataclass
+class DiffResult:
+    """What two folders have in common and what not."""
+
+    threshold: float
+    compared: list[Difference] = field(default_factory=list)
+    only_a: list[str] = field(default_factory=list)
+    only_b: list[str] = field(default_factory=list)
+
+    @property
+    def worst(self) -> Difference | None:
+        """The largest relative difference; of equal ones the first by name."""
+        return max(self.compared, key=lambda one: one.relative, default=None)
+
+    @property
+    def passed(self) -> bool:
+        """Whether both folders hold the same quantities, none further apart than the threshold."""
+        return bool(self.compared) and not self.only_a and not self.only_b and self.worst_relative <= self.threshold
+
+    @property
+    def worst_relative(self) -> float:
+        return self.worst.relative if self.worst else 0.0
+
+    def __str__(self) -> str:
+        above = sorted((d for d in self.compared if d.relative > self.threshold), key=lambda d: -d.relative)
+        lines = [str(difference) for difference in above[:_SHOWN]]
+        if len(above) > _SHOWN:
+            lines.append(f"... and {len(above) - _SHOWN} more above the threshold")
+        for side, missing in (("A", self.only_a), ("B", self.only_b)):
+            if missing:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                lines.append(f"only in {side}: {missing[0]}{more}")
+        lines.append(f"{len(self.compared)} quantities compared, {len(above)} above the threshold {self.threshold:g}")
+        if self.worst:
+            lines.append(f"worst: {self.worst}")
+        return "\n".join(lines)
+
+
+def diff(a: str | Path, b: str | Path, threshold: float = 0.0) -> DiffResult:
+    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them."""
+    frames = [_quantities(Path(folder)) for folder in (a, b)]
+    engines = [set(frame["engine"]) for frame in frames]
+    by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
+    left, right = (_means(frame, [*by, "module", "name"]) for frame in frames)
+    both = left.index.intersection(right.index)
+    return DiffResult(
+        threshold,
+        [Difference(_where(key), left[key], right[key]) for key in both],
+        [_where(key) for key in left.index.difference(right.index)],
+        [_where(key) for key in right.index.difference(left.index)],
+    )
+
+
+def _quantities(folder: Path) -> pd.DataFrame:
+    runs = store.read_pandas(folder, "runs", ["run_id", *_POINT])
+    return store.read_pandas(folder, "scalars").merge(runs, on="run_id")
+
+
+def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
+    means = in_pandas.mean_ci(frame, by)
+    return means.set_index(by)["mean"].sort_index()
+
+
+def _where(key: tuple) -> str:
+    *point, module, name = key
+    return f"{' '.join(map(str, point))}, {name}" + (f" of {module}" if module not in ("", "run") else "")
