@@ -100,6 +100,10 @@ class Node:
         """Tells the observers that this node is owed what is broadcast from now on."""
         self.host.note(JOINED, self.id, -1)
 
+    def switch(self, node: int, up: bool) -> None:
+        """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
+        self.host.switch(node, up)
+
     def record(self, name: str, value: float) -> None:
         """Adds a sample to this node's time series `name`."""
         self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
@@ -159,6 +163,10 @@ class PerNode(Protocol):
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
             self._actions.append((Act.CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0))
+
+    def switch(self, node: int, up: bool) -> None:
+        effect_ps = self.now_ps + self.context.reaction_ps
+        self._actions.append((Act.NODE, effect_ps, node, 0, int(up), 0, 0))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message

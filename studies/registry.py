@@ -13,6 +13,7 @@ from studies.study import Study
 STUDIES = {
     "hash": "studies.hash:HashStudy",
     "ladc18": "studies.ladc18:Ladc18Study",
+    "mobile20": "studies.mobile20:Mobile20Study",
 }
 """name -> module:class"""
 

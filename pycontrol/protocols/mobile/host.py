@@ -230,6 +230,7 @@ class Host(Node):
         if self.wants_to_leave and not self.SBuffer and self.state not in (State.OUT, State.LEAVING) and not self.down:
             self.left()
             self.state = self.saved.member = State.LEAVING
+            self.saved.SBuffer = ()
             self._connect()
 
     def _leave(self) -> None:

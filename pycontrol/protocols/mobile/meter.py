@@ -1,7 +1,6 @@
 """Counts what the paper's evaluation counts, over all nodes of a run, and samples what it draws.
 
-The meter sees and takes nothing: no node reads it. Counting is confined to [from_ps, to_ps); sizes are sampled by
-`sample`, which the study's sampler calls once a second.
+The meter sees and takes nothing: no node reads it. Counting is confined to [from_ps, to_ps).
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bridge.network import WIRE, WIRELESS
+from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
 
 if TYPE_CHECKING:
     from pycontrol.node import Node
 
 S_PS = 10**12
-HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20}
+HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20, WIRELESS_TCP: 20 + 20 + 20}
 """UDP or TCP, IPv4, MAC: the headers of Section V, added to every message in the counts of bytes."""
 
 
@@ -111,14 +110,15 @@ class Meter:
             where = "wire" if interface == WIRE else "air"
             found[f"{where}_{kind}_per_s"] = count / seconds
             found[f"{where}_{kind}_bytes_per_s"] = self.bytes[interface, kind] / seconds
-        found["sent_per_s"] = self._sum(self.messages, WIRELESS) / seconds
-        found["sent_bytes_per_s"] = self._sum(self.bytes, WIRELESS) / seconds
-        found["wire_per_s"] = self._sum(self.messages, WIRE) / seconds
-        found["wire_bytes_per_s"] = self._sum(self.bytes, WIRE) / seconds
+        wire, wire_bytes = self._on_wire(self.messages), self._on_wire(self.bytes)
+        found["sent_per_s"] = self.sent_air() / seconds
+        found["sent_bytes_per_s"] = (self.bytes.total() - wire_bytes) / seconds
+        found["wire_per_s"] = wire / seconds
+        found["wire_bytes_per_s"] = wire_bytes / seconds
         found["handoffs"] = float(self.handoffs)
         ratios = {
             "delivery_delay_s": (self.delay_ps / S_PS, self.deliveries),
-            "sent_per_delivery": (self._sum(self.messages, WIRELESS), self.deliveries),
+            "sent_per_delivery": (self.sent_air(), self.deliveries),
             "loss_rate": (self.losses, self.losses + self.arrivals),
             "handoff_s": (self.handoff_ps / S_PS, self.handoffs),
             "md_mean": (self.md_ids, self.md_copies),
@@ -126,9 +126,13 @@ class Meter:
         }
         return found | {name: top / bottom for name, (top, bottom) in ratios.items() if bottom}
 
+    def sent_air(self) -> int:
+        """Messages sent over the air."""
+        return self.messages.total() - self._on_wire(self.messages)
+
     @staticmethod
-    def _sum(counts: Counter[tuple[int, str]], interface: int) -> int:
-        return sum(count for (where, _), count in counts.items() if where == interface)
+    def _on_wire(counts: Counter[tuple[int, str]]) -> int:
+        return sum(count for (interface, _), count in counts.items() if interface == WIRE)
 
 
 def _concerns(message: Any, node: Node) -> bool:
