@@ -6,17 +6,16 @@ It sends windows of one TIMER event each, every microsecond of simulated time, a
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import time
 
-import numpy as np
 import zmq
 
-from bridge.events import Window
 from bridge.schema import CONTRACT, pb, schema_sha256
-from bridge.wire import encode_window
 
 WINDOWS = 50
+TIMER = b"\x04"
 
 
 def hello(contract: int = CONTRACT, schema: str = "") -> bytes:
@@ -27,14 +26,13 @@ def hello(contract: int = CONTRACT, schema: str = "") -> bytes:
 
 
 def window(number: int) -> bytes:
-    rows = 0 if number == 0 else 1
+    frame = pb.Frame()
     time_ps = number * 1_000_000
-    return encode_window(
-        Window(
-            number, time_ps, True, np.full(rows, 4, np.uint8), np.full(rows, time_ps - 1, np.int64),
-            np.zeros(rows, np.int32), np.full(rows, number, np.int64), np.zeros(rows, np.int32),
-        )
-    )  # fmt: skip
+    frame.window.number, frame.window.end_ps, frame.window.reply = number, time_ps, True
+    if number > 0:
+        frame.window.kind, frame.window.time_ps, frame.window.node = TIMER, struct.pack("<q", time_ps - 1), bytes(4)
+        frame.window.ref, frame.window.arg = struct.pack("<q", number), bytes(4)
+    return frame.SerializeToString()
 
 
 def finish() -> bytes:
@@ -82,13 +80,13 @@ def misbehave(mode: str, number: int, socket: zmq.Socket) -> None:
         time.sleep(600)
     elif mode == "random frame":
         socket.send(os.urandom(500))
-        socket.recv()
+        sys.exit(f"refused: {pb.Frame.FromString(socket.recv()).error.what}")
     elif mode == "truncated frame":
         socket.send(window(number)[:-7])
-        socket.recv()
+        sys.exit(f"refused: {pb.Frame.FromString(socket.recv()).error.what}")
     elif mode == "wrong number":
         socket.send(window(number + 3))
-        socket.recv()
+        sys.exit(f"refused: {pb.Frame.FromString(socket.recv()).error.what}")
     elif mode == "error frame":
         frame = pb.Frame()
         frame.error.what = "module 'x' divides by zero"
