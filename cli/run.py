@@ -93,7 +93,7 @@ def _read_back(out_dir: Path, jobs: list[Job]) -> list[dict[str, Any]]:
         run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
         rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
         scalars = {row["name"]: _plain(row["value"]) for row in rows if row["module"] == "run"}
-        what = {"study": job.study, "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
+        what = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
         came = {"digest": run["digest"], "wall_s": run["wall_s"], "scalars": scalars}
         found.append({**what, "parameters": job.parameters, **came})
     return found
