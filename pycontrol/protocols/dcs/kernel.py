@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from bridge.events import Kind
-from bridge.random import below, draw
+from bridge.random import below, draw, unit
 from pycontrol.protocol import BROADCAST, DELIVER, HELD
 from pycontrol.protocols.dcs.state import (
     ABSENT,
@@ -21,6 +21,7 @@ from pycontrol.protocols.dcs.state import (
     NEW,
     SENT_ENTRIES,
     STREAM_ASSIGN,
+    STREAM_POLICY,
     WAITED,
     WAITS,
 )
@@ -59,6 +60,15 @@ def assign(s, p, limit, avoid=ABSENT):
             s.s_incr[p, place] = taken[i]
             place += 1
     s.s_incr[p, place:] = ABSENT
+
+
+@numba.njit(cache=True)
+def uniform(seed, nodes, tick):
+    """What the policy of each of these processes draws at a tick, in [0, 1)."""
+    drawn = np.empty(len(nodes))
+    for i in range(len(nodes)):
+        drawn[i] = unit(draw(seed, STREAM_POLICY, nodes[i], tick))
+    return drawn
 
 
 @numba.njit(cache=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window
-from bridge.random import draw, unit
+from pycontrol.clocks import draw_entries
 from pycontrol.protocol import Context, Protocol
 from pycontrol.protocols.dcs import kernel, rounds
 from pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
@@ -24,10 +24,8 @@ from pycontrol.protocols.dcs.state import (
     DELIVERED,
     EXPANDED_BY_MESSAGE,
     SENT_ENTRIES,
-    STREAM_POLICY,
     WAITED,
     State,
-    hash_entries,
     initial_state,
     more_slots,
     more_waiting,
@@ -71,7 +69,7 @@ class DynamicClockSet(Protocol):
         super().start(context)
         n = context.nodes
         self._slots = Slots(256)
-        f = hash_entries(n, self.size, self.increments, context.seed)
+        f = draw_entries(context.seed, n, self.size, self.increments)
         self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self._slots)
         self._log = _new_log(4096)
         self._mail: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
@@ -182,7 +180,7 @@ class DynamicClockSet(Protocol):
         return View(
             tick, self.context.nodes, nodes, self.load[nodes], s.active[nodes], s.total[nodes], s.s_incr[nodes],
             lambda: s.clock[nodes].reshape(per_component).sum(axis=2) / self.increments,
-            lambda: np.array([unit(draw(self.context.seed, STREAM_POLICY, p, tick)) for p in nodes]),
+            lambda: kernel.uniform(self.context.seed, nodes, tick),
         )  # fmt: skip
 
     def _grant(self, nodes: NDArray[np.int32], wish: Wish) -> None:

@@ -23,10 +23,9 @@ from pycontrol.slots import Slots
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-STREAM_ENTRIES = STREAM_PROTOCOL
 STREAM_ASSIGN = STREAM_PROTOCOL + 1
 STREAM_POLICY = STREAM_PROTOCOL + 2
-"""Random streams: which entries f(p) are, which components a process assigns itself to, what its policy draws."""
+"""Random streams: which components a process assigns itself to, and what its policy draws."""
 
 ABSENT = -1
 """In S_incr: no further component."""
@@ -82,15 +81,6 @@ class State(NamedTuple):
     def component(self, nodes: I32, k: int) -> I32:
         """The entries of component k at some processes."""
         return self.clock[nodes, k * self.size : (k + 1) * self.size]
-
-
-def hash_entries(nodes: int, size: int, entries: int, seed: int) -> I32:
-    """f: for each process, `entries` distinct entries out of `size`, at random."""
-    f = np.zeros((nodes, entries), np.int32)
-    for p in range(nodes):
-        generator = np.random.Generator(np.random.PCG64([seed, STREAM_ENTRIES, p]))
-        f[p] = np.sort(generator.choice(size, entries, replace=False))
-    return f
 
 
 def first_components(nodes: int, components: int, assigned: int) -> I32:
