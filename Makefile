@@ -42,15 +42,18 @@ tools:
 	    apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(APT) >/dev/null; \
 	  else echo "causeway: the C++ edges need: apt install $(APT)" >&2; exit 1; fi; }
 
-edges: ns3 omnet
+# The OMNeT++ edge is part of the set-up only where OMNeT++ is found.
+edges: ns3
+	@if $(BIN)/python -m bridge.engines.omnet_find --quiet; then $(MAKE) --no-print-directory omnet; \
+	else $(BIN)/python -m bridge.engines.omnet_find || true; fi
 
 ns3: $(VENV)/.ready tools
-	$(MAKE) --no-print-directory -C ns3 PYTHON=$(abspath $(BIN)/python)
+	$(MAKE) --no-print-directory -j2 -C ns3 PYTHON=$(abspath $(BIN)/python)
 
 omnet: proto
-	@if $(BIN)/python -m bridge.engines.omnet_find --quiet; then \
-	  $(MAKE) --no-print-directory tools && $(MAKE) --no-print-directory -C omnet PYTHON=$(abspath $(BIN)/python); \
-	else $(BIN)/python -m bridge.engines.omnet_find; fi
+	@$(BIN)/python -m bridge.engines.omnet_find
+	@$(MAKE) --no-print-directory tools
+	$(MAKE) --no-print-directory -j2 -C omnet PYTHON=$(abspath $(BIN)/python)
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
 demo: setup
