@@ -78,7 +78,7 @@ class Host(Node):
         self.id_C = NO_CELL
         self.seq_h = 0
         self.SBuffer: dict[int, Data] = {}
-        self.sent_ps: dict[int, int] = {}
+        self.due_ps: dict[int, int] = {}
         self.Ses = self.Ses_LC = NO_SESSION
         self.Co = False
         self.seq_C = 0
@@ -162,7 +162,8 @@ class Host(Node):
             self._send_pending()
         elif key == "ack":
             self._transmit(AckH(self.id, self.Co, self.seq_C, self.Ses))
-            self.set_timer("ack", self.timing.ack_ps)
+            if self.state is State.CONN or self.timing.idle_acks:
+                self._set_ack_timer()
 
     def on_down(self) -> None:
         self.down = True
@@ -194,7 +195,7 @@ class Host(Node):
         self.cancel_timer("retry")
         self.RBuffer.clear()
         self.RBuffer_Co.clear()
-        self.sent_ps.clear()
+        self.due_ps.clear()
         self._send_connect()
 
     def _send_connect(self) -> None:
@@ -221,8 +222,7 @@ class Host(Node):
         self._save_position()
         self._clear_sbuffer(m.seq_h)
         if self.state is State.ESTAB:
-            if not self.has_timer("ack"):
-                self.set_timer("ack", self.random.randrange(self.timing.spread_ps))
+            self._set_ack_timer()
             self._send_pending()
             self._fifo_deliver()
 
@@ -245,6 +245,8 @@ class Host(Node):
         """(1.16-23) A copy made before this host's ids were put in M_d (vMd) does not tell what is a duplicate."""
         if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
             return
+        if self.state is State.ESTAB and not self.has_timer("ack"):
+            self._set_ack_timer()
         if self.state is not State.ESTAB or (m.seq_C > self.seq_C and m.vMd >= self.vMd):
             self._store(m)
         elif m.seq_C == self.seq_C and m.vMd >= self.vMd:
@@ -265,7 +267,7 @@ class Host(Node):
             self.state = State.CONN
             self.Ses_LC, self.Co, self.seq_C = m.Ses, True, 0
             self._save_position()
-            self.set_timer("ack", self.timing.ack_ps)
+            self._set_ack_timer()
         if m.seq_C >= self.seq_C:
             self.RBuffer_Co[m.seq_C] = m
         while (following := self.RBuffer_Co.pop(self.seq_C, None)) is not None:
@@ -287,24 +289,28 @@ class Host(Node):
             if m.vMd >= self.vMd:
                 self._take(m)
 
+    def _set_ack_timer(self) -> None:
+        self.set_timer("ack", self.timing.jittered_ps(self.timing.ack_ps, self.random))
+
     # ---- own messages ---------------------------------------------------------------------------------------------
     def _clear_sbuffer(self, seq_h: int) -> None:
         """(1.35, 1.44) The station has everything before seq_h."""
         for seq in [s for s in self.SBuffer if s < seq_h]:
             del self.SBuffer[seq]
-            self.sent_ps.pop(seq, None)
+            self.due_ps.pop(seq, None)
         self._leave_if_free()
 
     def _send_pending(self) -> None:
         """Sends what was never sent in this session or is due again, and sets the timer for the next."""
         if not self.SBuffer or self.state is not State.ESTAB:
             return
-        retry_ps = self.timing.retry_ps(len(self.SBuffer))
         for seq, data in self.SBuffer.items():
-            if self.sent_ps.get(seq, -retry_ps) + retry_ps <= self.now_ps:
+            if self.due_ps.get(seq, 0) <= self.now_ps:
                 self._transmit(AppHS(data, self.id, seq, self.Ses))
-                self.sent_ps[seq] = self.now_ps
-        self.set_timer("retry", min(self.sent_ps[s] for s in self.SBuffer) + retry_ps - self.now_ps)
+                self.due_ps[seq] = self.now_ps + self.timing.jittered_ps(
+                    self.timing.retry_ps(len(self.SBuffer)), self.random
+                )
+        self.set_timer("retry", min(self.due_ps.values()) - self.now_ps)
 
     def _save_position(self) -> None:
         self.saved.position = (self.Ses_LC, self.Co, self.seq_C)

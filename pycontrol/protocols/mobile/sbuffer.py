@@ -18,8 +18,8 @@ class Entry:
     id: MessageId
     data: Data
     M_d: set[int] = field(default_factory=set)
-    sent_ps: int = -1
-    """When it was last sent to the cell; -1: not yet."""
+    due_ps: int = 0
+    """When it is to be sent to the cell (again)."""
 
 
 class SBuffer:

@@ -55,7 +55,9 @@ class Station(Node):
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
         self.left()  # a station delivers nothing
-        self.set_timer("ack", Random(self.host.context.seed * 1_000_003 + self.id).randrange(self.timing.ack_ps))
+        self.random = Random(self.host.context.seed * 1_000_003 + self.id)
+        if self.timing.idle_acks:
+            self._set_ack_timer()
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """(2.1, 4.52)"""
@@ -101,14 +103,17 @@ class Station(Node):
         if entry.id in self.SBuffer and len(self.SBuffer) <= self.timing.outstanding:
             self._send_entry(entry)
             if not self.has_timer("retry"):
-                self.set_timer("retry", self.timing.retry_ps(len(self.SBuffer)))
+                self.set_timer("retry", entry.due_ps - self.now_ps)
 
     def _on_app_hs(self, m: AppHS) -> None:
         """(2.2-8)"""
         h = self.h.get(m.id_h)
-        if h is None or h.H_lock or h.Ses != m.Ses or m.seq_h < h.seq_h:
+        if h is None or h.H_lock or h.Ses != m.Ses:
             return
-        h.RBuffer[m.seq_h] = m
+        if not self.has_timer("ack"):
+            self._set_ack_timer()
+        if m.seq_h >= h.seq_h:
+            h.RBuffer[m.seq_h] = m
         while (following := h.RBuffer.pop(h.seq_h, None)) is not None:
             h.seq_h += 1
             self.disseminate(following.data, m.id_h, following.seq_h, NOBODY)
@@ -138,23 +143,28 @@ class Station(Node):
         window = list(self.SBuffer.first(self.timing.outstanding))
         if not window:
             return
-        retry_ps = self.timing.retry_ps(len(window))
         for entry in window:
-            if entry.sent_ps < 0 or entry.sent_ps + retry_ps <= self.now_ps:
+            if entry.due_ps <= self.now_ps:
                 self._send_entry(entry)
-        self.set_timer("retry", min(e.sent_ps for e in window) + retry_ps - self.now_ps)
+        self.set_timer("retry", min(e.due_ps for e in window) - self.now_ps)
 
     def _send_entry(self, entry: Entry) -> None:
-        entry.sent_ps = self.now_ps
+        entry.due_ps = self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
         self.transmit(AppSH(entry.data, entry.seq_C, self.id, frozenset(entry.M_d), self.vMd))
+
+    def _retry_ps(self, pending: int) -> int:
+        return self.timing.jittered_ps(self.timing.retry_ps(pending), self.random)
 
     def _send_ack(self) -> None:
         """(3.48-51)"""
         vSeq = {id_h: h.seq_h for id_h, h in self.h.items() if h.holder}
         if vSeq:
             self.transmit(AckC(self.id, vSeq))
-        self._forget_past()
-        self.set_timer("ack", self.timing.ack_ps)
+        if self.timing.idle_acks:
+            self._set_ack_timer()
+
+    def _set_ack_timer(self) -> None:
+        self.set_timer("ack", self.timing.jittered_ps(self.timing.ack_ps, self.random))
 
     # ---- join, init, leave ----------------------------------------------------------------------------------------
     def _on_join(self, m: Join) -> None:
@@ -206,7 +216,7 @@ class Station(Node):
         for number, (_, data) in enumerate(h.m_nd[: self.timing.outstanding], h.first_Co):
             self.transmit(AppCo(data, self.id, number, id_h, h.Ses))
         if h.m_nd:
-            self.set_timer(("Co", id_h), self.timing.retry_ps(len(h.m_nd)))
+            self.set_timer(("Co", id_h), self._retry_ps(len(h.m_nd)))
 
     def _on_leave(self, m: Leave) -> None:
         """(2.39-43) Every copy of a leave is answered; only the first is passed on."""
@@ -238,16 +248,13 @@ class Station(Node):
 
     def remember(self, id_h: int, Ses: int) -> None:
         """A join or init of this session or an earlier one is a straggler."""
-        known = self.past.get(id_h, (Ses, 0))[0]
+        known, _ = self.past.pop(id_h, (Ses, 0))
         self.past[id_h] = (max(known, Ses), self.now_ps)
+        while self.past[oldest := next(iter(self.past))][1] < self.now_ps - self.timing.memory_ps:
+            del self.past[oldest]
 
     def _is_past(self, id_h: int, Ses: int) -> bool:
         return id_h in self.past and Ses <= self.past[id_h][0]
-
-    def _forget_past(self) -> None:
-        horizon_ps = self.now_ps - self.timing.memory_ps
-        for id_h in [i for i, (_, when_ps) in self.past.items() if when_ps < horizon_ps]:
-            del self.past[id_h]
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def transmit(self, message: Message) -> None:
