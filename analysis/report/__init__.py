@@ -1,0 +1,142 @@
+"""The report of a result folder: one page that needs no network, and comparison.csv beside it. Start here: `write`.
+
+`figures` turns the plots a study asks for into numbers, `svg` draws them, `page` puts the sections together. The report
+gets plots as an argument and knows no study.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.dataset as ds
+
+from analysis import schema, store
+from analysis.plots import Plot
+from analysis.reduce import comparison, expression, in_pandas
+from analysis.report import page
+from analysis.report.figures import Figure, OverTime, figure, rows
+
+_SMALL_ROWS = 2_000_000  # what pandas reduces faster than Spark starts
+_SHOWN_SCALARS = 400
+_INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
+
+
+def write(
+    result_dir: str | Path, plots: Sequence[Plot], out_dir: str | Path | None = None, master: str = "local[*]"
+) -> Path:
+    """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
+
+    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
+    """
+    source = _Source(Path(result_dir), master)
+    out = Path(out_dir) if out_dir else source.folder / "report"
+    published = comparison.load_published()
+    runs = store.read_pandas(source.folder, "runs")
+    parameters = store.read_pandas(source.folder, "parameters")
+    wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
+    known = comparison.Runs(runs, parameters, source.run_values(wanted))
+    compared = comparison.compare(published, known)
+    over_time = OverTime(known, *source.series(plots)) if any(plot.kind == "time" for plot in plots) else None
+    figures = [figure(plot, known, published, over_time) for plot in plots]
+    drawn = [one for one in figures if any(line.points for line in one.lines)]
+    scalars = source.scalar_means(runs)
+    out.mkdir(parents=True, exist_ok=True)
+    _write_csv(out / "comparison.csv", compared)
+    _write_csv(out / "scalars.csv", scalars)
+    names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
+    _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
+    sections = [("run", "What was run", page.what_was_run(runs, parameters))]
+    if len(compared):
+        body = page.verdicts(compared, published, set(runs["study"]))
+        sections.append(("published", "Published against measured", body))
+    if drawn:
+        sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
+    sections.append(("scalars", "All scalars", _scalar_section(scalars)))
+    sections.append(("tables", "Tables", _table_section(source.folder, out)))
+    path = out / "index.html"
+    with store.landing(path) as temporary:
+        temporary.write_text(page.page(f"Results: {', '.join(sorted(set(runs['study'])))}", sections), encoding="utf-8")
+    return path
+
+
+class _Source:
+    """The fact tables of a result folder, reduced by pandas or by Spark as their size asks."""
+
+    def __init__(self, folder: Path, master: str) -> None:
+        self.folder, self.master = folder, master
+
+    def _rows(self, table: str) -> int:
+        place = store.table_dir(self.folder, table)
+        return ds.dataset(place, format="parquet").count_rows() if place.is_dir() else 0
+
+    def _spark(self) -> Any:
+        from analysis.spark import session
+
+        return session(self.master)
+
+    def run_values(self, names: set[str]) -> pd.DataFrame:
+        """One value per run and scalar of these names."""
+        if self._rows("scalars") <= _SMALL_ROWS:
+            return comparison.run_values(store.read_pandas(self.folder, "scalars"), names)
+        return comparison.run_values_spark(store.read_spark(self._spark(), self.folder, "scalars"), names).toPandas()
+
+    def scalar_means(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """Mean and interval of every scalar of every point."""
+        by = ["study", "point", "engine", "module", "name"]
+        keys = runs[["run_id", *by[:3]]]
+        if self._rows("scalars") <= _SMALL_ROWS:
+            return in_pandas.mean_ci(store.read_pandas(self.folder, "scalars").merge(keys, on="run_id"), by)
+        from analysis.reduce import in_spark
+
+        spark = self._spark()
+        joined = store.read_spark(spark, self.folder, "scalars").join(spark.createDataFrame(keys), "run_id")
+        return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
+
+    def series(self, plots: Sequence[Plot]) -> tuple[pd.DataFrame, Any, Any]:
+        """Vectors, samples and the reductions to use, for plots over time."""
+        vectors = store.read_pandas(self.folder, "vectors")
+        if self._rows("samples") <= _SMALL_ROWS:
+            return vectors, store.read_pandas(self.folder, "samples"), in_pandas
+        from analysis.reduce import in_spark
+
+        return vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark
+
+
+def _formulas(plots: Sequence[Plot]) -> list[str]:
+    return [plot.y for plot in plots if plot.kind != "time"]
+
+
+def _write_csv(path: Path, frame: pd.DataFrame) -> None:
+    with store.landing(path) as temporary:
+        frame.to_csv(temporary, index=False)
+
+
+def _undrawn(figures: Sequence[Figure], drawn: Sequence[Figure]) -> str:
+    left = [one.plot.title for one in figures if one not in drawn]
+    return f'<p class="soft">No runs here for: {page.escape(", ".join(left))}.</p>' if left else ""
+
+
+def _scalar_section(scalars: pd.DataFrame) -> str:
+    shown = scalars.head(_SHOWN_SCALARS)
+    cut = f", the first {len(shown)} of {len(scalars)}" if len(shown) < len(scalars) else ""
+    head = ("study", "point", "engine", "module", "scalar", "runs", "mean", "low", "high")
+    columns = ["study", "point", "engine", "module", "name", "runs", "mean", "ci_low", "ci_high"]
+    body = page.table(head, shown[columns].itertuples(index=False, name=None))
+    told = f'Means over the runs of a point, with 95 % intervals{cut}: <a href="scalars.csv">scalars.csv</a> has all.'
+    return f"<p>{told}</p><details><summary>Show</summary>{body}</details>"
+
+
+def _table_section(folder: Path, out: Path) -> str:
+    lines = []
+    for name in schema.TABLES:
+        place = store.table_dir(folder, name)
+        if place.is_dir():
+            link = page.escape(os.path.relpath(place, out).replace(os.sep, "/"), quote=True)
+            count = ds.dataset(place, format="parquet").count_rows()
+            lines.append(f'<li><a href="{link}/">{name}</a>: {count} rows</li>')
+    beside = "comparison.csv", "scalars.csv", "figures.csv"
+    links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)
+    told = "<p>Parquet, one file per run, readable with pandas, Spark, DuckDB and others:</p>"
+    return f"{told}<ul>{''.join(lines)}</ul><p>{links}</p>"

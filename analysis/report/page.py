@@ -1,0 +1,181 @@
+"""The page: sections of HTML, put together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from analysis.report import svg
+from analysis.report.figures import Figure
+from analysis.report.numbers import short
+from analysis.report.style import STYLE
+from analysis.report.verdict import Verdict, verdict
+
+_WORDS = {"good": "inside the interval or equal", "near": "within 10 %", "off": "further away"}
+
+
+def page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
+    """A whole page of (anchor, heading, body) sections."""
+    links = "".join(f'<a href="#{anchor}">{escape(heading)}</a>' for anchor, heading, _ in sections)
+    bodies = "".join(f'<section id="{a}"><h2>{escape(h)}</h2>{body}</section>' for a, h, body in sections)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
+        f"<header><h1>{escape(title)}</h1><nav>{links}</nav></header><main>{bodies}</main></body></html>\n"
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """An HTML table. Numbers are shortened and stand right; a cell given as (class, html) is taken as it is."""
+    rows = list(rows)
+    right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
+    top = "".join(f"<th{' class=n' if r else ''}>{escape(name)}</th>" for name, r in zip(head, right, strict=True))
+    body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, tuple):
+        return f'<td class="{cell[0]}">{cell[1]}</td>'
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return f'<td class="n">{short(cell)}</td>'
+    return f"<td>{escape(str(cell))}</td>"
+
+
+# --- what was run ---
+
+
+def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
+    """A row per study, engine, version and commit; below it the parameters."""
+    head = (
+        "study",
+        "engine",
+        "version",
+        "causeway",
+        "commit",
+        "points",
+        "runs",
+        "seeds",
+        "events",
+        "wall time [s]",
+        "first",
+    )
+    keys = ["study", "engine", "engine_version", "causeway_version", "commit"]
+    rows = [
+        (*key, group["point"].nunique(), len(group), _range(group["seed"]), float(group["events"].sum()),
+         float(group["wall_s"].sum()), str(group["started_at"].min())[:19])
+        for key, group in runs.groupby(keys, sort=True)
+    ]  # fmt: skip
+    return table(head, rows) + _parameters(runs, parameters)
+
+
+def _range(seeds: pd.Series) -> str:
+    low, high = seeds.min(), seeds.max()
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _parameters(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
+    rows = []
+    joined = parameters.merge(runs[["run_id", "study"]], on="run_id")
+    for (study, name), group in joined.groupby(["study", "name"]):
+        values = sorted(group["value"].unique(), key=_as_number)
+        shown = ", ".join(map(str, values[:12])) + (f", … ({len(values)} values)" if len(values) > 12 else "")
+        rows.append((study, name, shown))
+    return (
+        f"<details><summary>Parameters</summary>{table(('study', 'parameter', 'values'), rows)}</details>"
+        if rows
+        else ""
+    )
+
+
+def _as_number(text: str) -> tuple:
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+# --- published against measured ---
+
+
+def verdicts(comparison: pd.DataFrame, published: pd.DataFrame, studies: set[str]) -> str:
+    """Per paper: a tally per engine, then every published number with what each engine measured."""
+    parts = []
+    for paper, rows in comparison.groupby("paper"):
+        judged = rows.copy()
+        judged["verdict"] = pd.Series(list(map(_judge, rows.to_dict("records"))), index=rows.index, dtype=object)
+        there = published[(published["paper"] == paper) & published["study"].isin(studies)]
+        parts.append(f"<h3>{escape(str(paper))}</h3>{_tally(judged, len(there))}{_verdict_table(judged)}")
+    note = (
+        '<p class="soft">Measured is the mean over runs with its 95 % interval by Student’s t. “Inside” says that the '
+        "published number lies in that interval; near means within 10 %. One run alone has no interval. All rows: "
+        '<a href="comparison.csv">comparison.csv</a>.</p>'
+    )
+    return "".join(parts) + note
+
+
+def _judge(row: Mapping[Any, Any]) -> Verdict:
+    return verdict(row["published"], row["measured"], row["ci95_low"], row["ci95_high"])
+
+
+def _tally(judged: pd.DataFrame, total: int) -> str:
+    lines = []
+    for engine, rows in judged.groupby("engine"):
+        kinds = [one.kind for one in rows["verdict"]]
+        told = ", ".join(
+            f'<span class="{kind}">{kinds.count(kind)} {words}</span>'
+            for kind, words in _WORDS.items()
+            if kind in kinds
+        )
+        missing = total - len(rows)
+        left = f", {missing} not run here" if missing > 0 else ""
+        lines.append(f"<li>{escape(str(engine))}: of {total} published numbers {told}{left}</li>")
+    return f"<ul>{''.join(lines)}</ul>"
+
+
+def _verdict_table(judged: pd.DataFrame) -> str:
+    engines = sorted(judged["engine"].unique())
+    keys = ["where", "quantity", "condition", "published"]
+    rows = []
+    for key, group in judged.groupby(keys, sort=False):
+        found = {row["engine"]: row for row in group.to_dict("records")}
+        rows.append((*key, *(_measured(found.get(engine)) for engine in engines)))
+    return table((*keys, *engines), rows)
+
+
+def _measured(row: Mapping[Any, Any] | None) -> tuple[str, str]:
+    if row is None:
+        return "soft", "–"
+    interval = (
+        "" if pd.isna(row["ci95_low"]) else f" <small>[{short(row['ci95_low'])}, {short(row['ci95_high'])}]</small>"
+    )
+    runs = f"{row['runs']} run" + ("s" if row["runs"] > 1 else "")
+    found = row["verdict"]
+    return (
+        "",
+        f'{short(row["measured"])}{interval} <small>{runs}</small><br><span class="{found.kind}">{found.text}</span>',
+    )
+
+
+# --- figures ---
+
+
+def figures(drawn: Sequence[Figure]) -> str:
+    """All figures that have something to show, side by side where there is room."""
+    return f'<div class="figures">{"".join(map(_figure, drawn))}</div>'
+
+
+def _figure(figure: Figure) -> str:
+    fixed = ", ".join(f"{name} = {value}" for name, value in figure.plot.where.items())
+    source = " · ".join(filter(None, [figure.plot.paper, fixed]))
+    head = ("series", "engine", "x", "mean", "low", "high", "runs")
+    rows = [
+        (line.series, line.engine, point.x, point.y, point.low, point.high, point.runs)
+        for line in (*figure.lines, *figure.published)
+        for point in line.points
+    ]
+    numbers = f"<details><summary>Numbers</summary>{table(head, rows)}</details>"
+    caption = f"<figcaption>{escape(figure.plot.title)}<small>{escape(source)}</small></figcaption>"
+    return f"<figure>{caption}{svg.draw(figure)}{svg.legend(figure)}{numbers}</figure>"
