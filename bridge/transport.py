@@ -22,8 +22,9 @@ from bridge.errors import RunError, UserError
 
 SLICE_MS = 100
 """How often a waiting controller looks whether the simulator still lives."""
-HIGH_WATER = 16
-"""Frames in flight: an engine that runs ahead must not fill the memory."""
+HIGH_WATER = 64
+"""Frames in flight. Edges stay below it (they want a reply now and then): beyond it libzmq stops reading, and what it
+has not read is lost when the simulator ends."""
 PREFIX = "causeway-"
 LONGEST_SOCKET_PATH = 100
 

@@ -22,8 +22,8 @@ def answer(window: Window) -> Actions:
     rows = 2 * len(window)
     zeros = np.zeros(rows, np.int32)
     return Actions(
-        np.full(rows, Act.SET_TIMER, np.uint8), np.repeat(window.time_ps, 2) + 10**9, zeros, np.arange(rows) + window.number,
-        zeros, zeros, np.zeros(rows, np.uint8),
+        np.full(rows, Act.SET_TIMER, np.uint8), np.repeat(window.time_ps, 2) + 10**9, zeros,
+        np.arange(rows) + window.number, zeros, zeros, np.zeros(rows, np.uint8),
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def test_what_is_no_recording_is_refused(recording: Path, tmp_path: Path) -> Non
 def test_a_recording_that_was_cut_off_is_refused(recording: Path, tmp_path: Path) -> None:
     whole = recording.read_bytes()
     (tmp_path / "cut.frames").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises((UserError, RunError), match="cut off|damaged|ends at frame"):
+    with pytest.raises((UserError, RunError), match=r"cut off|damaged|ends at frame"):
         replay(tmp_path / "cut.frames")
 
 

@@ -23,7 +23,7 @@ from tests.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec
 
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
-    "random bytes at first": "the simulator (fake) broke the contract: what came is no frame of this contract (300 bytes)",
+    "random bytes at first": "the simulator (fake) broke the contract: what came is no frame of this contract (300 ",
     "other contract": "the simulator (fake) speaks contract 7, this controller speaks 1; rebuild it (make fake)",
     "other schema": "the simulator (fake) was built from another proto/causeway.proto (schema abababababab, here ",
     "dies": "the simulator (fake) died: exit status 9; its last lines: about to be dies",
@@ -38,7 +38,7 @@ ENDS = {
 
 @pytest.fixture(autouse=True)
 def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever a session leaves behind would be in a directory of the test's own; every test checks that it is empty."""
+    """Whatever a session leaves behind is in a directory of the test's own; every test checks that it is empty."""
     own = tmp_path / "tmp"
     own.mkdir()
     monkeypatch.setenv("TMPDIR", str(own))

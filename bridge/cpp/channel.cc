@@ -15,7 +15,7 @@ namespace causeway {
 namespace {
 
 constexpr int kSliceMs = 100;     // how often a waiting edge looks whether the controller lives
-constexpr int kHighWater = 16;    // windows in flight: an edge that runs ahead must not fill the memory
+constexpr int kHighWater = 64;    // never reached: see WindowBuilder::kMostUnanswered
 constexpr int kLingerMs = 5000;   // how long a closing edge tries to get its last frame out
 constexpr int kExitStatus = 3;
 

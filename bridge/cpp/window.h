@@ -24,6 +24,9 @@ class WindowBuilder {
 
     // Passive events ride along until so many are there, even without a cap: memory is bounded.
     static constexpr size_t kMostRows = 1 << 16;
+    // So many windows may be on their way unanswered; then even a passive one wants a reply. It keeps an edge from running
+    // far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer closes beyond it).
+    static constexpr int kMostUnanswered = 8;
 
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
         reaction_ps_ = reaction_ps;
@@ -59,7 +62,8 @@ class WindowBuilder {
         write(count, window);
         window->set_number(number_++);
         window->set_end_ps(end_ps);
-        window->set_reply(active);
+        unanswered_ = active || unanswered_ + 1 == kMostUnanswered ? 0 : unanswered_ + 1;
+        window->set_reply(unanswered_ == 0);
         keep_from(count);
     }
 
@@ -76,6 +80,7 @@ class WindowBuilder {
     size_t cap_ = kMostRows;
     uint32_t passive_kinds_ = 0;
     uint64_t number_ = 0;
+    int unanswered_ = 0;
     int64_t last_ps_ = 0;
     int64_t horizon_ps_ = kNever;
 

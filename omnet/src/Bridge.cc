@@ -75,6 +75,7 @@ bool Bridge::mayRun(int64_t next_ps, bool *exchanged) {
             end_reason_ = client_->stopped()   ? "the protocol stopped the run"
                           : next_ps == kNever ? "nothing is left to happen"
                                               : "the duration is over";
+            if (!client_->stopped() && next_ps != kNever) end_ps_ = setup().duration_ps();
             return false;
     }
 }
@@ -84,7 +85,7 @@ void Bridge::finish() {
     // Where the simulation ended by itself (a time limit, say) the last events are still here.
     while (client_->step(kNever) == Client::EXCHANGE) client_->exchange(kNever);
     finished_ = true;
-    client_->finish(end_reason_, simTime().raw(), getSimulation()->getEventNumber(), measured_);
+    client_->finish(end_reason_, end_ps_ >= 0 ? end_ps_ : simTime().raw(), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
 }
 

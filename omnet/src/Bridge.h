@@ -99,6 +99,7 @@ class Bridge {
     Broadcasts broadcasts_;
     bool begun_ = false, finished_ = false, faulty_ = false;
     std::string end_reason_ = "ended by the simulation";
+    int64_t end_ps_ = -1;  // where the run's duration ended it
     std::unordered_map<int64_t, TimerEvent *> timers_;
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
