@@ -60,7 +60,7 @@ demo: setup
 	$(BIN)/python -m cli.demo results/demo
 
 test: setup
-	$(BIN)/python -m pytest -q tests
+	$(BIN)/python -m pytest -m '' tests
 
 lint: $(VENV)/.ready proto
 	$(BIN)/ruff check .
