@@ -131,11 +131,11 @@ void Bridge::cancelTimer(int64_t timer, int64_t effect_ps) {
 
 void Bridge::record(const Action &action) {
     NodeState &state = stateOf(action.node);
+    cContextSwitcher context(state.handler->component());  // whose vector it is
     std::unique_ptr<cOutVector> &vector = vectors_[{action.node, action.peer}];
     if (!vector) {
         const Setup &run = setup();
         const bool named = action.peer >= 0 && action.peer < run.channels_size();
-        cContextSwitcher context(state.handler->component());
         vector = std::make_unique<cOutVector>(named ? run.channels(action.peer).c_str() : "recorded");
     }
     double value;
