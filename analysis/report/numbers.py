@@ -45,6 +45,6 @@ def log_ticks(low: float, high: float) -> list[float]:
         every = [factor * 10.0**power for power in range(first, last + 1) for factor in (1, 2, 5)]
         below = max((tick for tick in every if tick <= low * 1.000001), default=every[0])
         above = min((tick for tick in every if tick >= high * 0.999999), default=every[-1])
-        return [tick for tick in every if below <= tick <= max(above, below * 2)]
+        return [tick for tick in every if below <= tick <= max(above, below * 2.5)]
     step = max(1, (last - first) // 7)
     return [10.0**power for power in range(first, last + step, step)]

@@ -27,21 +27,26 @@ def page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """An HTML table. Numbers are shortened and stand right; a cell given as (class, html) is taken as it is."""
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], stack: bool = False) -> str:
+    """An HTML table. Numbers are shortened; a cell given as (class, html) is taken as it is.
+
+    On a phone a wide table is scrolled sideways; one of a few rows had better `stack`: each row becomes a block.
+    """
     rows = list(rows)
     right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
     top = "".join(f"<th{' class=n' if r else ''}>{escape(name)}</th>" for name, r in zip(head, right, strict=True))
-    body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    body = "".join(f"<tr>{''.join(map(_cell, row, head if stack else [''] * len(head)))}</tr>" for row in rows)
+    kind = ' class="stack"' if stack else ""
+    return f'<div class="wide"><table{kind}><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(cell: Any) -> str:
+def _cell(cell: Any, of: str) -> str:
+    label = f' data-of="{escape(of, quote=True)}"' if of else ""
     if isinstance(cell, tuple):
-        return f'<td class="{cell[0]}">{cell[1]}</td>'
+        return f'<td class="{cell[0]}"{label}><span>{cell[1]}</span></td>'
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return f'<td class="n">{short(cell)}</td>'
-    return f"<td>{escape(str(cell))}</td>"
+        return f'<td class="n"{label}>{short(cell)}</td>'
+    return f"<td{label}>{escape(str(cell))}</td>"
 
 
 # --- what was run ---
@@ -68,7 +73,7 @@ def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
          float(group["wall_s"].sum()), str(group["started_at"].min())[:19])
         for key, group in runs.groupby(keys, sort=True)
     ]  # fmt: skip
-    return table(head, rows) + _parameters(runs, parameters)
+    return table(head, rows, stack=True) + _parameters(runs, parameters)
 
 
 def _range(seeds: pd.Series) -> str:
@@ -142,7 +147,7 @@ def _verdict_table(judged: pd.DataFrame) -> str:
     for key, group in judged.groupby(keys, sort=False):
         found = {row["engine"]: row for row in group.to_dict("records")}
         rows.append((*key, *(_measured(found.get(engine)) for engine in engines)))
-    return table((*keys, *engines), rows)
+    return table((*keys, *engines), rows, stack=True)
 
 
 def _measured(row: Mapping[Any, Any] | None) -> tuple[str, str]:

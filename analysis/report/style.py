@@ -13,7 +13,7 @@ body { font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif; color
 h1 { font-size:1.7rem; line-height:1.2; margin:.4rem 0 .2rem } h2 { font-size:1.25rem; margin:2.4rem 0 .6rem;
   padding-top:.8rem; border-top:1px solid var(--line) } h3 { font-size:1rem; margin:1.4rem 0 .4rem }
 p, li { max-width:46rem } .soft, .soft td { color:var(--soft) } a { color:var(--s0) }
-nav a { margin-right:1rem; white-space:nowrap }
+nav { display:flex; flex-wrap:wrap; gap:0 1rem }
 .wide { overflow-x:auto; margin:.4rem 0 } table { border-collapse:collapse; font-size:.875rem; min-width:100% }
 th, td { text-align:left; padding:.3rem .7rem .3rem 0; border-bottom:1px solid var(--line); vertical-align:top }
 th { font-weight:600; color:var(--soft); white-space:nowrap } td.n, th.n { text-align:right; white-space:nowrap;
@@ -26,7 +26,7 @@ figure > svg { width:100%; height:auto; display:block; margin-top:.4rem }
 svg text { font-size:12.5px; fill:var(--soft) } svg .name { fill:var(--ink); font-size:13px }
 svg path { fill:none } .grid { stroke:var(--line) } .axis, .tick { stroke:var(--soft) }
 .line { stroke:currentColor; stroke-width:2 } svg .band { fill:currentColor; opacity:.16 } circle { fill:currentColor }
-.whisker { stroke:currentColor; stroke-width:1.3 } rect { fill:currentColor; opacity:.75 }
+.whisker { stroke:currentColor; stroke-width:1.3 } rect { fill:currentColor }
 svg .published { fill:var(--card); stroke:currentColor; stroke-width:2 }
 .s0 { color:var(--s0) } .s1 { color:var(--s1) } .s2 { color:var(--s2) } .s3 { color:var(--s3) } .s4 { color:var(--s4) }
 .s5 { color:var(--s5) } .s6 { color:var(--s6) } .s7 { color:var(--s7) }
@@ -35,6 +35,10 @@ svg .published { fill:var(--card); stroke:currentColor; stroke-width:2 }
 .key path { stroke:currentColor; stroke-width:2.4 } .key.plain { color:var(--ink) }
 details { margin-top:.5rem; font-size:.9rem } summary { cursor:pointer; color:var(--soft) }
 code { font-size:.875em; overflow-wrap:anywhere }
+@media (max-width:40rem) { .stack thead { display:none } .stack tr { display:block; padding:.5rem 0;
+  border-bottom:1px solid var(--line) } .stack td, .stack td.n { display:flex; gap:.6rem; border:0; padding:.1rem 0;
+  text-align:left; white-space:normal }
+  .stack td::before { content:attr(data-of); color:var(--soft); flex:0 0 6.5rem } }
 @media print { :root { color-scheme:light } body { max-width:none; padding:0; font-size:10.5pt } nav { display:none }
   .wide { overflow:visible } h2 { break-after:avoid } figure { background:none; border:1px solid var(--line) }
   .figures { grid-template-columns:1fr 1fr } }

@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46
 COLOURS = 8
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
+_SHADES = (0.85, 0.5, 0.3, 0.15)
 Scale = Callable[[X], float]
 
 
@@ -38,9 +39,15 @@ def draw(figure: Figure) -> str:
     slots = {(line.series, line.engine): index for index, line in enumerate(figure.lines)}
     for line in figure.lines:
         style = f'class="s{series.index(line.series) % COLOURS}"'
-        dash = _DASHES[engines.index(line.engine) % len(_DASHES)]
-        slot = (slots[line.series, line.engine], len(slots))
-        marks = _bars(line, axes, slot, len(axes.x_ticks)) if bars else _line(line, axes, dash, figure.plot.kind)
+        engine = engines.index(line.engine)
+        if bars:
+            slot = (slots[line.series, line.engine], len(slots))
+            marks = _bars(line, axes, slot, len(axes.x_ticks), _SHADES[engine % len(_SHADES)])
+        elif figure.plot.kind == "time":
+            marks = _curve(line, axes, _DASHES[engine % len(_DASHES)])
+        else:
+            beside = (engine - (len(engines) - 1) / 2) * 5  # so that intervals of engines do not hide each other
+            marks = _line(line, axes, _DASHES[engine % len(_DASHES)], beside)
         body.append(f"<g {style}>{marks}</g>")
     for line in figure.published:
         at = [index for (name, _), index in slots.items() if name == line.series] if bars else []
@@ -60,8 +67,10 @@ def legend(figure: Figure) -> str:
             key = f'<svg viewBox="0 0 22 10" class="key s{index % COLOURS}"><path d="M1 5H21"/></svg>'
             items.append(f"<li>{key}{escape(figure.plot.series)} {escape(_pretty(name))}</li>")
     for index, engine in enumerate(engines):
-        dash = _DASHES[index % len(_DASHES)]
-        key = f'<svg viewBox="0 0 22 10" class="key plain"><path d="M1 5H21" stroke-dasharray="{dash}"/></svg>'
+        mark = f'<path d="M1 5H21" stroke-dasharray="{_DASHES[index % len(_DASHES)]}"/>'
+        if figure.plot.kind == "bar":
+            mark = f'<rect x="4" width="14" height="10" opacity="{_SHADES[index % len(_SHADES)]}"/>'
+        key = f'<svg viewBox="0 0 22 10" class="key plain">{mark}</svg>'
         items.append(f"<li>{key}{escape(engine)}</li>")
     if figure.published:
         key = '<svg viewBox="0 0 22 10" class="key plain"><path class="published" d="M11 0L16 5L11 10L6 5Z"/></svg>'
@@ -160,20 +169,28 @@ def _grid(figure: Figure, axes: Axes) -> str:
     return "".join(lines)
 
 
-def _line(line: Line, axes: Axes, dash: str, kind: str) -> str:
+def _line(line: Line, axes: Axes, dash: str, beside: float) -> str:
+    """Means with whiskers, joined; `beside` moves them sideways."""
     points = [point for point in line.points if math.isfinite(point.y)]
-    if not points:
-        return ""
-    places = [(axes.x(point.x), axes.y(point.y)) for point in points]
-    path = "M" + "L".join(f"{x} {y}" for x, y in places)
-    drawn = f'<path class="line" stroke-dasharray="{dash}" d="{path}"/>'
-    if kind == "time":
-        return _band(points, axes) + drawn
+    places = [(axes.x(point.x) + beside, axes.y(point.y)) for point in points]
+    drawn = _path(places, dash)
     dots = "".join(
         f'{_whisker(point, x, axes)}<circle cx="{x}" cy="{y}" r="3.4">{_told(point)}</circle>'
         for point, (x, y) in zip(points, places, strict=True)
     )
     return drawn + dots
+
+
+def _curve(line: Line, axes: Axes, dash: str) -> str:
+    """A series over time, its interval as a band."""
+    points = [point for point in line.points if math.isfinite(point.y)]
+    return _band(points, axes) + _path([(axes.x(point.x), axes.y(point.y)) for point in points], dash)
+
+
+def _path(places: list[tuple[float, float]], dash: str) -> str:
+    if not places:
+        return ""
+    return f'<path class="line" stroke-dasharray="{dash}" d="M{"L".join(f"{x} {y}" for x, y in places)}"/>'
 
 
 def _band(points: list[Point], axes: Axes) -> str:
@@ -205,13 +222,14 @@ def _slot(point: Point, axes: Axes, slot: tuple[int, int], groups: int) -> tuple
     return round(axes.x(point.x) + (index - (count - 1) / 2) * width, 2), round(width * 0.92, 2)
 
 
-def _bars(line: Line, axes: Axes, slot: tuple[int, int], groups: int) -> str:
+def _bars(line: Line, axes: Axes, slot: tuple[int, int], groups: int, shade: float) -> str:
     drawn = []
     for point in line.points:
         x, width = _slot(point, axes, slot, groups)
         y, base = axes.y(point.y), axes.y(0.0)
         top, height = min(y, base), round(abs(base - y), 2)
-        bar = f'<rect x="{round(x - width / 2, 2)}" y="{top}" width="{width}" height="{height}">{_told(point)}</rect>'
+        place = f'x="{round(x - width / 2, 2)}" y="{top}" width="{width}" height="{height}" opacity="{shade}"'
+        bar = f"<rect {place}>{_told(point)}</rect>"
         drawn.append(bar + _whisker(point, x, axes))
     return "".join(drawn)
 
