@@ -115,8 +115,8 @@ void StreamApp::sendPacket(const PacketTag &tag) {
     peer.waiting.push_back(tag);
     if (peer.link)
         flush(peer);
-    else if (!peer.retry || !peer.retry->isScheduled())
-        open(tag.peer);
+    else if (interface != WIRE && (!peer.retry || !peer.retry->isScheduled()))
+        open(tag.peer);   // over a wire one end opens, the other waits for it
 }
 
 void StreamApp::flush(Peer &peer) {
