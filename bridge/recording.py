@@ -6,12 +6,13 @@ A recording lands under its name only when the run ended well.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -31,7 +32,8 @@ class Recorder:
         self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream: Any = pa.CompressedOutputStream(str(self._partial), "zstd")
+            self._file, self._named = _open_unnamed(self._partial)
+            self._stream: Any = pa.CompressedOutputStream(pa.PythonFile(self._file, "w"), "zstd")
         except OSError as error:
             raise UserError(f"cannot record to {path}: {error.strerror or error}") from None
         self._write(MAGIC)
@@ -47,15 +49,22 @@ class Recorder:
     def land(self) -> None:
         """The run ended well: the file gets its name."""
         with self._told():
-            self._stream.close()
-            with open(self._partial, "rb") as file:
-                os.fsync(file.fileno())
+            spare = os.dup(self._file.fileno())  # the stream closes the file it writes to
+            try:
+                self._stream.close()
+                os.fsync(spare)
+                if not self._named:
+                    os.link(f"/proc/self/fd/{spare}", self._partial, src_dir_fd=spare, follow_symlinks=True)
+            finally:
+                os.close(spare)
             os.replace(self._partial, self.path)
 
     def discard(self) -> None:
         """The run did not end well: nothing stays."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             self._stream.close()
+        with contextlib.suppress(OSError):
+            self._file.close()
         self._partial.unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
@@ -72,6 +81,19 @@ class Recorder:
             raise RunError(
                 f"cannot write the recording {self.path}: {reason}; free some space or record elsewhere"
             ) from None
+
+
+def _open_unnamed(path: Path) -> tuple[BinaryIO, bool]:
+    """A file without a name in the directory of `path`: a killed process leaves nothing behind.
+
+    Where the file system has no such files, one named `path`; the bool says which.
+    """
+    try:
+        return os.fdopen(os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o644), "wb", buffering=1 << 16), False
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+            raise
+        return open(path, "wb"), True
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,6 @@ def test_recorded_samples_are_in_omnetpps_own_vector_file(tmp_path: Path) -> Non
 
 
 def test_without_being_asked_omnetpp_leaves_no_result_files() -> None:
-    before = {p for p in OWN.rglob("*")}
+    before = set(OWN.rglob("*"))
     play()
-    assert {p for p in OWN.rglob("*")} == before
+    assert set(OWN.rglob("*")) == before
