@@ -82,3 +82,34 @@ def schedules() -> st.SearchStrategy[Schedule]:
         outstanding=st.sampled_from([2, 150]),
         steps=st.lists(steps(), min_size=10, max_size=60).map(tuple),
     )
+
+
+def random_schedule(random: Random) -> Schedule:
+    """One for a generator: denser in moves than hypothesis makes them, with a pace that holds for a whole run."""
+    what = ["broadcast"] * 6 + ["move"] * 6 + ["fail", "recover"] * 2 + ["leave", "join"] * random.randrange(2)
+    gaps = random.choice([GAPS_MS, (0, 1, 5, 11, 25), (11, 25, 60), (0, 25, 600)])
+
+    def step() -> Step:
+        reach = tuple(random.randrange(5) for _ in range(random.choice([0, 1, 1, 1, 2, 2])))
+        return Step(random.choice(gaps), random.choice(what), random.randrange(5), reach)
+
+    return Schedule(
+        stations=random.randrange(2, 6),
+        hosts=random.randrange(2, 5),
+        loss=random.choice([0.0, 0.0, 0.1, 0.3, 0.6]),
+        spread_ms=random.choice([0, 0, 30, 1000, 4000]),
+        wire_spread_ms=random.choice([0, 0, 50, 400]),
+        seed=random.randrange(2**16),
+        outstanding=random.choice([2, 150, 150]),
+        steps=tuple(step() for _ in range(random.randrange(10, 120))),
+    )
+
+
+def crossing_schedule(random: Random) -> Schedule:
+    """Two cells that overlap wholly. Both stations put two messages in different orders just before a host changes."""
+    steps = []
+    for _ in range(12):
+        mover, nearest = random.randrange(4), random.randrange(2)
+        steps += [Step(1500, "broadcast", 0), Step(0, "broadcast", 1)]
+        steps += [Step(random.choice([1, 3, 5, 8]), "move", mover, (nearest, 1 - nearest))]
+    return Schedule(2, 4, 0.0, random.choice([20, 60, 200]), 0, random.randrange(2**16), 150, tuple(steps))
