@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -35,12 +36,9 @@ def build_cpp(name: str) -> Path:
             pytest.skip(f"no {tool} here: C++ edges cannot be built")
     if subprocess.run(["pkg-config", "--exists", "libzmq", "protobuf"], check=False).returncode != 0:
         pytest.skip("no libzmq3-dev or libprotobuf-dev here: C++ edges cannot be built")
-    subprocess.run(["make", "-s", "-C", str(TOP / "bridge" / "cpp")], check=True)
-    built = TOP / "build" / "tests" / name
-    library, source = TOP / "build" / "cpp" / "libcauseway.a", TOP / "tests" / "cpp" / f"{name}.cc"
-    if not built.exists() or built.stat().st_mtime < max(library.stat().st_mtime, source.stat().st_mtime):
-        built.parent.mkdir(parents=True, exist_ok=True)
-        flags = ["-std=c++17", "-O1", "-ffp-contract=off", f"-I{TOP}", f"-I{TOP / 'build' / 'cpp'}"]
-        libraries = [str(library), "-lprotobuf", "-lzmq", "-lpthread"]
-        subprocess.run(["g++", *flags, str(source), "-o", str(built), *libraries], check=True)
-    return built
+    (TOP / "build").mkdir(exist_ok=True)
+    with open(TOP / "build" / ".programs.lock", "w") as lock:  # tests may run in several processes
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make = ["make", "-s", "-C", str(TOP / "bridge" / "cpp"), "program", f"SOURCE=tests/cpp/{name}.cc"]
+        subprocess.run(make, check=True)
+    return TOP / "build" / "programs" / name

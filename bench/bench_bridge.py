@@ -1,0 +1,141 @@
+"""The crossing itself: lockstep windows beside a bare ZeroMQ echo of the same bytes, and events through full frames."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import zmq
+
+from bridge import engines, wire
+from bridge.engine import Finish, RunSpec, Session
+from bridge.errors import UserError
+from bridge.events import Window, sends
+from bridge.network import AbstractNetwork, constant_delay
+from bridge.session import open_session
+from bridge.workload import Script, Workload
+
+TOP = Path(__file__).resolve().parent.parent
+ROUNDS = 7
+ROUND_TRIPS = 3000
+FRAMES = 3000
+MS = 10**9
+
+
+def run() -> dict[str, object]:
+    """The figures."""
+    return lockstep() | frames_of_a_thousand()
+
+
+def lockstep() -> dict[str, object]:
+    """Two nodes send one packet to and fro: every window holds one event, every answer one action.
+
+    Rounds over OMNeT++ and rounds of the bare echo take turns, so that both meet the same noise.
+    """
+    omnet = engines.get("omnet")
+    if why := omnet.missing():
+        raise UserError(why)
+    script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
+    network = AbstractNetwork(2, constant_delay(1), Workload(2, script=script))
+    session = omnet.open(RunSpec("bench", {}, 1, network, MS))
+    try:
+        window, answer_size = _bounce(session, 100)
+        with BareEcho(b"x" * answer_size, len(wire.encode_window(window))) as echo:
+            bridge_s, echo_s = [], []
+            for _ in range(ROUNDS):
+                bridge_s.append(_seconds(lambda: _bounce(session, ROUND_TRIPS)))
+                echo_s.append(_seconds(lambda: echo.bounce(ROUND_TRIPS)))
+    finally:
+        session.close()
+    shares = [e / b for b, e in zip(bridge_s, echo_s, strict=True)]
+    return {
+        "lockstep windows/s over omnet": ROUND_TRIPS / statistics.median(bridge_s),
+        "bare echo round trips/s": ROUND_TRIPS / statistics.median(echo_s),
+        "lockstep share of bare echo": statistics.median(shares),
+        "lockstep share, lowest and highest round": f"{min(shares):.2f} to {max(shares):.2f}",
+    }
+
+
+def _bounce(session: Session, times: int) -> tuple[Window, int]:
+    """So many windows and answers; the last window, and the bytes of the answer."""
+    window = actions = None
+    for _ in range(times):
+        window = session.next()
+        assert isinstance(window, Window)
+        peer = 1 - window.node
+        actions = sends(window.time_ps + MS, window.node, window.ref + 1, peer, np.zeros(len(window), np.int32))
+        session.answer(actions)
+    assert isinstance(window, Window)
+    assert actions is not None
+    return window, len(wire.encode_actions(window.number, actions))
+
+
+class BareEcho:
+    """A ZeroMQ PAIR peer in another process that answers with a fixed number of bytes."""
+
+    def __init__(self, question: bytes, answer_size: int) -> None:
+        self._question = question
+        self._directory = tempfile.TemporaryDirectory(prefix="causeway-bench-")
+        endpoint = f"ipc://{self._directory.name}/echo"
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
+        self._socket.bind(endpoint)
+        self._process = subprocess.Popen([build("bench/cpp/echo.cc"), endpoint, str(answer_size)])
+
+    def __enter__(self) -> BareEcho:
+        self.bounce(100)
+        return self
+
+    def bounce(self, times: int) -> None:
+        """So many round trips."""
+        socket, question = self._socket, self._question
+        for _ in range(times):
+            socket.send(question)
+            socket.recv()
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._context.destroy(0)
+        self._directory.cleanup()
+
+
+def frames_of_a_thousand() -> dict[str, object]:
+    """An edge that only tells events, a controller that only looks at every column."""
+    network = AbstractNetwork(1000, constant_delay(1), Workload(1000))
+    command = [str(build("bench/cpp/blast.cc")), str(FRAMES)]
+    session = open_session(RunSpec("bench", {}, 1, network, MS), "blast", command)
+    events = 0
+    try:
+        began = time.perf_counter()
+        while not isinstance(window := session.next(), Finish):
+            events += len(window)
+            for column in (window.kind, window.time_ps, window.node, window.ref, window.arg):
+                column.sum()
+            session.answer(sends(*(np.empty(0, t) for t in (np.int64, np.int32, np.int64, np.int32, np.int32))))
+        seconds = time.perf_counter() - began
+    finally:
+        session.close()
+    assert events == 1000 * FRAMES
+    return {"events/s through frames of 1,000": events / seconds}
+
+
+def build(source: str) -> Path:
+    """A C++ program linked with the client library."""
+    made = subprocess.run(
+        ["make", "-s", "-C", str(TOP / "bridge" / "cpp"), "program", f"SOURCE={source}"], capture_output=True, text=True
+    )
+    if made.returncode != 0:
+        raise UserError(f"cannot build {source}: {made.stderr.strip().splitlines()[-1]}")
+    return TOP / "build" / "programs" / Path(source).stem
+
+
+def _seconds(what: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    what()
+    return time.perf_counter() - began
