@@ -20,7 +20,7 @@ from bridge.errors import UserError
 from bridge.events import BROADCAST_PEER, NO_ACTIONS, Actions, Kind, Window, sends
 from pycontrol.clocks import draw_entries
 from pycontrol.protocol import Context, Protocol
-from pycontrol.protocols.probabilistic_kernel import END, NEXT, ROWS, WAITED, WAITING, Out, State, handle
+from pycontrol.protocols.probabilistic_kernel import END, K_BROADCAST, NEXT, ROWS, WAITED, WAITING, Out, State, handle
 from pycontrol.slots import Slots
 
 HEADER_BYTES = 16
@@ -54,10 +54,10 @@ class ProbabilisticClock(Protocol):
             item_next=np.zeros(64, np.int32), item_slot=np.zeros(64, np.int32), item_entry=np.zeros(64, np.int32),
             spare=np.arange(64, dtype=np.int32), counts=np.zeros(3, np.int64),
         )  # fmt: skip
-        self._out = _out(64)
+        self._out = make_out(64)
 
     def on_window(self, window: Window) -> Actions:
-        asked = np.flatnonzero(window.kind == Kind.BROADCAST)
+        asked = np.flatnonzero(window.kind == K_BROADCAST)
         self._make_room(len(window), len(asked))
         first = int(self._slots.state[NEXT])
         counts, out = self._s.counts, self._out
@@ -80,22 +80,22 @@ class ProbabilisticClock(Protocol):
         """For the most that a window of so many events can need."""
         if self._slots.reserve(broadcasts):
             s, more = self._s, self._slots.capacity - len(self._s.need)
-            grown = {k: _longer(getattr(s, k), more) for k in ("need", "sender", "id_of", "copies")}
+            grown = {k: longer(getattr(s, k), more) for k in ("need", "sender", "id_of", "copies")}
             self._s = s._replace(**grown)
         self._s = self._s._replace(ring=self._slots.ring, free=self._slots.free)
         items, waiting = len(self._s.spare), int(self._s.counts[WAITING])
         if waiting + events > items:
             more = waiting + events
-            grown = {k: _longer(getattr(self._s, k), more) for k in ("item_next", "item_slot", "item_entry")}
+            grown = {k: longer(getattr(self._s, k), more) for k in ("item_next", "item_slot", "item_entry")}
             spare = np.concatenate([self._s.spare, np.arange(items, items + more, dtype=np.int32)])
             self._s = self._s._replace(**grown, spare=spare)
         if len(self._out.op) < (rows := 3 * events + 2 * waiting):
-            self._out = _out(2 * rows)
+            self._out = make_out(2 * rows)
 
 
-def _out(rows: int) -> Out:
+def make_out(rows: int) -> Out:
     return Out(np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64))
 
 
-def _longer(array: NDArray, more: int) -> NDArray:
+def longer(array: NDArray, more: int) -> NDArray:
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

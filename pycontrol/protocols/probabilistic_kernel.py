@@ -91,7 +91,7 @@ def _release(s, slot):
 
 
 @numba.njit(cache=True)
-def _hold(s, p, slot, entry):
+def hold(s, p, slot, entry):
     """The message waits at p, last in line."""
     item = s.spare[s.counts[WAITING]]
     s.counts[WAITING] += 1
@@ -124,7 +124,7 @@ def _deliver_waiting(s, out, detect, time_ps, p):
         if s.clock[p, entry] >= s.need[slot, entry]:
             entry = entry_lacking(s.clock, p, s.need, slot)
             if entry < 0:
-                _take_out(s, p, previous, item)
+                take_out(s, p, previous, item)
                 _deliver(s, out, detect, time_ps, p, slot)
                 previous, item = END, s.first[p]
                 continue
@@ -133,7 +133,7 @@ def _deliver_waiting(s, out, detect, time_ps, p):
 
 
 @numba.njit(cache=True)
-def _take_out(s, p, previous, item):
+def take_out(s, p, previous, item):
     following = s.item_next[item]
     if previous == END:
         s.first[p] = following
@@ -172,7 +172,7 @@ def handle(s, out, detect, kind, time_ps, node, ref):
             slot = slot_of(ring, slots, ref[i])
             entry = entry_lacking(clock, p, need, slot)
             if entry >= 0:
-                _hold(s, p, slot, entry)
+                hold(s, p, slot, entry)
                 tell(out, counts, HELD, time_ps[i], p, ref[i])
                 continue
             if detect and _suspicious(clock, f, need, p, slot, sender[slot]):
