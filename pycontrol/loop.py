@@ -82,6 +82,7 @@ def run_protocol(
         scalars = dict(protocol.scalars())
         for observer in observers:
             scalars.update(observer.scalars())
+            context.samples.update(getattr(observer, "samples", {}))
         return Outcome(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
             context.samples, time.perf_counter() - began, controller_s, progress.windows, progress.events,

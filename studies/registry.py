@@ -12,7 +12,9 @@ from studies.study import Study
 
 STUDIES = {
     "hash": "studies.hash:HashStudy",
+    "dcs23": "studies.dcs23:Dcs23Study",
     "ladc18": "studies.ladc18:Ladc18Study",
+    "icpp18": "studies.icpp18:Icpp18Study",
     "mobile20": "studies.mobile20:Mobile20Study",
 }
 """name -> module:class"""

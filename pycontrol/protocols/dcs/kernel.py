@@ -19,6 +19,7 @@ from pycontrol.protocols.dcs.state import (
     DONE,
     EXPANDED_BY_MESSAGE,
     NEW,
+    REMOVED,
     SENT_ENTRIES,
     STREAM_ASSIGN,
     STREAM_POLICY,
@@ -33,7 +34,7 @@ CONTROL = 1 << 40
 
 END, AT_TIMER, NEEDS_SLOT, NEEDS_WAITING, NEEDS_LOG, STALE = range(6)
 """What `handle` came back for."""
-BLOCK = 64
+ONE = np.uint64(1)
 
 
 @numba.njit(cache=True)
@@ -83,6 +84,28 @@ def add(s, p):
 
 
 @numba.njit(cache=True)
+def assign_all(s, nodes, limits, avoid):
+    """`assign` for some processes, to active components."""
+    for i in range(len(nodes)):
+        assign(s, nodes[i], min(limits[i], s.active[nodes[i]]), avoid[i])
+
+
+@numba.njit(cache=True)
+def expand(s, nodes, wanted):
+    """Section IV-C: Activate(), or Add() where nothing is inactive, until as many components are active as wanted."""
+    for i in range(len(nodes)):
+        p = nodes[i]
+        before = s.active[p]
+        while s.active[p] < min(wanted[i], s.incarnation.shape[1]):
+            if s.active[p] < s.total[p]:
+                s.active[p] += 1
+            else:
+                add(s, p)
+        if s.active[p] != before:
+            assign(s, p, s.active[p])
+
+
+@numba.njit(cache=True)
 def _learn_removals(s, p, slot):
     """A message with a newer incarnation of a component proves its removal: it is as good as the decision."""
     for c in range(s.length[slot]):
@@ -90,6 +113,7 @@ def _learn_removals(s, p, slot):
             s.total[p] = min(s.total[p], c)
             s.active[p] = min(s.active[p], c)
             s.incarnation[p, c] = s.m_incarnation[slot, c]
+            s.counts[REMOVED] += 1
 
 
 @numba.njit(cache=True)
@@ -125,43 +149,80 @@ def _check_expand(s, p, slot):
         assign(s, p, s.active[p])
 
 
-@numba.njit(cache=True, inline="always")
-def _incarnations(s, p, slot):
-    """-1: the message is older than a removal here (must not happen); 1: newer; 0: the same."""
+@numba.njit(cache=True)
+def _adapt(s, p, slot):
+    """Before the delivery condition: removals and expansion. False if the message is older than a removal here."""
     for c in range(s.length[slot]):
-        if s.m_incarnation[slot, c] != s.incarnation[p, c]:
-            return 1 if s.m_incarnation[slot, c] > s.incarnation[p, c] else -1
-    return 0
+        if s.m_incarnation[slot, c] < s.incarnation[p, c]:
+            return False
+    _learn_removals(s, p, slot)
+    if s.active[p] < s.length[slot]:
+        _check_expand(s, p, slot)
+    return True
 
 
-@numba.njit(cache=True, inline="always")
-def _deliverable(s, p, slot):
+@numba.njit(cache=True)
+def _has_all(past, got, p, slot):
+    """Whether p has delivered all that the sender had delivered when it sent the message."""
+    lacking = np.uint64(0)
+    for w in range(past.shape[1]):
+        lacking |= past[slot, w] & ~got[p, w]
+    return lacking == 0
+
+
+@numba.njit(cache=True)
+def _covers(s, p, slot):
     """The delivery condition: need <= clock in every entry of the message's components."""
-    entries = s.length[slot] * (s.clock.shape[1] // s.incarnation.shape[1])
-    need, clock = s.need[slot], s.clock[p]
     lacking = np.int32(0)
-    for x in range(entries):  # no early end: so the loop is done many entries at a time
-        lacking |= clock[x] - need[x]
+    for x in range(s.length[slot] * (s.clock.shape[1] // s.incarnation.shape[1])):
+        lacking |= s.clock[p, x] - s.need[slot, x]  # no early end: so it is done many entries at a time
     return lacking >= 0
 
 
-@numba.njit(cache=True, inline="always")
-def _deliver(s, p, slot):
-    """Line 6: the entries the sender incremented. The last delivery frees the slot."""
-    size = s.clock.shape[1] // s.incarnation.shape[1]
-    sender = s.sender[slot]
-    for i in range(s.m_s_incr.shape[1]):
-        c = s.m_s_incr[slot, i]
+@numba.njit(cache=True)
+def _count_in(clock, size, f, sender, m_s_incr, p, slot):
+    """Line 6: the entries the sender incremented."""
+    for i in range(m_s_incr.shape[1]):
+        c = m_s_incr[slot, i]
         if c != ABSENT:
-            for j in range(s.f.shape[1]):
-                s.clock[p, c * size + s.f[sender, j]] += 1
-    s.heard[p] += 1
+            for j in range(f.shape[1]):
+                clock[p, c * size + f[sender, j]] += 1
+
+
+@numba.njit(cache=True)
+def _note(done, got, heard, left, p, slot):
+    """The process has the message; returns how many processes still lack it."""
+    heard[p] += 1
+    done[slot, p] = DONE
+    got[p, slot >> 6] |= ONE << np.uint64(slot & 63)
+    left[slot] -= 1
+    return left[slot]
+
+
+@numba.njit(cache=True)
+def _release(ring, free, slots, slot, id_):
+    """Everybody has the message."""
+    forget(ring, id_)
+    give_back(free, slots, slot)
+
+
+@numba.njit(cache=True)
+def _deliver(s, p, slot):
+    size = s.clock.shape[1] // s.incarnation.shape[1]
+    _count_in(s.clock, size, s.f, s.sender[slot], s.m_s_incr, p, slot)
     s.counts[DELIVERED] += 1
-    s.done[slot, p] = DONE
-    s.left[slot] -= 1
-    if s.left[slot] == 0:
-        forget(s.ring, s.m_id[slot])
-        give_back(s.free, s.slots, slot)
+    if _note(s.done, s.got, s.heard, s.left, p, slot) == 0:
+        _release(s.ring, s.free, s.slots, slot, s.m_id[slot])
+
+
+@numba.njit(cache=True)
+def _forget_slot(s, slot):
+    """The slot has another message now."""
+    word, others = slot >> 6, ~(ONE << np.uint64(slot & 63))
+    for p in range(len(s.got)):
+        s.got[p, word] &= others
+    for other in range(len(s.past)):
+        s.past[other, word] &= others
 
 
 @numba.njit(cache=True)
@@ -182,8 +243,18 @@ def _broadcast(s, p):
     s.done[slot] = NEW
     s.last_with[p, :length] = message
     s.counts[SENT_ENTRIES] += entries
+    _forget_slot(s, slot)
+    s.past[slot] = s.got[p]
     _deliver(s, p, slot)
     return message
+
+
+@numba.njit(cache=True)
+def _wait(s, p, slot):
+    s.counts[WAITED] += 1
+    s.waiting[p, s.waits[p]] = slot
+    s.waits[p] += 1
+    s.done[slot, p] = WAITS
 
 
 @numba.njit(cache=True)
@@ -195,7 +266,7 @@ def _deliver_waiting(s, p, time_ps, log, rows):
         again = False
         for i in range(s.waits[p]):
             slot = s.waiting[p, i]
-            if _deliverable(s, p, slot):
+            if _covers(s, p, slot):
                 op[rows], when[rows], node[rows], message[rows] = DELIVER, time_ps, p, s.m_id[slot]
                 rows += 1
                 _deliver(s, p, slot)
@@ -209,51 +280,56 @@ def _deliver_waiting(s, p, time_ps, log, rows):
 
 @numba.njit(cache=True)
 def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
-    """Handles events from `row` on: (why it stopped, row, rows of the log). `mail` gets the rows of control packets."""
+    """Handles events from `row` on: (why it stopped, row, rows of the log). `mail` gets the rows of control packets.
+
+    What nearly every arrival does is done on single arrays: handing all of `s` to a function costs more than that.
+    """
     op, when, who, what = log
+    waits, done, active, length, past, got = s.waits, s.done, s.active, s.length, s.past, s.got
+    clock, f, sender, m_s_incr, heard, left, counts = s.clock, s.f, s.sender, s.m_s_incr, s.heard, s.left, s.counts
+    ring, slots = s.ring, s.slots
+    size = clock.shape[1] // s.incarnation.shape[1]
     while row < len(kind):
-        p = node[row]
-        if rows + s.waits[p] + 2 > len(op):
+        p, now = node[row], time_ps[row]
+        if rows + waits[p] + 2 > len(op):
             return NEEDS_LOG, row, rows
-        if kind[row] == K_BROADCAST:
-            if not has_room(s.ring, s.slots):
+        if kind[row] == K_ARRIVAL:
+            if ref[row] >= CONTROL:
+                mail[counts[CONTROL_ARRIVED]] = row
+                counts[CONTROL_ARRIVED] += 1
+                row += 1
+                continue
+            slot = slot_of(ring, slots, ref[row])
+            if slot == DEAD or done[slot, p] != NEW:  # a second copy
+                row += 1
+                continue
+            if waits[p] == s.waiting.shape[1]:
+                return NEEDS_WAITING, row, rows
+            if (counts[REMOVED] > 0 or active[p] < length[slot]) and not _adapt(s, p, slot):
+                return STALE, row, rows
+            # Entries count deliveries: who has delivered all that the sender had finds every entry covered. Others
+            # compare, and may find, wrongly, that they lack nothing.
+            ready = _has_all(past, got, p, slot) or _covers(s, p, slot)
+            op[rows], when[rows], who[rows], what[rows] = DELIVER if ready else HELD, now, p, ref[row]
+            rows += 1
+            if ready:
+                _count_in(clock, size, f, sender[slot], m_s_incr, p, slot)
+                counts[DELIVERED] += 1
+                if _note(done, got, heard, left, p, slot) == 0:
+                    _release(ring, s.free, slots, slot, ref[row])
+                if waits[p]:
+                    rows = _deliver_waiting(s, p, now, log, rows)
+            else:
+                _wait(s, p, slot)
+        elif kind[row] == K_BROADCAST:
+            if not has_room(ring, slots):
                 return NEEDS_SLOT, row, rows
             message = _broadcast(s, p)
-            op[rows], when[rows], who[rows], what[rows] = BROADCAST, time_ps[row], p, message
-            op[rows + 1], when[rows + 1], who[rows + 1], what[rows + 1] = DELIVER, time_ps[row], p, message
-            rows = _deliver_waiting(s, p, time_ps[row], log, rows + 2) if s.waits[p] else rows + 2
-        elif kind[row] == K_ARRIVAL:
-            if ref[row] >= CONTROL:
-                mail[s.counts[CONTROL_ARRIVED]] = row
-                s.counts[CONTROL_ARRIVED] += 1
-                row += 1
-                continue
-            if s.waits[p] == s.waiting.shape[1]:
-                return NEEDS_WAITING, row, rows
-            slot = slot_of(s.ring, s.slots, ref[row])
-            if slot == DEAD or s.done[slot, p] != NEW:  # a second copy
-                row += 1
-                continue
-            order = _incarnations(s, p, slot)
-            if order < 0:
-                return STALE, row, rows
-            if order > 0:
-                _learn_removals(s, p, slot)
-            if s.active[p] < s.length[slot]:
-                _check_expand(s, p, slot)
-            if _deliverable(s, p, slot):
-                op[rows], when[rows], who[rows], what[rows] = DELIVER, time_ps[row], p, ref[row]
-                rows += 1
-                _deliver(s, p, slot)
-                if s.waits[p]:
-                    rows = _deliver_waiting(s, p, time_ps[row], log, rows)
-            else:
-                op[rows], when[rows], who[rows], what[rows] = HELD, time_ps[row], p, ref[row]
-                rows += 1
-                s.counts[WAITED] += 1
-                s.waiting[p, s.waits[p]] = slot
-                s.waits[p] += 1
-                s.done[slot, p] = WAITS
+            op[rows], when[rows], who[rows], what[rows] = BROADCAST, now, p, message
+            op[rows + 1], when[rows + 1], who[rows + 1], what[rows + 1] = DELIVER, now, p, message
+            rows += 2
+            if waits[p]:
+                rows = _deliver_waiting(s, p, now, log, rows)
         elif kind[row] == K_TIMER:
             return AT_TIMER, row, rows
         row += 1

@@ -19,13 +19,13 @@ from pycontrol.protocol import Context, Protocol
 from pycontrol.protocols.dcs import kernel, rounds
 from pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
 from pycontrol.protocols.dcs.state import (
+    ABSENT,
     ASSIGNED,
     CONTROL_ARRIVED,
     DELIVERED,
     EXPANDED_BY_MESSAGE,
     SENT_ENTRIES,
     WAITED,
-    State,
     initial_state,
     more_slots,
     more_waiting,
@@ -53,17 +53,18 @@ class DynamicClockSet(Protocol):
         phases: int = 5,
         memory_ps: int = 2_000_000_000_000,
         messages: int = 0,
+        until_ps: int = 0,
         payload_bytes: int = 0,
     ) -> None:
         """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
         increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
-        different instants; `memory_ps`: over what time the load is averaged; `messages`: ticks end when so many have
-        been delivered everywhere (0: never)."""
+        different instants; `memory_ps`: over what time the load is averaged; `messages`: the run is over once so many
+        are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never)."""
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
         self.alpha = min(1.0, period_ps / memory_ps)
-        self.messages, self.payload_bytes = messages, payload_bytes
+        self.messages, self.until_ps, self.payload_bytes = messages, until_ps, payload_bytes
 
     def start(self, context: Context) -> None:
         super().start(context)
@@ -128,10 +129,8 @@ class DynamicClockSet(Protocol):
         if not len(rows):
             return
         ids = np.arange(first, first + len(rows))
-        size = HEADER_BYTES + window.arg[rows]
-        for i, id_ in enumerate(ids):  # a message may be gone already only if there is one process
-            slot = int(self.s.ring[id_ & (len(self.s.ring) - 1)])
-            size[i] += ENTRY_BYTES * (self.s.length[slot] * (self.size + 1) + self.assigned)
+        length = self.s.length[self.s.ring[ids & (len(self.s.ring) - 1)]]  # in flight: nobody has received them yet
+        size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
         self._act(Act.SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
 
@@ -154,25 +153,23 @@ class DynamicClockSet(Protocol):
         rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
         self._heard[nodes] = heard
         self.load[nodes] += (rate - self.load[nodes]) * self.alpha
-        self._grant(nodes, self.policy.wish(self._view(nodes)))
+        self._grant(nodes, self.policy.wish(self._view(nodes)), not self._is_ending(now_ps))
         self.tick[nodes] += 1
-        self._entries.add(self.s.active[nodes] * self.size)
+        if not self._is_ending(now_ps):
+            self._entries.add(self.s.active[nodes] * self.size)
         if nodes[0] == 0:
             self.context.record("dcs", "entries", now_ps, float(self.s.active.mean() * self.size))
         self._post(now_ps)
-        if not self._is_over():
+        if not self._is_ending(now_ps) or not self._is_quiet():
             self._set_timers(nodes, np.full(len(nodes), now_ps + self.period_ps))
 
-    def _is_over(self) -> bool:
-        """Everything broadcast, delivered and decided."""
-        s = self.s
-        return (
-            0 < self.messages <= s.slots[NEXT]
-            and not s.left.any()
-            and not self._mail
-            and not any(r.open for r in self.rounds)
-            and not self.blocked.any()
-        )
+    def _is_ending(self, now_ps: int) -> bool:
+        """No more broadcasts are to come."""
+        return 0 < self.messages <= self.s.slots[NEXT] or 0 < self.until_ps <= now_ps
+
+    def _is_quiet(self) -> bool:
+        """Everything is delivered and decided."""
+        return not self.s.left.any() and not self._mail and not self.blocked.any()
 
     def _view(self, nodes: NDArray[np.int32]) -> View:
         s, tick = self.s, int(self.tick[nodes[0]])
@@ -183,16 +180,16 @@ class DynamicClockSet(Protocol):
             lambda: kernel.uniform(self.context.seed, nodes, tick),
         )  # fmt: skip
 
-    def _grant(self, nodes: NDArray[np.int32], wish: Wish) -> None:
+    def _grant(self, nodes: NDArray[np.int32], wish: Wish, rounds_too: bool) -> None:
         """Expand, assign, start rounds: only for processes that no round blocks."""
         s, free = self.s, self.blocked[nodes] == 0
-        for i in np.flatnonzero(free & (wish.grow_to > s.active[nodes])):
-            expand(s, nodes[i], int(wish.grow_to[i]))
-        for i in np.flatnonzero(free & (wish.assign_below != STAY)):
-            kernel.assign(s, nodes[i], min(wish.assign_below[i], s.active[nodes[i]]), STAY)
-        for i in np.flatnonzero(free & (wish.avoid != STAY) & (s.active[nodes] > 1)):
-            kernel.assign(s, nodes[i], s.active[nodes[i]], wish.avoid[i])
-        for i in np.flatnonzero(free & (wish.deactivate | wish.remove)):
+        which = free & (wish.grow_to > s.active[nodes])
+        kernel.expand(s, nodes[which], wish.grow_to[which])
+        which = free & (wish.assign_below != STAY)
+        kernel.assign_all(s, nodes[which], wish.assign_below[which], np.full(which.sum(), ABSENT))
+        which = free & (wish.avoid != STAY) & (s.active[nodes] > 1)
+        kernel.assign_all(s, nodes[which], s.active[nodes[which]], wish.avoid[which])
+        for i in np.flatnonzero(free & rounds_too & (wish.deactivate | wish.remove)):
             self.begin(rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
 
     # ---- rounds ---------------------------------------------------------------------------------------------------
@@ -313,18 +310,6 @@ class DynamicClockSet(Protocol):
             "control_bytes": self.control_bytes,
             "handled": float(s.counts[DELIVERED]),
         }
-
-
-def expand(s: State, p: int, components: int) -> None:
-    """Section IV-C: Activate(), or Add() where nothing is inactive, until so many components are active."""
-    before = s.active[p]
-    while s.active[p] < min(components, s.capacity):
-        if s.active[p] < s.total[p]:
-            s.active[p] += 1
-        else:
-            kernel.add(s, p)
-    if s.active[p] != before:
-        kernel.assign(s, p, s.active[p], STAY)
 
 
 def _new_log(rows: int) -> tuple[NDArray, ...]:

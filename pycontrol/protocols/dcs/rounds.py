@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.state import DONE, WAITS, State
+from pycontrol.protocols.dcs.state import DONE, REMOVED, WAITS, State
 from pycontrol.slots import NEXT
 
 DEACTIVATE, REMOVE = 0, 1
@@ -92,6 +92,7 @@ def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
     assert (s.active[still] <= r.k).all() and (s.total[still] <= r.k + 1).all(), "removal of a component in use"
     s.total[still] = np.minimum(s.total[still], r.k)
     s.incarnation[still, r.k] += 1
+    s.counts[REMOVED] += len(still)
 
 
 def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ from pycontrol.slots import Slots
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
 
 STREAM_ASSIGN = STREAM_PROTOCOL + 1
 STREAM_POLICY = STREAM_PROTOCOL + 2
@@ -30,9 +31,9 @@ STREAM_POLICY = STREAM_PROTOCOL + 2
 ABSENT = -1
 """In S_incr: no further component."""
 
-(DELIVERED, WAITED, EXPANDED_BY_MESSAGE, ASSIGNED, SENT_ENTRIES, CONTROL_ARRIVED) = range(6)
+(DELIVERED, WAITED, EXPANDED_BY_MESSAGE, ASSIGNED, SENT_ENTRIES, CONTROL_ARRIVED, REMOVED) = range(7)
 """Places in `counts`."""
-COUNTS = 6
+COUNTS = 7
 
 NEW, DONE, WAITS = 0, 1, 2
 """What a process has done with a message: not received, delivered, received and waiting."""
@@ -63,6 +64,8 @@ class State(NamedTuple):
     m_s_incr: I32  # [slots, S]
     sender: I32  # [slots]
     m_id: I64  # [slots]
+    got: U64  # [N, slots / 64] bit s: the process has delivered the message in slot s
+    past: U64  # [slots, slots / 64] what the sender had delivered, of the messages in flight
     left: I32  # [slots] how many processes have not delivered it yet
     done: NDArray[np.uint8]  # [slots, N] NEW, DONE or WAITS
     counts: I64  # [COUNTS]
@@ -119,6 +122,8 @@ def initial_state(
         m_s_incr=np.zeros((places, assigned), np.int32),
         sender=np.zeros(places, np.int32),
         m_id=np.zeros(places, np.int64),
+        got=np.zeros((nodes, places // 64), np.uint64),
+        past=np.zeros((places, places // 64), np.uint64),
         left=np.zeros(places, np.int32),
         done=np.zeros((places, nodes), np.uint8),
         counts=np.zeros(COUNTS, np.int64),
@@ -130,8 +135,10 @@ def more_slots(s: State, slots: Slots) -> State:
     """Room for one more message in flight."""
     if not slots.reserve(1):
         return s._replace(ring=slots.ring)
-    per_slot = ("need", "length", "m_incarnation", "m_s_incr", "sender", "m_id", "left", "done")
     extra = slots.capacity - len(s.left)
+    wide = ((0, 0), (0, extra // 64))
+    s = s._replace(got=np.pad(s.got, wide), past=np.pad(s.past, wide))
+    per_slot = ("need", "length", "m_incarnation", "m_s_incr", "sender", "m_id", "past", "left", "done")
     longer = {k: np.concatenate([a := getattr(s, k), np.zeros((extra, *a.shape[1:]), a.dtype)]) for k in per_slot}
     return s._replace(ring=slots.ring, free=slots.free, **longer)
 

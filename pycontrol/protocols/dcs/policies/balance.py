@@ -18,14 +18,14 @@ class Balance(Policy):
 
     ticks = True
 
-    def __init__(self, every: int, excess: float = 1.5, probability: float = 0.5, first: int = 0) -> None:
-        """`excess`: how many times the fair share is too much; `first`: not before this tick."""
-        self.every, self.excess, self.probability, self.first = every, excess, probability, first
+    def __init__(self, every: int, excess: float = 1.2, probability: float = 0.5, offset: int = 0) -> None:
+        """`excess`: how many times the fair share is too much; `offset`: the first look."""
+        self.every, self.excess, self.probability, self.offset = every, excess, probability, offset
         self._before: NDArray[np.float64] | None = None
 
     def wish(self, view: View) -> Wish:
         wish = Wish.none(len(view.nodes))
-        if view.tick % self.every:
+        if (view.tick + 1 - self.offset) % self.every:
             return wish
         now = view.increments()
         if self._before is None:
@@ -34,6 +34,6 @@ class Balance(Policy):
         self._before[view.nodes] = now
         own = view.s_incr[:, 0]
         share = recent[np.arange(len(own)), own] / np.maximum(recent.sum(axis=1), 1) * view.active
-        moves = (share > self.excess) & (view.draw() < self.probability) & (view.tick >= self.first)
+        moves = (share > self.excess) & (view.draw() < self.probability)
         wish.avoid = np.where(moves, own, wish.avoid)
         return wish
