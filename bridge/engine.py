@@ -6,7 +6,8 @@ An engine is one file in `bridge/engines/` and one line in its registry. It is g
 The first window of every run (number 0) is empty, ends at 0 and wants a reply: its answer holds what the nodes do at
 their start, in effect at the reaction time. From then on the engine runs to the first active event at t0, goes on to
 t0 + L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows
-that hold only passive events want no reply, so the engine may run ahead of the controller there.
+that hold only passive events want no reply, so the engine may run ahead of the controller there (an engine in another
+process asks for an empty reply now and then, so as not to run too far ahead).
 """
 
 from __future__ import annotations
