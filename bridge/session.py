@@ -20,6 +20,10 @@ from bridge.recording import Recorder
 from bridge.schema import CONTRACT, schema_sha256
 from bridge.transport import Transport
 
+EDGE_PATIENCE = 5
+"""The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that lives
+may be compiling its kernels."""
+
 
 def open_session(
     spec: RunSpec,
@@ -57,7 +61,7 @@ class PairSession:
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        deadline = {"CAUSEWAY_DEADLINE_S": repr(self._deadline_s)}
+        deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
         self._simulator = Simulator(
             self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
         )
