@@ -21,8 +21,8 @@ from bridge.schema import CONTRACT, schema_sha256
 from bridge.transport import Transport
 
 EDGE_PATIENCE = 5
-"""The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that lives
-may be compiling its kernels."""
+"""The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that
+lives may be compiling its kernels."""
 
 
 def open_session(
