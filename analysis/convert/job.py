@@ -48,7 +48,7 @@ RunRanges = Callable[[list[RangeTask], np.ndarray], list[RangeResult]]
 def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
     """Stage one range, unless that was done before on the same bytes."""
     stage = Stage(task.out, task.source)
-    part = store.table_path(stage.folder, "samples", task.run_id, stage.part(task.name))
+    part = stage.path("samples", task.run_id, task.name)
     seen = fingerprint(task.source, task.end)
     if (note := stage.noted(task.name)) and note["fingerprint"] == seen and part.exists():
         return RangeResult(note["rows"], text.Problems(task.keep_going))
@@ -121,8 +121,7 @@ def _convert_text(
         raise UserError(f"{first}; mend it, or convert the rest with --keep-going") from None
     for header in records.headers.values():
         for table, columns in header_tables(header, source).items():
-            path = store.table_path(stage.folder, table, header.run_id)
-            store.write_table(path, schema.conform(table, columns))
+            store.write_table(stage.path(table, header.run_id), schema.conform(table, columns))
     report.rows, report.runs = sum(result.rows for result in results), list(records.headers)
     report.problem_count = problems.count
     report.problems = text.located(source, problems)
@@ -138,7 +137,7 @@ def _stage_rows(stage: Stage, run_id: str, rows: Rows, offset: int) -> None:
     for table, tuples in rows.items():
         names = schema.TABLES[table].names[1:]
         columns = dict(zip(names, zip(*tuples, strict=True), strict=True))
-        path = store.table_path(stage.folder, table, run_id, stage.part(f"r{offset:015d}"))
+        path = stage.path(table, run_id, f"r{offset:015d}")
         store.write_table(path, schema.conform(table, columns, run_id))
 
 
@@ -153,5 +152,6 @@ def _plan(
             cut = (at // RANGE_BYTES + 1) * RANGE_BYTES
             behind = end if cut >= end else text.line_start(stage.source, cut, end)
             tasks.append(RangeTask(stage.source, stage.out, section.run_id, at, behind, keep_going))
+            stage.path("samples", section.run_id, tasks[-1].name)
             at = behind
         yield tasks, kernel.hash_table((key, *columns) for key, columns in section.vectors.items())

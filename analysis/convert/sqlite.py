@@ -94,7 +94,7 @@ def _stage_header(database: sqlite3.Connection, stage: Stage, key: int, run_id: 
         config=pairs("SELECT configKey, configValue FROM runConfig WHERE runId = ? ORDER BY configOrder, rowid"),
     )
     for table, columns in header_tables(header, stage.source).items():
-        store.write_table(store.table_path(stage.folder, table, run_id), schema.conform(table, columns))
+        store.write_table(stage.path(table, run_id), schema.conform(table, columns))
 
 
 def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple]) -> None:
@@ -102,7 +102,7 @@ def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple]) -> None
     names = schema.TABLES[table].names[1:]
     for number, some in enumerate(_some(rows)):
         columns = dict(zip(names, zip(*some, strict=True), strict=True))
-        path = store.table_path(stage.folder, table, run_id, stage.part(f"{table}{number:06d}"))
+        path = stage.path(table, run_id, f"{table}{number:06d}")
         store.write_table(path, schema.conform(table, columns, run_id))
 
 
@@ -150,7 +150,7 @@ def _stage_attributes(stage: Stage, kind: str, run_id: str, rows: Iterable[tuple
     names = schema.TABLES["attributes"].names[1:]
     for number, some in enumerate(_some(rows)):
         columns = dict(zip(names, zip(*some, strict=True), strict=True))
-        path = store.table_path(stage.folder, "attributes", run_id, stage.part(f"{kind}{number:06d}"))
+        path = stage.path("attributes", run_id, f"{kind}{number:06d}")
         store.write_table(path, schema.conform("attributes", columns, run_id))
 
 
@@ -187,11 +187,10 @@ def _stage_samples(database: sqlite3.Connection, stage: Stage, runs: dict[int, s
             "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid",
             (start, end, key),
         )
-        path = store.table_path(stage.folder, "samples", run_id, stage.part(f"{start:015d}-{end:015d}"))
         rows = cursor.fetchmany(_ROWS)
         if not rows:
             continue
-        with SampleWriter(path, run_id) as writer:
+        with SampleWriter(stage.path("samples", run_id, f"{start:015d}-{end:015d}"), run_id) as writer:
             while rows:
                 if writer.batch.rows + len(rows) > len(writer.batch.ids):
                     writer.swap()

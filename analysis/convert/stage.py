@@ -48,11 +48,18 @@ class Stage:
         self.out, self.source = Path(out), source
         name = f"{store.quote(source.name)}-{hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:12]}"
         self.folder = self.out / ".convert" / name
+        self._parts: set[str] = set()
         self._mark = self.out / ".convert" / f"{name}.json"
 
-    def part(self, position: str) -> str:
-        """What tells this file's part of a table from another file's of the same run."""
-        return f"{self.source.name}~{position}"
+    def path(self, table: str, run_id: str, position: str = "") -> Path:
+        """Where to write a table, or a part of one, so that `land` puts it in the result folder.
+
+        The position tells apart a file's parts of a table; without one it is what all files of the run say alike.
+        """
+        part = f"{self.source.name}~{position}" if position else ""
+        path = store.table_path(self.folder, table, run_id, part)
+        self._parts.add(str(path.relative_to(self.folder)))
+        return path
 
     def mark(self) -> Mark:
         """The checkpoint, or an empty one."""
@@ -73,22 +80,16 @@ class Stage:
             return None
 
     def land(self, before: Mark, after: Mark, keep_old_parts: bool) -> None:
-        """Rename everything staged into the result folder, `runs` rows last, and leave the checkpoint `after`."""
-        staged = sorted(self._staged(), key=lambda part: (part.parts[1] == "runs", str(part)))
-        new = [str(part) for part in staged]
-        stale = [] if keep_old_parts else [part for part in before.parts if part not in set(new)]
-        after.parts = sorted({*before.parts, *new} - set(stale))
+        """Rename what was written to `path`s into the result folder, `runs` rows last; leave the checkpoint `after`."""
+        stale = [] if keep_old_parts else [part for part in before.parts if part not in self._parts]
+        after.parts = sorted({*before.parts, *self._parts} - set(stale))
         _write(self._mark, asdict(after) | {"whole": False})
         self._remove(stale)
-        for part in staged:
+        for part in sorted(self._parts, key=lambda part: (part.startswith("tables/runs/"), part)):
             (self.out / part).parent.mkdir(parents=True, exist_ok=True)
             os.replace(self.folder / part, self.out / part)
         _write(self._mark, asdict(after) | {"whole": True})
         self.clear()
-
-    def _staged(self) -> list[Path]:
-        paths = (self.folder / "tables").glob("*/*.parquet")
-        return [path.relative_to(self.folder) for path in paths if not path.name.startswith(".")]
 
     def _remove(self, parts: list[str]) -> None:
         """Remove parts of an earlier content of the file; a run's own rows only when no other file gave it any."""
