@@ -7,8 +7,8 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/error-rate-model.h"
-#include "ns3/ssid.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 #include "ns3/yans-wifi-helper.h"
 
 namespace causeway {
@@ -17,7 +17,10 @@ using namespace ns3;
 
 namespace {
 
-constexpr int64_t DEFAULT_BPS = 6'000'000;
+constexpr int64_t WIFI_BPS = 6'000'000;  // the rate 802.11g must support, and all of OFDM's nodes do
+constexpr int64_t DISK_BPS = 2'000'000;  // calibrated on the paper's figures: docs/10-ns3.md
+constexpr uint32_t WIFI_TRIES = 7;       // of a unicast
+constexpr uint32_t DISK_TRIES = 1;
 constexpr double HEARD_DBM = -82;     // what a receiver must get to detect a frame (802.11g, 20 MHz)
 constexpr double NOISE_DBM = -94;     // thermal noise and 7 dB of noise figure: what is weaker disturbs nobody
 constexpr double LOSS_AT_1M_DB = 40;  // free space at 2.4 GHz
@@ -46,10 +49,10 @@ std::string mode_for(int64_t bps) {
         {11'000'000, "DsssRate11Mbps"},    {6'000'000, "ErpOfdmRate6Mbps"},   {9'000'000, "ErpOfdmRate9Mbps"},
         {12'000'000, "ErpOfdmRate12Mbps"}, {18'000'000, "ErpOfdmRate18Mbps"}, {24'000'000, "ErpOfdmRate24Mbps"},
         {36'000'000, "ErpOfdmRate36Mbps"}, {48'000'000, "ErpOfdmRate48Mbps"}, {54'000'000, "ErpOfdmRate54Mbps"}};
-    const auto found = modes.find(bps == 0 ? DEFAULT_BPS : bps);
+    const auto found = modes.find(bps);
     if (found == modes.end()) {
         throw std::runtime_error("ns-3's radios send at 1, 2, 5.5, 6, 9, 11, 12, 18, 24, 36, 48 or 54 Mb/s, not at " +
-                                 std::to_string(bps) + " b/s: choose another radio_bps (0: 6 Mb/s)");
+                                 std::to_string(bps) + " b/s: choose another radio_bps (0: the radio's own)");
     }
     return found->second;
 }
@@ -72,20 +75,19 @@ void lay_disk(YansWifiChannelHelper &channel, YansWifiPhyHelper &phy, double rea
 }  // namespace
 
 NetDeviceContainer install_radio(const Plan &plan, const NodeContainer &nodes) {
-    const std::string mode = mode_for(plan.radio_bps);
+    const bool disk = plan.radio == "unitdisk";
+    if (!disk && plan.radio != "wifi") {
+        throw std::runtime_error("the ns-3 edge has the radios wifi and unitdisk, not '" + plan.radio + "'");
+    }
+    const std::string mode = mode_for(plan.radio_bps > 0 ? plan.radio_bps : disk ? DISK_BPS : WIFI_BPS);
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
     YansWifiPhyHelper phy;
-    if (plan.radio == "wifi") {
-        lay_free_space(channel, phy, plan.reach_m);
-    } else if (plan.radio == "unitdisk") {
-        lay_disk(channel, phy, plan.reach_m);
-    } else {
-        throw std::runtime_error("the ns-3 edge has the radios wifi and unitdisk, not '" + plan.radio + "'");
-    }
+    disk ? lay_disk(channel, phy, plan.reach_m) : lay_free_space(channel, phy, plan.reach_m);
     phy.SetChannel(channel.Create());
     WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
+    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false), "FrameRetryLimit",
+                UintegerValue(disk ? DISK_TRIES : WIFI_TRIES));
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211g);
     const std::string control = mode.starts_with("Dsss") ? "DsssRate1Mbps" : "ErpOfdmRate6Mbps";

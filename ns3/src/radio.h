@@ -1,11 +1,12 @@
 // The two radios a study can ask for.
 //
-// wifi      IEEE 802.11g ad hoc. Free-space loss, scaled so that a frame is heard up to the reach and no further;
-// weaker
+// wifi      IEEE 802.11g ad hoc, 6 Mb/s. Free-space loss, scaled so that a frame is heard up to the reach and no
+// further; weaker
 //           signals still disturb. The stronger of two frames may survive (ns-3's own error model decides).
-// unitdisk  The same MAC (IEEE 802.11 DCF) over a disk: everyone within the reach hears a frame with the same strength,
-// two
-//           frames that overlap at a receiver are both lost there, nothing is heard beyond the reach.
+// unitdisk  A disk: everyone within the reach hears a frame with the same strength, two frames that overlap at a
+// receiver
+//           are both lost there, nothing is heard beyond the reach. The MAC is 802.11's, but sends every frame once: a
+//           unicast that is not acknowledged is not repeated. 2 Mb/s.
 #pragma once
 
 #include "ns3/net-device-container.h"
