@@ -46,12 +46,13 @@ class HashDetector(Protocol):
         """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on."""
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
+        if remember & (remember - 1):
+            raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
         self.remember, self.hash_bits = remember, hash_bits
 
     def start(self, context: Context) -> None:
         super().start(context)
-        assert self.remember & (self.remember - 1) == 0, "a power of two"
         n, m, k, kept = context.nodes, self.clock_size, self.entries, self.remember
         app_bytes = HEADER_BYTES + ENTRY_BYTES * m + HASH_BYTES
         mask = np.uint64((1 << self.hash_bits) - 1)
