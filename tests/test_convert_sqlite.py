@@ -19,7 +19,8 @@ LAYOUT = {
     "paramAttr": "paramId INTEGER, attrName TEXT, attrValue TEXT",
     "statistic": "statId INTEGER PRIMARY KEY, runId INTEGER, moduleName TEXT, statName TEXT, isHistogram INTEGER, "
     "isWeighted INTEGER, statCount INTEGER, statMean REAL, statStddev REAL, statSum REAL, statSqrsum REAL, "
-    "statMin REAL, statMax REAL, statWeights REAL, statWeightedSum REAL, statSqrSumWeights REAL, statWeightedSqrSum REAL",
+    "statMin REAL, statMax REAL, statWeights REAL, statWeightedSum REAL, statSqrSumWeights REAL, "
+    "statWeightedSqrSum REAL",
     "statisticAttr": "statId INTEGER, attrName TEXT, attrValue TEXT",
     "histogramBin": "statId INTEGER, lowerEdge REAL, binValue REAL",
     "vector": "vectorId INTEGER PRIMARY KEY, runId INTEGER, moduleName TEXT, vectorName TEXT",
