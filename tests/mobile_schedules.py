@@ -113,3 +113,14 @@ def crossing_schedule(random: Random) -> Schedule:
         steps += [Step(1500, "broadcast", 0), Step(0, "broadcast", 1)]
         steps += [Step(random.choice([1, 3, 5, 8]), "move", mover, (nearest, 1 - nearest))]
     return Schedule(2, 4, 0.0, random.choice([20, 60, 200]), 0, random.randrange(2**16), 150, tuple(steps))
+
+
+def joining_schedule(random: Random) -> Schedule:
+    """Hosts that leave, join and move on at once, over slow wires: joins at several stations race their Deletes."""
+    steps = []
+    for _ in range(20):
+        host, places = random.randrange(4), [random.randrange(5) for _ in range(4)]
+        steps += [Step(600, "leave", host), Step(600, "broadcast", host + 1), Step(0, "join", host)]
+        steps += [Step(random.choice([1, 2, 3, 5, 25]), "move", host, (place,)) for place in places]
+        steps += [Step(5, "broadcast", host)]
+    return Schedule(5, 4, random.choice([0.0, 0.2]), 5, 400, random.randrange(2**16), 150, tuple(steps))

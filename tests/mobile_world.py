@@ -72,7 +72,7 @@ class Verdict:
             for owed in self.owed.values():
                 owed.add(message)
         elif op == JOINED:
-            self.owed[node], self.delivered[node] = set(), set()
+            self.owed[node], self.delivered[node], self.known[node] = set(), set(), set()
         elif op == LEFT:
             self.owed.pop(node, None)
         elif op == DELIVER:
