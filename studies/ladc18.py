@@ -14,7 +14,7 @@ from pydantic import Field
 
 from analysis.plots import Plot
 from bridge.network import AbstractNetwork, constant_delay
-from bridge.random import STREAM_PROTOCOL, below, draw, unit
+from bridge.random import STREAM_PROTOCOL, draw_unit
 from bridge.workload import Faults, Script, Workload
 from pycontrol.protocol import Observer
 from pycontrol.protocols.ladc18 import BundledBroadcast, Limits
@@ -135,8 +135,8 @@ def _faults(params: Ladc18Params, seed: int) -> Faults:
         for attempt in range(100 * n):
             if len(when) == min(params.crashes, n - 1):
                 break
-            process = int(below(draw(seed, STREAM_PROTOCOL, 0, attempt), n))
-            when.setdefault(process, int(unit(draw(seed, STREAM_PROTOCOL, 1, attempt)) * within_ps))
+            process = int(draw_unit(seed, STREAM_PROTOCOL, 0, attempt) * n)
+            when.setdefault(process, int(draw_unit(seed, STREAM_PROTOCOL, 1, attempt) * within_ps))
     rows = sorted((t, node) for process, t in when.items() for node in (process, process + n))
     return Faults(
         np.array([t for t, _ in rows], np.int64),

@@ -1,14 +1,15 @@
 """Causal broadcast with aggregation over VCube trees (de Araujo et al., ICPP 2018, Algorithms 1 and 2), over columns.
 
-A node does not forward a message to a child that could not deliver it yet because of another message that this very node
-will forward to it: it waits for that one and sends both in one packet. The hot path is in `icpp18_kernel.py`; the same
-algorithm written as one process, as the paper has it, is `icpp18_node.py`: it gives the same digest.
+A node does not forward a message to a child that could not deliver it yet because of another message that this very
+node will forward to it: it waits for that one and sends both in one packet. The hot path is in `icpp18_kernel.py`; the
+same algorithm written as one process, as the paper has it, is `icpp18_node.py`: it gives the same digest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Wire:
     message_bytes: int = 50
     header_bytes: int = 20
     entry_bytes: int = 4
-    """Of one entry of a compressed vector clock (Birman): only entries that changed since the last broadcast are sent."""
+    """Of an entry of a compressed vector clock (Birman): those that changed since the last broadcast are sent."""
     mtu_bytes: int = 1500
 
 
@@ -130,7 +131,8 @@ def _doubled(array: np.ndarray, at_least: int) -> np.ndarray:
 
 def _joined(parts: list[Actions]) -> Actions:
     names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
-    return Actions(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+    columns: list[Any] = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
+    return Actions(*columns)
 
 
 def summary(s: State) -> dict[str, float]:

@@ -1,11 +1,11 @@
 """The hot path of causal broadcast with aggregation (icpp18, Algorithm 2), event by event over arrays.
 
-A message is a slot: message number q of node s is slot q * nodes + s. A vector clock is then a bitset over slots: entry l of
-m.vc is v exactly if the first v messages of l are in the set, so "m'.vc[l] > vector_max[l] for some l" is one word operation
-for 64 entries. `depends[m]` is m.vc (m itself included), `known[i]` vector_max, `delivered[i]` vector_clock.
+A message is a slot: message number q of node s is slot q * nodes + s. A vector clock is then a bitset over slots: entry
+l of m.vc is v exactly if the first v messages of l are in the set, so "m'.vc[l] > vector_max[l] for some l" is one word
+operation for 64 entries. `depends[m]` is m.vc (m included), `known[i]` vector_max, `delivered[i]` vector_clock.
 
-Which nodes l have k as a child of i in their tree is arithmetic, too: with k = i ^ 2**b they are those that agree with i on
-the lowest b + 1 bits (pycontrol/vcube.py), every 2**(b+1)-th slot.
+Which nodes l have k as a child of i in their tree is arithmetic, too: with k = i ^ 2**b they are those that agree with
+i on the lowest b + 1 bits (pycontrol/vcube.py), every 2**(b+1)-th slot.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SINGLE_ROOT = 0
 """The root of the one tree that all share in the single-tree baseline."""
 
 (
-    PACKETS, MESSAGES, CARRIED, RECEIVED, RECEPTION_PS, DELIVERED, DELIVERY_PS, AGGREGATED, POSTPONED, BYTES, DUPLICATES,
-    LARGEST, MAX_RECEPTION_PS, MAX_DELIVERY_PS, FULL, HELD,
+    PACKETS, MESSAGES, CARRIED, RECEIVED, RECEPTION_PS, DELIVERED, DELIVERY_PS, AGGREGATED, POSTPONED, BYTES,
+    DUPLICATES, LARGEST, MAX_RECEPTION_PS, MAX_DELIVERY_PS, FULL, HELD,
 ) = range(16)  # fmt: skip
 COUNTS = 16
 MESSAGE_CLASSES = 64
@@ -110,23 +110,16 @@ def height_below(i, source, nodes, single_tree):
 @numba.njit(cache=True)
 def _lacks(depends, m, known, i, b, single_tree):
     """Whether i still misses something of m.vc that it will have to forward to i ^ 2**b (line 26, second condition)."""
-    words = depends.shape[1]
-    if single_tree:
-        for w in range(words):
-            if depends[m, w] & ~known[i, w]:
-                return True
-        return False
-    if b + 1 <= 6:
+    start, step, pattern = 0, 1, ALL
+    if not single_tree and b + 1 <= 6:
         pattern = ZERO
         for bit in range(i & ((2 << b) - 1), 64, 2 << b):
             pattern |= ONE << np.uint64(bit)
-        for w in range(words):
-            if depends[m, w] & ~known[i, w] & pattern:
-                return True
-        return False
-    step = 1 << (b - 5)
-    pattern = ONE << np.uint64(i & 63)
-    for w in range((i >> 6) & (step - 1), words, step):
+    elif not single_tree:
+        step = 1 << (b - 5)
+        start = (i >> 6) & (step - 1)
+        pattern = ONE << np.uint64(i & 63)
+    for w in range(start, depends.shape[1], step):  # noqa: SIM110 (numba)
         if depends[m, w] & ~known[i, w] & pattern:
             return True
     return False

@@ -176,12 +176,13 @@ class Process(Node):
                 self.handle_message(m, sender)
 
     def receive_ack(self, m: Message, j: int) -> None:  # l. 66
-        # Departure (l. 67): after a crash there may be no such entry; the ack is then late and means nothing.
-        for x, k in self.ack_set.get(m, ()):
-            if k == j:
-                self.drop_ack(m, x, k)
-                self.check_acks(m, x)
-                return
+        # Departure (l. 67): m may have come from several parents x and gone on to j for each, but j acks it once. That
+        # settles all of them: everybody below j has m. After a crash there may be none: the ack is late.
+        parents = [x for x, k in self.ack_set.get(m, ()) if k == j]
+        for x in parents:
+            self.drop_ack(m, x, j)
+        for x in parents:
+            self.check_acks(m, x)
 
     def check_acks(self, m: Message, k: int) -> None:  # l. 51
         # Departure (l. 53): m stays in msg_set while any ack of it is pending, not only one for k.
@@ -191,8 +192,10 @@ class Process(Node):
             self.check_bundle((ACK, m), k)
 
     def expect_ack(self, m: Message, j: int, k: int) -> None:
-        self.ack_set.setdefault(m, []).append((j, k))
-        self.tally.unfinished += 1
+        entries = self.ack_set.setdefault(m, [])
+        if (j, k) not in entries:
+            entries.append((j, k))
+            self.tally.unfinished += 1
 
     def drop_ack(self, m: Message, j: int, k: int) -> None:
         entries = self.ack_set[m]
