@@ -25,7 +25,7 @@ SLICE_MS = 100
 HIGH_WATER = 64
 """Frames in flight. Edges stay below it (they want a reply now and then): beyond it libzmq stops reading, and what it
 has not read is lost when the simulator ends."""
-PREFIX = "causeway-"
+PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
 
 

@@ -128,7 +128,7 @@ def test_the_socket_is_private_and_gone_once_the_simulator_is_connected() -> Non
 
 def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_are_not() -> None:
     parent = Path(tempfile.gettempdir())
-    dead = parent / "causeway-dead"
+    dead = parent / "causeway-run-dead"
     dead.mkdir()
     (dead / "bridge").touch()
     living = Transport()
