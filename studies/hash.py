@@ -53,7 +53,8 @@ class HashStudy(Study):
         ],
         "table1": [{"detector": detector} for detector in DETECTORS],
         "table2": [
-            {"processes": processes, "rate": 110, "detector": "hash"} for processes in (500, 1000, 2000, 3000, 5000)
+            {"processes": processes, "rate": 110, "detector": "hash", "messages": 20_000}
+            for processes in (500, 1000, 2000, 3000, 5000)
         ],
         "figure1": [
             {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 20_000}
