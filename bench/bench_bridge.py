@@ -15,14 +15,14 @@ import zmq
 from bridge import engines, wire
 from bridge.engine import Finish, RunSpec, Session
 from bridge.errors import UserError
-from bridge.events import Window, sends
+from bridge.events import NO_ACTIONS, Actions, Window
 from bridge.network import AbstractNetwork, constant_delay
 from bridge.session import open_session
 from bridge.workload import Script, Workload
 
 TOP = Path(__file__).resolve().parent.parent
-ROUNDS = 7
-ROUND_TRIPS = 3000
+ROUNDS = 60
+ROUND_TRIPS = 400
 FRAMES = 3000
 MS = 10**9
 
@@ -35,7 +35,8 @@ def run() -> dict[str, object]:
 def lockstep() -> dict[str, object]:
     """Two nodes send one packet to and fro: every window holds one event, every answer one action.
 
-    Rounds over OMNeT++ and rounds of the bare echo take turns, so that both meet the same noise.
+    Rounds over OMNeT++ and rounds of the bare echo take turns, so that both meet the same noise; what counts is the
+    quickest round of each, the one that other work on the machine disturbed least.
     """
     omnet = engines.get("omnet")
     if why := omnet.missing():
@@ -52,23 +53,28 @@ def lockstep() -> dict[str, object]:
                 echo_s.append(_seconds(lambda: echo.bounce(ROUND_TRIPS)))
     finally:
         session.close()
-    shares = [e / b for b, e in zip(bridge_s, echo_s, strict=True)]
+    quick, quick_echo = min(bridge_s), min(echo_s)
     return {
-        "lockstep windows/s over omnet": ROUND_TRIPS / statistics.median(bridge_s),
-        "bare echo round trips/s": ROUND_TRIPS / statistics.median(echo_s),
-        "lockstep share of bare echo": statistics.median(shares),
-        "lockstep share, lowest and highest round": f"{min(shares):.2f} to {max(shares):.2f}",
+        "lockstep windows/s over omnet": ROUND_TRIPS / quick,
+        "bare echo round trips/s": ROUND_TRIPS / quick_echo,
+        "lockstep share of bare echo": quick_echo / quick,
+        "lockstep share, by medians": statistics.median(echo_s) / statistics.median(bridge_s),
     }
 
 
 def _bounce(session: Session, times: int) -> tuple[Window, int]:
     """So many windows and answers; the last window, and the bytes of the answer."""
+    kind, interface, size_bytes = np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.int32)
+    nodes = np.array([[0], [1]], np.int32)
     window = actions = None
     for _ in range(times):
         window = session.next()
         assert isinstance(window, Window)
-        peer = 1 - window.node
-        actions = sends(window.time_ps + MS, window.node, window.ref + 1, peer, np.zeros(len(window), np.int32))
+        actions = NO_ACTIONS
+        if len(window):
+            node = int(window.node[0])
+            columns = (kind, window.time_ps + MS, window.node, window.ref, nodes[1 - node], size_bytes, interface)
+            actions = Actions(*columns)
         session.answer(actions)
     assert isinstance(window, Window)
     assert actions is not None
@@ -117,7 +123,7 @@ def frames_of_a_thousand() -> dict[str, object]:
             events += len(window)
             for column in (window.kind, window.time_ps, window.node, window.ref, window.arg):
                 column.sum()
-            session.answer(sends(*(np.empty(0, t) for t in (np.int64, np.int32, np.int64, np.int32, np.int32))))
+            session.answer(NO_ACTIONS)
         seconds = time.perf_counter() - began
     finally:
         session.close()
