@@ -70,8 +70,10 @@ def test_the_outcome_does_not_depend_on_how_events_are_batched(cap):
 # ---- the radio ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("radio", ["wifi", "unitdisk"])
-@pytest.mark.parametrize("radio_bps", [0, 1_000_000, 11_000_000])
+@pytest.mark.parametrize(
+    ("radio", "radio_bps"),
+    [("wifi", 0), ("wifi", 1_000_000), ("wifi", 24_000_000), ("unitdisk", 0), ("unitdisk", 54_000_000)],
+)
 def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(radio, radio_bps):
     net = network(30, radio=radio, radio_bps=radio_bps, workload=one_after_the_other(33))
     log, outcome = run(net, 4)
@@ -132,6 +134,8 @@ def test_a_unicast_reaches_its_addressee_only_or_is_told_lost():
 def test_what_the_radios_cannot_do_is_refused_in_one_line():
     with pytest.raises(RunError, match="choose another radio_bps"):
         run(network(2, radio_bps=7_000_000), 1)
+    with pytest.raises(RunError, match="choose a lower radio_bps"):
+        run(network(2, radio="wifi", radio_bps=54_000_000), 1)
     with pytest.raises(RunError, match="wifi and unitdisk, not 'laser'"):
         run(network(2, radio="laser"), 1)
     abstract = AbstractNetwork(2, constant_delay(1), Workload(2))
