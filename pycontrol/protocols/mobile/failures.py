@@ -52,7 +52,7 @@ class Failures:
         return length_ps - node.host.context.reaction_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:
-        """How long after each failure the station's SBuffer (given over time) was as small again as in the 10 s before."""
+        """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before."""
         times, sizes = np.array(series[0], np.int64), np.array(series[1])
         waits: list[float] = []
         for began_ps, ended_ps in self.log:
