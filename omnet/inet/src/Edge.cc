@@ -23,15 +23,17 @@ int Edge::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void Edge::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        if (!Bridge::configured()) {
-            throw cRuntimeError("no controller started this simulation; to run without one, set **.edge.typename = \"\"");
-        }
         bridge = &Bridge::instance();
         findNodes();
         checkSetup();
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
         findAddresses();
     }
+}
+
+void Edge::finish() {
+    measure("tcp_opened", opened);
+    measure("tcp_broken", broken);
 }
 
 // Node ids are dense, from 0.

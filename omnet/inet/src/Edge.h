@@ -33,12 +33,17 @@ class Edge : public omnetpp::cSimpleModule {
     void lost(int node, int64_t packet, int interface) { bridge->emitLost(node, packet, interface); }
     void moved(int node, int station, const inet::Coord &at);
 
+    // A TCP connection of some node was opened, or broke.
+    void tcpOpened() { ++opened; }
+    void tcpBroken() { ++broken; }
+
     // A number the network measured; goes to the controller at the end of the run. Call it from finish().
-    void measure(const std::string &name, double value) { bridge->measure("wireless", name, value); }
+    void measure(const std::string &name, double value) { bridge->measure("network", name, value); }
 
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
     bool isUp(int node) const { return bridge->isUp(node); }
+    omnetpp::cModule *moduleOf(int node) const { return nodes.at(node)->module; }
     // The address under which a node is reached over an interface; unspecified if it is not.
     inet::L3Address addressOf(int node, int interface) const;
     // The node with this address, -1 if none.
@@ -61,9 +66,11 @@ class Edge : public omnetpp::cSimpleModule {
     Bridge *bridge = nullptr;
     std::vector<std::unique_ptr<End>> nodes;
     std::map<inet::L3Address, int> byAddress;
+    int64_t opened = 0, broken = 0;
 
     int numInitStages() const override;
     void initialize(int stage) override;
+    void finish() override;
     void findNodes();
     void findAddresses();
     void checkSetup() const;

@@ -6,6 +6,7 @@
 #include "inet/common/Simsignals.h"
 #include "inet/common/packet/Packet.h"
 #include "inet/linklayer/common/MacAddressTag_m.h"
+#include "inet/mobility/contract/IMobility.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IRadioMedium.h"
 #include "inet/physicallayer/wireless/common/radio/packetlevel/Radio.h"
 
@@ -23,6 +24,7 @@ int ReceptionMeter::numInitStages() const { return inet::NUM_INIT_STAGES; }
 void ReceptionMeter::initialize(int stage) {
     if (stage != inet::INITSTAGE_LOCAL) return;
     cellRadius = par("cellRadius");
+    macRepeats = par("macRepeats");
     minFrame = par("minFrame").intValue();
     edge = Edge::find(this);
     cModule *medium = inet::getModuleFromPar<cModule>(par("radioMediumModule"), this);
@@ -76,6 +78,14 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     const bool fromStation = radios[key(transmission->getTransmitter())].isStation;
     (fromStation ? total.stationFrames : total.hostFrames) += 1;
     (fromStation ? total.stationBytes : total.hostBytes) += packet->getByteLength();
+    if (frame.tag && !macRepeats && outOfReach(*frame.tag, transmission)) edge->lost(frame.tag->peer, frame.tag->packet, WIRELESS);
+}
+
+// Whether the frame is a datagram for one node that is too far away to get it.
+bool ReceptionMeter::outOfReach(const PacketTag &tag, const ITransmission *transmission) const {
+    if (tag.interface != WIRELESS || tag.peer < 0) return false;
+    auto mobility = check_and_cast<inet::IMobility *>(edge->moduleOf(tag.peer)->getSubmodule("mobility"));
+    return transmission->getStartPosition().distance(mobility->getCurrentPosition()) > cellRadius;
 }
 
 bool ReceptionMeter::meantFor(const Frame &frame, const Receiver &receiver) const {
@@ -93,9 +103,8 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
     if (transmission->getStartPosition().distance(reception->getStartPosition()) > cellRadius) return;
     (gotIt ? total.received : total.lost) += 1;
     const PacketTag *tag = found->second.tag;
-    if (!gotIt && tag && tag->interface == WIRELESS && found->second.destination.isBroadcast()) {
-        edge->lost(receiver.node, tag->packet, WIRELESS);
-    }
+    const bool final = !macRepeats || found->second.destination.isBroadcast();
+    if (!gotIt && final && tag && tag->interface == WIRELESS) edge->lost(receiver.node, tag->packet, WIRELESS);
 }
 
 // The sender's MAC repeated a frame in vain: only now is the datagram lost. (TCP repeats on its own.)

@@ -41,6 +41,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
     };
 
     double cellRadius = 0;
+    bool macRepeats = false;
     int64_t minFrame = 0;
     Edge *edge = nullptr;
     Counts total;
@@ -53,6 +54,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
 
     void radioAdded(omnetpp::cModule *radio);
     void departure(const inet::physicallayer::ITransmission *transmission);
+    bool outOfReach(const PacketTag &tag, const inet::physicallayer::ITransmission *transmission) const;
     void arrivalEnded(const inet::physicallayer::IReception *reception);
     void gaveUp(const inet::Packet *packet);
     bool meantFor(const Frame &frame, const Receiver &receiver) const;

@@ -51,7 +51,9 @@ void StreamApp::openWires() {
     auto wires = check_and_cast_nullable<cValueArray *>(par("wires").objectValue());
     for (int i = 0; wires && i < wires->size(); ++i) {
         auto ends = check_and_cast<cValueArray *>((*wires)[i].objectValue());
-        if ((*ends)[0].intValue() == nodeId) open((*ends)[1].intValue());
+        const int from = (*ends)[0].intValue(), to = (*ends)[1].intValue();
+        if (from == nodeId) open(to);
+        if (to == nodeId) awaited.insert(from);
     }
 }
 
@@ -99,7 +101,7 @@ void StreamApp::drop(TcpSocket *socket, bool tryAgain) {
         peer.link = nullptr;
         const int node = found->second->peer;
         const bool wanted = !peer.waiting.empty() || node == station || interface == WIRE;
-        if (tryAgain && wanted) {
+        if (tryAgain && wanted && !awaited.count(node)) {
             if (!peer.retry) peer.retry = new cMessage("reconnect", node);
             if (!peer.retry->isScheduled()) scheduleAfter(reconnectAfter, peer.retry);
         }
@@ -115,8 +117,8 @@ void StreamApp::sendPacket(const PacketTag &tag) {
     peer.waiting.push_back(tag);
     if (peer.link)
         flush(peer);
-    else if (interface != WIRE && (!peer.retry || !peer.retry->isScheduled()))
-        open(tag.peer);   // over a wire one end opens, the other waits for it
+    else if (!awaited.count(tag.peer) && (!peer.retry || !peer.retry->isScheduled()))
+        open(tag.peer);
 }
 
 void StreamApp::flush(Peer &peer) {
@@ -156,11 +158,17 @@ void StreamApp::socketAvailable(TcpSocket *, inet::TcpAvailableInfo *info) {
 void StreamApp::socketEstablished(TcpSocket *socket) {
     auto link = static_cast<Link *>(socket->getUserData());
     link->established = true;
+    edge->tcpOpened();
     flush(peers[link->peer]);
 }
 
 void StreamApp::socketPeerClosed(TcpSocket *socket) {
     if (socket->getState() == TcpSocket::PEER_CLOSED) socket->close();
+}
+
+void StreamApp::socketFailure(TcpSocket *socket, int) {
+    edge->tcpBroken();
+    drop(socket, true);
 }
 
 void StreamApp::socketDataArrived(TcpSocket *socket, inet::Packet *packet, bool) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "Edge.h"
@@ -38,6 +39,7 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
     std::map<int, std::unique_ptr<Link>> links;   // by socket id
     std::vector<std::unique_ptr<Link>> ended;     // kept until the message that ended them is handled
     std::map<int, Peer> peers;
+    std::set<int> awaited;   // those that open the connection to us
 
     int numInitStages() const override;
     void initialize(int stage) override;
@@ -57,7 +59,7 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
     void socketEstablished(inet::TcpSocket *socket) override;
     void socketPeerClosed(inet::TcpSocket *socket) override;
     void socketClosed(inet::TcpSocket *socket) override { drop(socket, true); }
-    void socketFailure(inet::TcpSocket *socket, int) override { drop(socket, true); }
+    void socketFailure(inet::TcpSocket *socket, int) override;
     void socketStatusArrived(inet::TcpSocket *, inet::TcpStatusInfo *) override {}
     void socketDeleted(inet::TcpSocket *) override {}
 };

@@ -1,0 +1,282 @@
+"""The INET edge: what happens on the real simulator, seen from the controller's side of the bridge."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from inet_probe import ENGINE, needs_inet, run
+from ns3_probe import (
+    FIRST_HOST,
+    MS,
+    ONE_CELL,
+    REACH_MM,
+    WIRES,
+    Probe,
+    S,
+    distance_mm,
+    network,
+    one_after_the_other,
+    positions,
+)  # fmt: skip
+
+from bridge.engine import RunSpec
+from bridge.engines.omnet import LIBRARY
+from bridge.engines.omnet_find import find_omnetpp
+from bridge.engines.omnet_inet import INET_EDGE, INET_LIBRARY
+from bridge.errors import RunError, UserError
+from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
+from bridge.workload import Faults, Segment, Workload
+from pycontrol.node import EVERYONE
+
+pytestmark = needs_inet
+
+
+class Flood(Probe):
+    """Stations repeat what hosts say, in the air and over the wires."""
+
+    def on_packet(self, content, sender, interface):
+        super().on_packet(content, sender, interface)
+        if self.id >= FIRST_HOST or (interface == WIRELESS and sender < FIRST_HOST):
+            return
+        self.send(EVERYONE, content, 100)
+        for a, b in WIRES:
+            if interface == WIRELESS and self.id in (a, b):
+                self.send(a + b - self.id, content, 100, WIRE)
+
+
+BUSY = network(20, workload=Workload(20, FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389)
+
+
+# ---- determinism ----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another():
+    first, again, other = (run(BUSY, 2, Flood, seed)[1] for seed in (1, 1, 2))
+    assert first.digest == again.digest
+    assert first.finish == again.finish
+    assert first.digest != other.digest
+    assert "INET" in first.engine_version
+
+
+@pytest.mark.parametrize("cap", [1, 16])
+def test_the_outcome_does_not_depend_on_how_events_are_batched(cap):
+    whole, batched = run(BUSY, 2, Flood)[1], run(BUSY, 2, Flood, cap=cap)[1]
+    assert batched.windows > whole.windows
+    assert batched.digest == whole.digest
+    assert batched.finish == whole.finish
+
+
+# ---- the radio ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radio", ["unitdisk", "wifi"])
+def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(radio):
+    log, outcome = run(network(30, radio=radio, workload=one_after_the_other(33)), 4)
+    heard = {(sender, node) for _, node, _, sender, _ in log.arrivals}
+    at = positions(log)
+    for a in range(33):
+        for b in range(33):
+            if a != b and abs(distance_mm(at[a], at[b]) - REACH_MM) > 20:
+                assert ((a, b) in heard) == (distance_mm(at[a], at[b]) < REACH_MM)
+    assert not log.lost
+    assert outcome.finish.scalars["network", "loss_rate"] == 0
+    assert abs(outcome.finish.scalars["network", "copies_received"] - len(log.arrivals)) <= 2
+
+
+@pytest.mark.parametrize("radio_bps", [1_000_000, 2_000_000])
+def test_a_frame_takes_the_time_that_its_bits_take(radio_bps):
+    """100 bytes, 8 of UDP, 20 of IPv4, 20 of MAC, 12 of the radio; before it, a backoff of 0 to 31 slots of 20 us."""
+    net = network(5, radio_bps=radio_bps, workload=one_after_the_other(8))
+    log, _ = run(net, 2)
+    sent = {content: MS + (content + 1) * 100 * MS for content in range(8)}
+    waits = {time_ps - sent[content] - 160 * 8 * S // radio_bps for time_ps, _, content, _, _ in log.arrivals}
+    assert len(waits) > 3
+    assert all(0 <= wait <= 31 * 20 * MS // 1000 + MS // 1000 for wait in waits)
+
+
+class StationsAtOnce(Probe):
+    def on_start(self):
+        if self.id in (1, 2):
+            self.send(EVERYONE, "noise", 1000)
+
+
+def test_on_the_unit_disk_two_overlapping_frames_are_lost_to_all_who_hear_both():
+    log, outcome = run(network(60), 1, StationsAtOnce)
+    at = positions(log)
+    arrived, lost = {n for _, n, *_ in log.arrivals}, {n for _, n, _ in log.lost}
+    hears = {n: [distance_mm(at[n], at[s]) < REACH_MM for s in (1, 2)] for n in range(FIRST_HOST, 63)}
+    assert lost == {n for n, both in hears.items() if all(both)} != set()
+    assert arrived & set(hears) == {n for n, both in hears.items() if any(both) and not all(both)}
+    assert outcome.finish.scalars["network", "loss_rate"] == len(log.lost) / (len(log.lost) + len(log.arrivals))
+
+
+def test_on_wifi_the_far_stronger_of_two_frames_survives():
+    log, _ = run(network(60, radio="wifi"), 1, StationsAtOnce)
+    at = positions(log)
+    heard = {(n, sender) for _, n, _, sender, _ in log.arrivals}
+    near_ones = 0
+    for n in range(FIRST_HOST, 63):
+        near, far = sorted((1, 2), key=lambda s: distance_mm(at[n], at[s]))
+        if distance_mm(at[n], at[near]) < REACH_MM and 3 * distance_mm(at[n], at[near]) < distance_mm(at[n], at[far]):
+            assert (n, near) in heard
+            near_ones += 1
+    assert near_ones and log.lost
+
+
+class ToStationZero(Probe):
+    def on_broadcast(self, number, size_bytes):
+        if self.id != 0:
+            self.send(0, number, size_bytes)
+
+
+@pytest.mark.parametrize("radio", ["unitdisk", "wifi"])
+def test_a_unicast_reaches_its_addressee_only_or_is_told_lost(radio):
+    log, _ = run(network(30, radio=radio, workload=one_after_the_other(33)), 4, ToStationZero)
+    at = positions(log)
+    arrived, lost = {sender for *_, sender, _ in log.arrivals}, {content for _, _, content in log.lost}
+    assert {n for _, n, *_ in log.arrivals} == {n for _, n, _ in log.lost} == {0}
+    for n in range(1, 33):
+        assert (n in arrived) == (distance_mm(at[n], at[0]) < REACH_MM)
+        assert (n in lost) == (n not in arrived)
+
+
+def test_a_radio_that_there_is_not_is_refused_in_one_line():
+    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, wifi"):
+        ENGINE.open(RunSpec("test", {}, 1, network(2, radio="laser"), MS))
+
+
+# ---- TCP ------------------------------------------------------------------------------------------------------------
+
+SIZES = [1, 40, 100, 3000, 20_000, 7, 536, 100_000, *range(50, 150)]
+
+
+class Burst(Probe):
+    """Two nodes send packets of all sizes to each other at once."""
+
+    peers = (0, 1)
+    interface = WIRE
+
+    def on_start(self):
+        if self.id in self.peers:
+            for i, size in enumerate(SIZES):
+                self.send(sum(self.peers) - self.id, i, size, self.interface)
+
+
+@pytest.mark.parametrize("peers", [(0, 1), (1, 2)])
+def test_tcp_keeps_the_order_and_takes_the_time_that_the_wires_take(peers):
+    log, outcome = run(network(1), 10, type("Two", (Burst,), {"peers": peers}))
+    hops = 1 if 0 in peers else 2
+    for receiver in peers:
+        arrivals = [(t, content) for t, node, content, *_ in log.arrivals if node == receiver]
+        assert [content for _, content in arrivals] == list(range(len(SIZES)))
+        sent_bytes = 0
+        for time_ps, content in arrivals:
+            sent_bytes += SIZES[content]
+            assert time_ps >= 3 * hops * 10 * MS + sent_bytes * 8 * S // 10_000_000  # SYN, SYN-ACK, data: three crossings
+    assert outcome.finish.scalars["network", "tcp_broken"] == 0
+
+
+def test_tcp_over_the_radio_outlives_a_failure_of_the_host():
+    host = 1
+    faults = Faults(np.array([S // 20, 4 * S]), np.array([host, host], np.int32), np.array([0, 1], np.uint8))
+    node = type("OneCell", (Burst,), {"peers": (0, host), "interface": WIRELESS_TCP})
+    log, outcome = run(network(1, **ONE_CELL, host_tcp=True, faults=faults), 60, node)
+    got = [(t, content) for t, n, content, *_ in log.arrivals if n == host]
+    assert [content for _, content in got] == list(range(len(SIZES)))
+    assert not [t for t, _ in got if S // 20 <= t < 4 * S]
+    assert got[-1][0] > 4 * S
+    assert outcome.finish.scalars["network", "tcp_broken"] == 0
+
+
+class Faithful(Probe):
+    """Hosts send a packet over TCP every 200 ms to the station they are at."""
+
+    def on_start(self):
+        self.at, self.sent = -1, 0
+        self.set_timer("send", S // 5)
+
+    def on_station(self, station, x_mm, y_mm):
+        super().on_station(station, x_mm, y_mm)
+        self.at = station
+
+    def on_timer(self, key):
+        if self.id >= FIRST_HOST and self.at >= 0:
+            self.send(self.at, (self.id, self.sent), 100, WIRELESS_TCP)
+            self.sent += 1
+        self.set_timer("send", S // 5)
+
+
+def test_a_host_that_walks_to_another_station_talks_to_it_over_a_new_connection():
+    log, _ = run(network(4, speed_mm_s=20_000, host_tcp=True), 30, Faithful)
+    stays = 0
+    for host in range(FIRST_HOST, 7):
+        for (begin, station, *_), (end, *_) in pairwise([*log.places[host], (30 * S, -1)]):
+            if end - begin > 6 * S:
+                stays += 1
+                assert [1 for t, n, (who, _), *_ in log.arrivals if (who, n) == (host, station) and begin < t <= end]
+        numbers = [number for _, _, (sender, number), *_ in log.arrivals if sender == host]
+        assert numbers == sorted(set(numbers))
+    assert stays > 4
+
+
+# ---- failures and timers --------------------------------------------------------------------------------------------
+
+
+class Ticking(Probe):
+    def on_start(self):
+        for tick in range(40):
+            self.set_timer(tick, tick * 100 * MS)
+
+
+@pytest.mark.parametrize("radio", ["unitdisk", "wifi"])
+def test_a_node_that_is_down_is_silent_and_deaf(radio):
+    host, down, up = 1, S, 3 * S
+    faults = Faults(np.array([down, up]), np.array([host, host], np.int32), np.array([0, 1], np.uint8))
+    segments = (Segment(0, 100.0),)
+    net = network(10, **ONE_CELL, radio=radio, workload=Workload(11, size_bytes=100, segments=segments), faults=faults)
+    log, _ = run(net, 4, Ticking)
+    of_host = [(t, what) for t, n, what in log.other if n == host] + [
+        (t, "arrival") for t, n, *_ in log.arrivals if n == host
+    ]
+    during = [what for t, what in of_host if down <= t < up]
+    assert during == ["down"]
+    after, before = {w for t, w in of_host if t >= up}, {w for t, w in of_host if t < down}
+    assert before == {"broadcast", "timer", "arrival"}
+    assert after == {"up", "broadcast", "arrival"}  # PerNode drops the timers of a node that fails
+    from_host = [t for t, _, _, sender, _ in log.arrivals if sender == host]
+    assert not [t for t in from_host if down + 5 * MS <= t < up] and max(from_host) > up
+
+
+# ---- without a controller -------------------------------------------------------------------------------------------
+
+
+def opp_run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    found = find_omnetpp()
+    assert found is not None and found.inet_root is not None
+    source = found.inet_root / "src"
+    libraries = (source / "INET", LIBRARY.parent / "causeway_omnet", INET_LIBRARY.parent / "causeway_inet")
+    command = [str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini"]
+    for library in libraries:
+        command += ["-l", str(library)]
+    return subprocess.run(
+        [*command, *arguments], cwd=INET_EDGE, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("config", ["PlainUnitDisk", "PlainWifi"])
+def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
+    ran = opp_run("-c", config, "--sim-time-limit=2s", f"--result-dir={tmp_path}")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    lines = next(tmp_path.glob("*.sca")).read_text().splitlines()
+    numbers = {line.split()[2]: float(line.split()[3]) for line in lines if line.startswith("scalar ")}
+    assert 100 < numbers["host_frames"] < 350
+    assert 0 < numbers["loss_rate"] < 0.3
+
+
+def test_a_bridged_configuration_without_a_controller_says_what_to_do():
+    ran = opp_run("-c", "UnitDisk")
+    assert ran.returncode != 0
+    assert "start this simulation with `causeway run" in ran.stderr

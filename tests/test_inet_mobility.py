@@ -1,0 +1,69 @@
+"""Hosts of the INET edge walk as they should, and STATION events say so."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from inet_probe import needs_inet, run
+from ns3_probe import REACH_MM, S, distance_mm, network
+from test_ns3_mobility import misplaced
+
+from bridge.workload import Faults
+
+pytestmark = needs_inet
+
+WALKERS = network(40, speed_mm_s=20_000, position_every_ps=S // 2)
+
+
+def test_station_events_name_the_nearest_station_in_reach():
+    log, _ = run(WALKERS, 60)
+    assert misplaced(log) == []
+    assert sum(a[1] != b[1] for rows in log.places.values() for a, b in pairwise(rows)) > 100
+    assert misplaced(log, reach_mm=100_000), "the check must notice another reach"
+
+
+def test_a_change_of_station_is_told_as_soon_as_it_is_checked_for():
+    """Changes come at multiples of 100 ms, and reports of the position change nothing about them."""
+    log, _ = run(network(40, speed_mm_s=20_000), 60)
+    often, _ = run(WALKERS, 60)
+    changes = {n: [(t, s) for t, s, _, _ in rows] for n, rows in log.places.items()}
+    assert all(t % (S // 10) == 0 for rows in changes.values() for t, _ in rows)
+    for n, rows in often.places.items():
+        assert [(t, s) for i, (t, s, _, _) in enumerate(rows) if i == 0 or rows[i - 1][1] != s] == changes[n]
+
+
+def test_hosts_walk_at_their_speed_and_stay_where_a_cell_covers_them():
+    log, _ = run(WALKERS, 60)
+    for rows in log.places.values():
+        assert all(station >= 0 for _, station, _, _ in rows)
+        steps = [(b[0] - a[0], distance_mm(a[2:], b[2:])) for a, b in pairwise(rows)]
+        assert all(way <= 20_000 * dt / S + 2 for dt, way in steps)
+        assert sum(way for _, way in steps) > 0.8 * 20_000 * 59  # corners shorten the sum of the chords a little
+
+
+def test_hosts_stand_where_they_started_if_they_do_not_walk():
+    log, outcome = run(network(40), 60)
+    assert [len(rows) for rows in log.places.values()] == [1] * 40
+    assert len({rows[0][2:] for rows in log.places.values()}) == 40
+    assert outcome.finish.events < 5000, "a network in which nothing happens must cost nothing"
+
+
+def test_a_host_that_is_down_stands_and_says_nothing():
+    hosts = range(3, 43)
+    down, up = 10 * S, 30 * S
+    faults = Faults(
+        np.repeat([down, up], 40), np.array([*hosts, *hosts], np.int32), np.repeat([0, 1], 40).astype(np.uint8)
+    )
+    log, _ = run(network(40, speed_mm_s=20_000, position_every_ps=S // 10, faults=faults), 32)
+    for rows in log.places.values():
+        before, after = [r for r in rows if r[0] < up], [r for r in rows if r[0] >= up]
+        assert before[-1][0] < down
+        assert distance_mm(before[-1][2:], after[0][2:]) <= 2 * 20_000 // 10
+        assert after[-1][2:] != after[0][2:]
+
+
+def test_hosts_that_may_leave_the_cells_do():
+    log, _ = run(network(40, speed_mm_s=20_000, covered_only=False), 60)
+    assert misplaced(log, REACH_MM) == []
+    assert any(station == -1 for rows in log.places.values() for _, station, _, _ in rows)
