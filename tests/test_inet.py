@@ -26,7 +26,7 @@ from bridge.engine import RunSpec
 from bridge.engines.omnet import LIBRARY
 from bridge.engines.omnet_find import find_omnetpp
 from bridge.engines.omnet_inet import INET_EDGE, INET_LIBRARY
-from bridge.errors import RunError, UserError
+from bridge.errors import UserError
 from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
 from bridge.workload import Faults, Segment, Workload
 from pycontrol.node import EVERYONE
@@ -175,7 +175,8 @@ def test_tcp_keeps_the_order_and_takes_the_time_that_the_wires_take(peers):
         sent_bytes = 0
         for time_ps, content in arrivals:
             sent_bytes += SIZES[content]
-            assert time_ps >= 3 * hops * 10 * MS + sent_bytes * 8 * S // 10_000_000  # SYN, SYN-ACK, data: three crossings
+            crossings = 3 * hops  # SYN, SYN-ACK, data
+            assert time_ps >= crossings * 10 * MS + sent_bytes * 8 * S // 10_000_000
     assert outcome.finish.scalars["network", "tcp_broken"] == 0
 
 
