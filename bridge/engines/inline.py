@@ -124,7 +124,7 @@ class InlineSession:
                 f"action {bad} of window {self._number - 1} takes effect at {actions.time_ps[bad]} ps, "
                 f"before the end of its window at {self._end_ps} ps"
             )
-        if (actions.kind == Act.NODE).any() and not self._cpu[3]:
+        if not self._cpu[3] and (actions.kind == int(Act.NODE)).any():
             self._cpu = (*self._cpu[:3], True)
 
     def close(self) -> None:

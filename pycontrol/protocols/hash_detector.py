@@ -116,12 +116,15 @@ class HashDetector(Protocol):
             if self._slots.reserve(broadcasts + live):  # at least half of them are to be free after a sweep
                 self._grow_messages()
         self._slots.reserve(broadcasts)
-        self._s = self._s._replace(ring=self._slots.ring, free=self._slots.free)
+        if self._s.ring is not self._slots.ring or self._s.free is not self._slots.free:
+            self._s = self._s._replace(ring=self._slots.ring, free=self._slots.free)
         if self._packet_slots.reserve(most):
             more = self._packet_slots.capacity - len(self._packets.kind)
             names = ("kind", "message", "sender", "copies")
             self._packets = self._packets._replace(**{k: longer(getattr(self._packets, k), more) for k in names})
-        self._packets = self._packets._replace(ring=self._packet_slots.ring, free=self._packet_slots.free)
+        slots = self._packet_slots
+        if self._packets.ring is not slots.ring or self._packets.free is not slots.free:
+            self._packets = self._packets._replace(ring=slots.ring, free=slots.free)
         if most > (items := len(self._s.spare)):
             grown = {k: longer(getattr(self._s, k), most) for k in ("item_next", "item_slot", "item_entry")}
             spare = np.concatenate([self._s.spare, np.arange(items, items + most, dtype=np.int32)])

@@ -57,7 +57,7 @@ class ProbabilisticClock(Protocol):
         self._out = make_out(64)
 
     def on_window(self, window: Window) -> Actions:
-        asked = np.flatnonzero(window.kind == K_BROADCAST)
+        asked = (window.kind == K_BROADCAST).nonzero()[0]
         self._make_room(len(window), len(asked))
         first = int(self._slots.state[NEXT])
         counts, out = self._s.counts, self._out
@@ -82,7 +82,8 @@ class ProbabilisticClock(Protocol):
             s, more = self._s, self._slots.capacity - len(self._s.need)
             grown = {k: longer(getattr(s, k), more) for k in ("need", "sender", "id_of", "copies")}
             self._s = s._replace(**grown)
-        self._s = self._s._replace(ring=self._slots.ring, free=self._slots.free)
+        if self._s.ring is not self._slots.ring or self._s.free is not self._slots.free:
+            self._s = self._s._replace(ring=self._slots.ring, free=self._slots.free)
         items, waiting = len(self._s.spare), int(self._s.counts[WAITING])
         if waiting + events > items:
             more = waiting + events
