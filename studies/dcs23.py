@@ -164,7 +164,8 @@ def _sizing(params: Dcs23Params) -> Sizing:
     if params.policy == "measured":
         return measured.sizing(params.target_error)
     mean_s, sd_s = params.delay_mean_ms / 1000, params.delay_sd_ms / 1000
-    return formula.sizing(params.target_error, params.increments, mean_s, formula.early_s(mean_s, sd_s))
+    early = formula.early_s(mean_s, sd_s, params.processes)
+    return formula.sizing(params.target_error, params.increments, mean_s, early)
 
 
 def segments(params: Dcs23Params) -> tuple[Segment, ...]:

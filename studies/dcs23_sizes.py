@@ -4,8 +4,9 @@
     python -m studies.dcs23_sizes DIR
 
 For each load, runs at sizes around the expected ones give violations per delivery; they fall as a power of the size,
-and the size for a target is read off that line. Errors of a run come in clusters (what one process lacks, others lack
-too), so the interval is a bootstrap over runs, not over deliveries.
+and the size for a target is read off that line. Violations come in clusters (when a process sends twice in short order,
+hundreds of others get the second message first), so what counts is how many messages were violated, and the interval is
+a bootstrap over runs, not over deliveries.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ EXPECTED = 4.9e-4
 """Entries at load 1 and error 1, roughly: only says where to look."""
 VIOLATIONS_WANTED = 60
 MOST_MESSAGES, FEWEST_MESSAGES = 30_000, 3_000
+COUNTS = ["violations", "deliveries", "messages_violated"]
 
 
 def expected_entries(load: float, error: float) -> int:
@@ -44,12 +46,12 @@ FIGURE5 = [_point(load, error) for error in TARGETS for load in LOADS]
 
 
 def size_for(runs: pd.DataFrame, target: float) -> float:
-    """The size at which runs (columns entries, violations, deliveries) of one load would have the target error."""
-    sums = runs.groupby("entries")[["violations", "deliveries"]].sum()
+    """The size at which runs (COUNTS, entries) of one load would have the target error."""
+    sums = runs.groupby("entries")[COUNTS].sum()
     seen = sums[sums.violations > 0]
     if len(seen) < 2:
         return float("nan")
-    weights = np.sqrt(seen.violations)
+    weights = np.sqrt(seen.messages_violated)
     x, y = np.log(seen.index.to_numpy(float)), np.log(seen.violations / seen.deliveries)
     slope, level = np.polyfit(x, y, 1, w=weights)
     return float(np.exp((np.log(target) - level) / slope))
@@ -79,24 +81,24 @@ def sizes(runs: pd.DataFrame, targets: Sequence[float] = TARGETS) -> pd.DataFram
 
 def fit(runs: pd.DataFrame) -> tuple[float, float, float]:
     """SCALE, LOAD_POWER, ERROR_POWER of `policies.measured`: log error over log load and log entries, all runs."""
-    sums = runs.groupby(["rate", "entries"], as_index=False)[["violations", "deliveries"]].sum()
+    sums = runs.groupby(["rate", "entries"], as_index=False)[COUNTS].sum()
     sums = sums[sums.violations > 0]
     error = np.log(sums.violations / sums.deliveries)
     x = np.column_stack([np.ones(len(sums)), np.log(sums.rate), np.log(sums.entries)])
-    weights = np.sqrt(sums.violations).to_numpy()[:, None]
+    weights = np.sqrt(sums.messages_violated).to_numpy()[:, None]
     (level, of_load, of_entries), *_ = np.linalg.lstsq(x * weights, error * weights[:, 0], rcond=None)
     return float(np.exp(-level / of_entries)), float(-of_load / of_entries), float(1 / of_entries)
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of the sweep in a result folder: rate, entries, violations, deliveries."""
+    """The runs of the sweep in a result folder: rate, entries, COUNTS."""
     from analysis import store
 
     scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
     parameters = store.read_arrow(folder, "parameters").to_pandas()
     wide = parameters.pivot(index="run_id", columns="name", values="value")
     mine = wide[(wide.load == "constant") & (wide.entries.astype(int) > 0)]
-    runs = mine[["rate", "entries"]].astype(float).join(scalars[["violations", "deliveries"]])
+    runs = mine[["rate", "entries"]].astype(float).join(scalars[COUNTS])
     return runs.reset_index(drop=True)
 
 

@@ -32,6 +32,8 @@ class ReferenceClockSet(Protocol):
         f = [tuple(int(x) for x in row) for row in draw_entries(context.seed, n, o.size, o.increments)]
         first = first_components(n, o.components, o.assigned).tolist()
         self.draws = [0] * n
+        self.limit = [o.components] * n
+        self.behind = [False] * n
         self.processes = [
             Process(i, n, f.__getitem__, o.size, [k for k in first[i] if k >= 0], o.components, self._choose)
             for i in range(n)
@@ -45,6 +47,7 @@ class ReferenceClockSet(Protocol):
 
     def _choose(self, p: Process, limit: int, avoid: int | None) -> tuple[int, ...]:
         self.draws[p.i] += 1
+        self.limit[p.i] = limit
         width, chosen = self.of.assigned, []
         left = [k for k in range(limit) if k != avoid]
         for i in range(min(width, len(left))):
@@ -91,7 +94,11 @@ class ReferenceClockSet(Protocol):
     def _tick(self, now: int, p: Process) -> None:
         o, n = self.of, self.context.nodes
         for ref in sorted(self.mail[p.i]):
-            self._post(now, p, p.read(self.packets[ref]))
+            packet = self.packets[ref]
+            self._post(now, p, p.read(packet))
+            if isinstance(packet, Request):
+                highest = p.active if packet.kind == DEACTIVATE else len(p.d)
+                self.behind[p.i] = highest > packet.k + 1
         self.mail[p.i] = []
         rate = (len(p.delivered) - self.tick_heard(p)) * (1e12 / o.period_ps)
         self.load[p.i] += (rate - self.load[p.i]) * o.alpha
@@ -107,6 +114,7 @@ class ReferenceClockSet(Protocol):
             for kind, wanted in ((DEACTIVATE, wish.deactivate[0]), (REMOVE, wish.remove[0] and not wish.deactivate[0])):
                 if wanted and (mail := p.begin(kind, self.rounds)):
                     self.rounds += 1
+                    self.behind[p.i] = False
                     self._post(now, p, mail)
         self.tick[p.i] += 1
         self._timer(p.i, now + o.period_ps)
@@ -135,7 +143,8 @@ class ReferenceClockSet(Protocol):
         sums = [[sum(c) / o.increments for c in p.d] + [0.0] * (o.capacity - len(p.d))]
         return View(
             self.tick[p.i], self.context.nodes, i, self.load[i], np.array([p.active], np.int32),
-            np.array([len(p.d)], np.int32), s_incr, lambda: np.array(sums),
+            np.array([len(p.d)], np.int32), s_incr, np.array([self.limit[p.i]], np.int32),
+            np.array([self.behind[p.i]]), lambda: np.array(sums),
             lambda: np.array([(draw(self.context.seed, STREAM_POLICY, p.i, self.tick[p.i]) >> 11) / 2**53]),
         )  # fmt: skip
 

@@ -41,6 +41,7 @@ ONE = np.uint64(1)
 def assign(s, p, limit, avoid=ABSENT):
     """The process assigns itself to components chosen at random among the first `limit` but `avoid`: a new S_incr."""
     s.draws[p] += 1
+    s.limit[p] = limit
     s.counts[ASSIGNED] += 1
     width = s.s_incr.shape[1]
     taken = np.full(width + 1, limit, np.int64)

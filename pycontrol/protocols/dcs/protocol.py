@@ -77,6 +77,8 @@ class DynamicClockSet(Protocol):
         self.rounds: list[rounds.Round] = []
         self.blocked = np.zeros(n, np.int32)
         """In how many undecided rounds each process takes part."""
+        self.behind = np.zeros(n, np.bool_)
+        """Who refused a round because of a component above the one it is about, and has not started one since."""
         self.refused = 0
         self.tick = np.zeros(n, np.int64)
         self.load = np.zeros(n)
@@ -176,6 +178,7 @@ class DynamicClockSet(Protocol):
         per_component = (len(nodes), self.capacity, self.size)
         return View(
             tick, self.context.nodes, nodes, self.load[nodes], s.active[nodes], s.total[nodes], s.s_incr[nodes],
+            s.limit[nodes], self.behind[nodes],
             lambda: s.clock[nodes].reshape(per_component).sum(axis=2) / self.increments,
             lambda: kernel.uniform(self.context.seed, nodes, tick),
         )  # fmt: skip
@@ -202,6 +205,7 @@ class DynamicClockSet(Protocol):
         r = rounds.begin(self.s, len(self.rounds), kind, starter)
         self.rounds.append(r)
         self.blocked[starter] += 1
+        self.behind[starter] = False
         entries = self.size if kind == rounds.DEACTIVATE else 2 * self.context.nodes
         self._mail_out(r, self.context.nodes, starter, BROADCAST_PEER, ENTRY_BYTES * entries)
         if r.missing_answers == 0:
@@ -250,6 +254,8 @@ class DynamicClockSet(Protocol):
         if len(asked):
             r.answers[asked] = rounds.acknowledge(self.s, r, asked)
             self.blocked[asked] += 1
+            highest = self.s.active if r.kind == rounds.DEACTIVATE else self.s.total
+            self.behind[asked] = highest[asked] > r.k + 1
             for p in asked:
                 self._mail_out(r, int(p), int(p), r.starter, 1)
         told = np.sort(to[what == n + 1])

@@ -48,6 +48,7 @@ class State(NamedTuple):
     total: I32  # [N]
     incarnation: I32  # [N, C]
     s_incr: I32  # [N, S] components the process increments, ascending, then ABSENT
+    limit: I32  # [N] the process chose those among the components below this one
     f: I32  # [N, k] entries the process increments in each of them
     draws: I64  # [N] how often the process assigned itself
     heard: I64  # [N] messages broadcast and delivered
@@ -107,6 +108,7 @@ def initial_state(
         total=np.full(nodes, components, np.int32),
         incarnation=np.zeros((nodes, capacity), np.int32),
         s_incr=first_components(nodes, components, assigned),
+        limit=np.full(nodes, components, np.int32),
         f=f,
         draws=np.zeros(nodes, np.int64),
         heard=np.zeros(nodes, np.int64),

@@ -26,6 +26,10 @@ class View:
     active: I32
     total: I32
     s_incr: I32
+    limit: I32
+    """They chose s_incr among the components below this one."""
+    behind: NDArray[np.bool_]
+    """They refused a round because they have (or have active) a component above the one it is about."""
     increments: Callable[[], NDArray[np.float64]]
     """How often each component was incremented since its last removal, read off the clock: [rows, components]."""
     draw: Callable[[], NDArray[np.float64]]

@@ -2,8 +2,10 @@
 
 `entries_for` gives the size of a clock that keeps the target error at a load. A process that sees a load for which its
 clock is too small expands at once. One that sees a load for which it is too large, by a margin, moves off the
-components it could do without; the one whose turn it is starts the round that deactivates the last of them. Inactive
-components are removed the same way as long as there are more of them than active ones.
+components it could do without (and spreads over them again if the load comes back); the one whose turn it is starts the
+round that deactivates the last of them. Who expanded alone, and learns so by refusing a round, starts one out of turn:
+no other's could succeed before. Inactive components are removed the same way as long as there are more of them than
+active ones.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
 
 Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
+
+OUT_OF_TURN = 0.1
+"""How likely a process that is behind starts a round at a tick: not all of them at once."""
 
 
 class Sized(Policy):
@@ -33,8 +38,12 @@ class Sized(Policy):
         wish.grow_to = self._components(view.load_per_s)
         enough = self._components(view.load_per_s * (1 + self.margin))
         too_many = enough < view.active
-        wish.assign_below = np.where(too_many & (view.s_incr.max(axis=1) >= enough), enough, wish.assign_below)
+        wish.assign_below = np.where(view.limit > enough, enough, wish.assign_below)
+        spread = np.minimum(wish.grow_to, view.active)
+        wish.assign_below = np.where(view.limit < spread, spread, wish.assign_below)
         turn = whose_turn(view)
+        if view.behind.any():
+            turn |= view.behind & (view.draw() < OUT_OF_TURN)
         wish.deactivate = turn & too_many
         wish.remove = turn & ~too_many & (view.total > 2 * view.active)
         return wish

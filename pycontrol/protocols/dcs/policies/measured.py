@@ -1,0 +1,26 @@
+"""Sizing by the measured curve of Figure 5: the size a probabilistic clock needs, found by simulation.
+
+The runs of `dcs23 --sweep figure5`, reduced by `studies.dcs23_sizes`, follow a power law in the load and in the error:
+
+    entries = SCALE * load^LOAD_POWER * error^ERROR_POWER
+
+with two entries a process and delays N(100 ms, 20 ms). The three constants are that fit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycontrol.protocols.dcs.policies.sized import Sizing
+
+SCALE, LOAD_POWER, ERROR_POWER = 4.9e-4, 1.5, -0.5
+
+
+def sizing(target_error: float) -> Sizing:
+    """Entries that keep the target error at a load."""
+
+    def entries_for(load_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return SCALE * np.maximum(load_per_s, 0.0) ** LOAD_POWER * target_error**ERROR_POWER
+
+    return entries_for
