@@ -23,8 +23,10 @@ from pycontrol.protocols.mobile.meter import Meter
 
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
-SPREAD_PS = 2000 * MS_PS
+SPREAD_PS = 10_000 * MS_PS
 """Hosts connect anywhere in this long: seventy handshakes at once would not get through."""
+AGAIN_PS = 20_000 * MS_PS
+"""A host without an answer says hello again after this long: its connection may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,6 @@ class FloodingHost(Node):
         self.meter = meter
         self.station = -1
         self.connected = False
-        self.waiting: list[App] = []
         self.SBuffer: dict[int, Data] = {}
         """Own messages the station has not got yet."""
 
@@ -68,7 +69,9 @@ class FloodingHost(Node):
             self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(SPREAD_PS))
 
     def on_timer(self, key: Hashable) -> None:
-        self._transmit(Hello())
+        if not self.connected:
+            self._transmit(Hello())
+            self.set_timer("hello", AGAIN_PS)
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         if not self.connected:
@@ -84,8 +87,9 @@ class FloodingHost(Node):
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
         self.meter.now_ps = self.now_ps
         if isinstance(content, Hello):
-            self.connected = True
-            self.joined()
+            if not self.connected:
+                self.connected = True
+                self.joined()
             return
         station = self.host.nodes[sender]
         assert isinstance(station, FloodingStation)
@@ -116,7 +120,8 @@ class FloodingStation(Node):
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
         self.meter.now_ps = self.now_ps
         if isinstance(content, Hello):
-            self.hosts.append(sender)
+            if sender not in self.hosts:
+                self.hosts.append(sender)
             self._transmit(sender, content)
         elif content.data.message not in self.seen:
             self._forward(content, sender)

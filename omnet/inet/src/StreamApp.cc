@@ -57,7 +57,7 @@ void StreamApp::openWires() {
     }
 }
 
-// A host that came to another station: the old connection is broken off, a new one begins.
+// A host that came to another station: the old connection is broken off.
 void StreamApp::follow(int newStation) {
     Enter_Method("follow");
     if (station >= 0 && peers.count(station)) {
@@ -70,8 +70,7 @@ void StreamApp::follow(int newStation) {
             drop(socket, false);
         }
     }
-    station = newStation;
-    if (station >= 0 && !peers[station].link) open(station);
+    station = newStation;   // the first packet opens the connection: not all hosts at the same instant
 }
 
 void StreamApp::open(int peer) {
