@@ -116,4 +116,4 @@ def _results(options: Mapping[str, Any]) -> dict[str, str]:
     """Where OMNeT++ keeps its own result files, if at all."""
     if "results" in options:
         return {"result-dir": f'"{Path(options["results"]).resolve()}"'}
-    return {f"**.{what}-recording": "false" for what in ("scalar", "vector", "param")}
+    return {"outputscalarmanager-class": '"causeway::NoScalars"', "**.vector-recording": "false"}

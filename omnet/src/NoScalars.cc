@@ -1,0 +1,23 @@
+// Writes no scalar file, not even an empty one: results go to the controller unless OMNeT++'s own are asked for.
+#include <omnetpp.h>
+#include <omnetpp/envirext.h>
+
+using namespace omnetpp;
+
+namespace causeway {
+
+class NoScalars : public cIOutputScalarManager {
+  public:
+    void startRun() override {}
+    void endRun() override {}
+    bool recordScalar(cComponent *, const char *, double, opp_string_map *) override { return false; }
+    bool recordStatistic(cComponent *, const char *, cStatistic *, opp_string_map *) override { return false; }
+    bool recordParameter(cPar *) override { return false; }
+    bool recordComponentType(cComponent *) override { return false; }
+    const char *getFileName() const override { return ""; }
+    void flush() override {}
+};
+
+Register_Class(NoScalars);
+
+}  // namespace causeway
