@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from ns3_probe import (
@@ -26,7 +28,7 @@ from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError, UserError
 from bridge.events import Kind, unpack_position
 from bridge.network import WIRE, WIRELESS, WIRELESS_TCP, AbstractNetwork, constant_delay
-from bridge.workload import Faults, Segment, Workload
+from bridge.workload import Faults, Script, Segment, Workload
 from pycontrol.node import EVERYONE, PerNode
 from pycontrol.protocol import Context
 
@@ -188,6 +190,35 @@ def test_tcp_over_the_radio_outlives_a_failure_of_the_host():
     assert not [t for t, _ in got if S // 20 <= t < 4 * S]
     assert got[-1][0] > 4 * S
     assert outcome.finish.scalars["network", "tcp_broken"] == 0
+
+
+def one_host_down(from_ps: int, to_ps: int) -> dict[str, Any]:
+    faults = Faults(np.array([from_ps, to_ps]), np.array([1, 1], np.int32), np.array([0, 1], np.uint8))
+    return {**ONE_CELL, "host_tcp": True, "faults": faults}
+
+
+def test_a_connection_that_cannot_be_opened_is_tried_again_until_it_can():
+    node = type("OneCell", (BurstOverRadio,), {"peers": (0, 1)})
+    log, outcome = run(network(1, **one_host_down(MS // 2, 400 * S)), 800, node)
+    assert [content for _, node, content, *_ in log.arrivals if node == 1] == list(range(len(SIZES)))
+    assert log.arrivals[0][0] > 400 * S
+    assert outcome.finish.scalars["network", "tcp_broken"] > 0
+
+
+class Hourly(Probe):
+    """The station tells the host something now and then."""
+
+    def on_broadcast(self, number, size_bytes):
+        self.send(1, number, size_bytes, WIRELESS_TCP)
+
+
+def test_what_a_broken_connection_held_is_told_lost_and_the_next_packet_opens_another():
+    script = Script(np.array([1, 3, 4, 900]) * S, np.zeros(4, np.int32), np.full(4, 100, np.int32))
+    log, outcome = run(network(1, **one_host_down(2 * S, 800 * S), workload=Workload(1, script=script)), 1000, Hourly)
+    assert [content for _, _, content, *_ in log.arrivals] == [0, 3]
+    assert [(node, content) for _, node, content in log.lost] == [(1, 1), (1, 2)]
+    assert outcome.finish.scalars["network", "tcp_broken"] == 1
+    assert outcome.finish.scalars["network", "tcp_opened"] == 2
 
 
 def test_tcp_where_there_is_none_is_refused_in_one_line():

@@ -36,7 +36,7 @@ void Stream::send(int from, int64_t packet, int size_bytes) {
     const int side = side_of(from);
     sides_[side].leaving.push_back({packet, static_cast<uint32_t>(std::max(1, size_bytes))});
     sides_[1 - side].coming.push_back(sides_[side].leaving.back());
-    if (!sides_[0].socket && !sides_[1].socket) open(side);
+    if (!is_open()) open(side);
     push(side);
 }
 
@@ -90,12 +90,19 @@ void Stream::on_data(int side, Ptr<Socket> socket) {
     }
 }
 
-/// TCP gave up opening: nothing has left, so begin again.
+/// TCP gave up opening: nothing has arrived, so begin again with all of it.
 void Stream::on_failed_to_open(int side, Ptr<Socket> socket) {
     if (socket != sides_[side].socket) return;
     ++broken_;
     forget_sockets();
-    Simulator::ScheduleNow(&Stream::open, this, side);
+    for (int from = 0; from < 2; ++from) sides_[from].leaving = sides_[1 - from].coming;
+    Simulator::ScheduleNow(&Stream::reopen, this, side);
+}
+
+void Stream::reopen(int side) {
+    if (is_open()) return;
+    open(side);
+    push(side);
 }
 
 /// The connection is gone, and with it all that was under way. The next packet opens another one.

@@ -51,7 +51,9 @@ class Stream {
     };
 
     int side_of(int node) const { return sides_[0].end.number == node ? 0 : 1; }
+    bool is_open() const { return sides_[0].socket || sides_[1].socket; }
     void open(int side);
+    void reopen(int side);
     void attach(int side, ns3::Ptr<ns3::Socket> socket);
     void push(int side);
     void on_room(int side, ns3::Ptr<ns3::Socket> socket, uint32_t bytes);
