@@ -69,12 +69,12 @@ def interval(runs: pd.DataFrame, target: float, draws: int = 400) -> tuple[float
     return float(low), float(high)
 
 
-def sizes(runs: pd.DataFrame, targets: Sequence[float] = TARGETS) -> pd.DataFrame:
+def sizes(runs: pd.DataFrame, targets: Sequence[float] = TARGETS, draws: int = 400) -> pd.DataFrame:
     """Figure 5: one row per load and target, with what was seen near it."""
     rows = []
     for load, of_load in runs.groupby("rate"):
         for target in targets:
-            low, high = interval(of_load, target)
+            low, high = interval(of_load, target, draws)
             rows.append((load, target, size_for(of_load, target), low, high))
     return pd.DataFrame(rows, columns=["load", "target", "entries", "low", "high"])
 
