@@ -177,6 +177,6 @@ def summary(s: State) -> dict[str, float]:
         scalars[f"packets_to_{100 * (c + 1)}_bytes"] = 100 * float(s.by_size[c]) / packets
     scalars["packets_over_400_bytes"] = 100 * float(s.by_size[4:].sum()) / packets
     scalars["packets_over_1400_bytes"] = 100 * float(s.by_size[14:].sum()) / packets
-    for m in (7, 8, 11, 12, 14):
+    for m in (6, 7, 11, 12):
         scalars[f"nodes_aggregating_to_{m}"] = float((s.max_aggregated <= m).sum())
     return scalars
