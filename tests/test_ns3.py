@@ -117,6 +117,21 @@ def test_on_wifi_the_far_stronger_of_two_frames_survives():
     assert log.lost
 
 
+class LongPacketsAtOnce(Probe):
+    def on_start(self):
+        if self.id in (1, 2):
+            self.send(EVERYONE, "noise", 10_000)
+
+
+def test_a_packet_in_many_frames_arrives_whole_or_is_told_lost_once():
+    log, _ = run(network(60, radio="unitdisk"), 1, LongPacketsAtOnce)
+    arrived, lost = sorted((n, c) for _, n, c, *_ in log.arrivals), sorted((n, c) for _, n, c in log.lost)
+    assert len(lost) > len({n for n, _ in lost})  # some lost both packets
+    at = positions(log)
+    owed = sorted((n, "noise") for n in range(63) for s in (1, 2) if n != s and distance_mm(at[n], at[s]) < REACH_MM)
+    assert sorted(arrived + lost) == owed
+
+
 class ToStationZero(Probe):
     def on_broadcast(self, number, size_bytes):
         if self.id != 0:

@@ -64,7 +64,10 @@ void ReceptionMeter::over(uint64_t frame) {
         if (!is_up_(node)) continue;
         ++counts_.copies_lost;
         const Label &label = found->second.label;
-        if (label.packet >= 0 && label.peer < 0) reports_.lost(node, label.packet, WIRELESS);
+        if (label.packet < 0 || label.peer >= 0) continue;
+        if (label.in_one_frame || told_.emplace(label.serial, node).second) {
+            reports_.lost(node, label.packet, WIRELESS);
+        }
     }
     on_air_.erase(found);
 }

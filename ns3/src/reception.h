@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +54,7 @@ class ReceptionMeter {
     std::function<bool(int)> is_up_;
     const Reports &reports_;
     std::unordered_map<uint64_t, Frame> on_air_;
+    std::set<std::pair<int64_t, int>> told_;  // (serial, node): of packets in several frames, a loss is told once
     Counts counts_;
 };
 

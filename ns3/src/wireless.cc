@@ -16,7 +16,8 @@ using namespace ns3;
 
 namespace {
 constexpr uint16_t PORT = 4000;
-}
+constexpr int HEADERS_BYTES = 8 + 20;  // UDP, IPv4
+}  // namespace
 
 Wireless::Wireless(const NetDeviceContainer &devices, const Reports &reports)
     : devices_(devices.Begin(), devices.End()), up_(devices.GetN(), true), reports_(reports) {
@@ -39,7 +40,8 @@ void Wireless::listen(int node) {
 
 void Wireless::send(int node, int64_t packet, int peer, int size_bytes) {
     auto content = Create<Packet>(static_cast<uint32_t>(std::max(1, size_bytes)));
-    const Label label(packet, next_serial_++, peer);
+    const bool in_one_frame = size_bytes + HEADERS_BYTES <= devices_[node]->GetMtu();
+    const Label label(packet, next_serial_++, peer, in_one_frame);
     content->AddByteTag(label);
     if (peer >= 0) unicast_.insert(label.serial);
     const auto to = peer < 0 ? radio_broadcast() : radio_address(peer);
