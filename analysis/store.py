@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from analysis import schema
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
@@ -165,6 +164,8 @@ def _finished_files(folder: Path, table: str) -> list[Path]:
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None) -> pa.Table:
     """All finished runs' rows of a table, in memory."""
+    import pyarrow.dataset as ds
+
     files = _finished_files(folder, table)
     if not files:
         whole = schema.empty(table)
@@ -178,8 +179,10 @@ def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
     return pq.read_table(path, schema=schema.TABLES[table]) if path.exists() else schema.empty(table)
 
 
-def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> pd.DataFrame:
+def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> "pd.DataFrame":
     """All finished runs' rows of a table as pandas: for small tables. `event` stays a nullable integer."""
+    import pandas as pd  # here, because what only writes should not pay for loading it
+
     whole = read_arrow(folder, table, columns)
     frame = whole.to_pandas()
     if "event" in frame:

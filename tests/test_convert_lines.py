@@ -84,13 +84,19 @@ def test_times_are_exact(token, exact):
         assert lexer.exact_time(token) == exact
 
 
+def kernel_parse(raw: bytes, declared, columns_out, base: int = 0):
+    """The compiled reader over a buffer that has its spare bytes."""
+    data, words, end = np.frombuffer(raw, np.uint8), kernel.words_of(raw), len(raw) - kernel.SPARE
+    return kernel.parse(data, words, 0, end, base, declared, *columns_out, 0)
+
+
 def parse(lines: str, columns: int = 3):
     """What the compiled reader says of some lines: (status, rows)."""
-    raw = lines.encode()
+    raw = lines.encode() + bytes(kernel.SPARE)
     room = lines.count("\n") + 1
     columns_out = [np.zeros(room, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
     declared = kernel.hash_table([(7, columns, 0)])
-    status, _, rows = kernel.parse(np.frombuffer(raw, np.uint8), 0, len(raw), 1, declared, *columns_out, 0)
+    status, _, rows = kernel_parse(raw, declared, columns_out, 1)
     return status, list(zip(*(column[:rows].tolist() for column in columns_out), strict=True))
 
 
@@ -202,12 +208,28 @@ def test_times_of_every_resolution_are_read_compiled(token):
     assert parse(f"7\t1\t{token}\t3\n")[0] == kernel.DONE
 
 
+def test_runs_of_digits_of_every_length_are_read():
+    for length in range(1, 19):
+        digits = "1234567890987654321"[:length]
+        (row,) = parse(f"7\t{digits}\t{digits[:6]}.{digits[:12]}\t{digits}\n")[1]
+        assert row[1] == int(digits) and row[4] == float(digits)
+        assert row[2] * Fraction(10) ** row[3] == Fraction(f"{digits[:6]}.{digits[:12]}")
+    assert parse(f"7\t{'1' * 19}\t1\t1\n")[0] == kernel.ODD, "more digits than 64 bits may hold are read slowly"
+
+
+@pytest.mark.parametrize("byte", [*range(9), *range(11, 13), *range(14, 32), *range(33, 48), *range(58, 256)])
+def test_only_digits_are_digits(byte):
+    raw = b"7\t1" + bytes([byte]) + b"2\t2\t3\n"
+    out = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
+    assert kernel_parse(raw + bytes(8), kernel.hash_table([(7, 3, 0)]), out)[0] == kernel.ODD
+
+
 def test_data_before_its_declaration_is_not_read():
-    raw = np.frombuffer(b"7\t1\t2\t3\n", np.uint8)
+    raw = b"7\t1\t2\t3\n" + bytes(kernel.SPARE)
     out = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
     late = kernel.hash_table([(7, 3, 100)])
-    assert kernel.parse(raw, 0, len(raw), 0, late, *out, 0)[0] == kernel.UNDECLARED
-    assert kernel.parse(raw, 0, len(raw), 0, kernel.hash_table([(8, 3, 0)]), *out, 0)[0] == kernel.UNDECLARED
+    assert kernel_parse(raw, late, out)[0] == kernel.UNDECLARED
+    assert kernel_parse(raw, kernel.hash_table([(8, 3, 0)]), out)[0] == kernel.UNDECLARED
 
 
 def test_the_hash_table_finds_every_id_however_they_collide():
@@ -215,5 +237,5 @@ def test_the_hash_table_finds_every_id_however_they_collide():
     table = kernel.hash_table((i, 2, 0) for i in ids)
     lines = "".join(f"{i} 1 2\n" for i in ids).encode()
     out = [np.zeros(len(ids), kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
-    status, _, rows = kernel.parse(np.frombuffer(lines, np.uint8), 0, len(lines), 0, table, *out, 0)
+    status, _, rows = kernel_parse(lines + bytes(kernel.SPARE), table, out)
     assert (status, rows, out[0].tolist()) == (kernel.DONE, len(ids), ids)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from analysis import schema, store
 from analysis.convert import job
@@ -20,6 +19,7 @@ from analysis.convert.report import FileReport, Report
 from bridge.errors import UserError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["FileReport", "Report", "convert", "pandas_tables", "spark_tables"]
@@ -97,7 +97,7 @@ def _guarded(path: Path, out: Path, keep_going: bool) -> FileReport:
         return FileReport(path, status="failed", problem_count=1, problems=[str(error)])
 
 
-def pandas_tables(paths: Sequence[str | Path], keep_going: bool = False) -> dict[str, pd.DataFrame]:
+def pandas_tables(paths: Sequence[str | Path], keep_going: bool = False) -> "dict[str, pd.DataFrame]":
     """The tables of some result files as pandas DataFrames, nothing left on the disk. For what fits in memory."""
     with tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         convert(paths, folder, keep_going)

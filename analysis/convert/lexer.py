@@ -24,7 +24,7 @@ class BadLine(ValueError):
     """A line that is not as the format says; the message says what was expected."""
 
 
-def text(raw: bytes) -> str:
+def text(raw: bytes | bytearray) -> str:
     """A line as text. Files are UTF-8; a line that is not is read byte for byte (Latin-1), so that nothing is lost."""
     try:
         return raw.decode("utf-8")

@@ -54,21 +54,24 @@ class Records:
     end: int  # just behind the last whole line
 
 
-def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes, int]]:
+def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytearray, int]]:
     """The whole lines of the bytes [start, end): (file offset, bytes, how many of them are whole lines).
 
-    A last line without its line end is not there: a simulation may still be writing it.
+    A last line without its line end is not there: a simulation may still be writing it. The bytes have room to spare
+    behind the lines, and are used again for the next chunk.
     """
+    raw = bytearray(min(size, end - start) + kernel.SPARE)
     while start < end:
-        raw = os.pread(descriptor, min(size, end - start), start)
-        lines = raw.rfind(b"\n") + 1
+        room = min(len(raw) - kernel.SPARE, end - start)
+        got = os.preadv(descriptor, [memoryview(raw)[:room]], start)
+        lines = raw.rfind(b"\n", 0, got) + 1
         if lines:
             yield start, raw, lines
             start += lines
-        elif len(raw) < size:
+        elif got < room or start + got == end:
             return
         else:
-            size *= 2  # one line longer than a chunk
+            raw = bytearray(2 * len(raw))  # one line longer than a chunk
 
 
 def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, int], None]) -> Records:
@@ -78,9 +81,9 @@ def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, 
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for offset, raw, lines in chunks(file.fileno(), 0, size):
-            data, at = np.frombuffer(raw, np.uint8), 0
+            data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
             while at < lines:
-                found, at, passed = kernel.records(data, at, lines, starts)
+                found, at, passed = kernel.records(data, words, at, lines, starts)
                 rows += passed
                 _take(reader, raw, starts[:found].tolist(), offset, problems)
             end = offset + lines
@@ -88,7 +91,7 @@ def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, 
     return Records(reader.headers, reader.sections, rows, end)
 
 
-def _take(reader: RecordReader, raw: bytes, starts: list[int], offset: int, problems: Problems) -> None:
+def _take(reader: RecordReader, raw: bytearray, starts: list[int], offset: int, problems: Problems) -> None:
     for start in starts:
         line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
         try:
@@ -107,12 +110,13 @@ def read_range(
 
 
 def _parse_chunk(
-    raw: bytes, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+    raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
 ) -> None:
-    data, at = np.frombuffer(raw, np.uint8), 0
+    data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
     while True:
         batch = writer.batch
-        status, at, batch.rows = kernel.parse(data, at, lines, offset, declared, *batch.columns, batch.rows)  # type: ignore[call-arg]
+        columns = batch.columns
+        status, at, batch.rows = kernel.parse(data, words, at, lines, offset, declared, *columns, batch.rows)  # type: ignore[call-arg]
         if status == kernel.DONE:
             return
         if status == kernel.FULL:

@@ -1,0 +1,187 @@
+"""Vector files of 500 MB: the converter against opp_scavetool, OMNeT++'s Python package and bare pyarrow.csv.
+
+Every contender is a process of its own on one core. Rates are rows per CPU second, so that other work on the machine
+counts little; the times by the clock are there too. scavetool gets its index for free, and pyarrow.csv neither knows
+exact times nor writes anything.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+SIZE_MB = int(os.environ.get("CAUSEWAY_BENCH_MB", "520"))
+ROOT = Path(__file__).parent.parent
+
+OURS = "from analysis.convert import convert; import sys; print(convert([sys.argv[1]], sys.argv[2]).rows)"
+BARE = """
+import sys, pyarrow as pa, pyarrow.csv as csv
+pa.set_cpu_count(1)
+file = open(sys.argv[1], "rb")
+file.seek(int(sys.argv[2]))
+names = ["id", "event", "time", "value"]
+kinds = dict(zip(names, [pa.int64(), pa.int64(), pa.float64(), pa.float64()]))
+print(sum(batch.num_rows for batch in csv.open_csv(
+    file, csv.ReadOptions(use_threads=False, block_size=8 << 20, column_names=names),
+    csv.ParseOptions(delimiter="\\t", quote_char=False), csv.ConvertOptions(column_types=kinds))))
+"""
+SCAVE = "import sys; from omnetpp.scave import results; print(len(results.read_result_files([sys.argv[1]])))"
+
+
+@dataclass
+class Took:
+    """What a process used."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+
+
+def run() -> dict[str, object]:
+    """The figures."""
+    with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
+        folder = Path(name)
+        path = folder / "big.vec"
+        rows, data_at = generate(path, SIZE_MB << 20, vectors=200, block=1000)
+        figures: dict[str, object] = {"file MB": path.stat().st_size / 2**20, "rows": rows}
+        _measure(_python(OURS, path, folder / "warm-up"))  # compiles, and brings the file into memory
+        one = _measure(_python(OURS, path, folder / "one"))
+        figures |= _told("ours, one core", rows, one)
+        two = _measure(_python(OURS, path, folder / "two"), cores=2)
+        figures["ours, two cores: rows/s by the clock"] = rows / two.wall_s
+        figures["two cores / one, by the clock"] = one.wall_s / two.wall_s
+        bare = _measure(_python(BARE, path, str(data_at)))
+        figures |= _told("bare pyarrow.csv", rows, bare)
+        figures["ours / bare pyarrow.csv"] = bare.cpu_s / one.cpu_s
+        figures |= _against_omnetpp(path, folder, rows, one)
+        figures |= _many_vectors(folder)
+    return figures
+
+
+def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[str, object]:
+    home = _omnetpp()
+    if home is None:
+        return {"opp_scavetool": "not run: no OMNeT++ (OMNETPP_ROOT, PATH)"}
+    tool = [str(home / "bin" / "opp_scavetool")]
+    _measure([*tool, "index", str(path)])
+    export = _measure([*tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), str(path)])
+    (folder / "out.csv").unlink()
+    figures = _told("opp_scavetool CSV-R", rows, export) | {"ours / opp_scavetool": export.cpu_s / ours.cpu_s}
+    python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": str(home / "python")}
+    try:  # warm up, and see whether that Python has what OMNeT++'s package needs (numpy below 2, pandas, matplotlib)
+        _measure([python, "-c", "from omnetpp.scave import results"], theirs)
+    except (OSError, subprocess.CalledProcessError):
+        why = f"not run: {python} cannot import omnetpp.scave; name one that can in OMNETPP_PYTHON"
+        return figures | {"read_result_files": why}
+    scave = _measure([python, "-c", SCAVE, str(path)], theirs)
+    return figures | _told("read_result_files", rows, scave) | {"ours / read_result_files": scave.cpu_s / ours.cpu_s}
+
+
+def _many_vectors(folder: Path) -> dict[str, object]:
+    """The same rows in 8 vectors and in 8,000, whose blocks are short because they share one buffer."""
+    per_row = {}
+    for vectors, block in ((8, 1000), (8000, 20)):
+        path = folder / f"{vectors}.vec"
+        rows, _ = generate(path, 100 << 20, vectors, block)
+        took = [_measure(_python(OURS, path, folder / f"v{vectors}-{i}")) for i in range(3)]
+        per_row[vectors] = min(one.cpu_s for one in took) / rows
+    return {
+        "ns of CPU a row, 8 vectors": per_row[8] * 1e9,
+        "ns of CPU a row, 8,000 vectors": per_row[8000] * 1e9,
+        "8,000 vectors / 8": per_row[8000] / per_row[8],
+    }
+
+
+def _told(name: str, rows: int, took: Took) -> dict[str, object]:
+    return {
+        f"{name}: rows/CPU-s": rows / took.cpu_s,
+        f"{name}: rows/s by the clock": rows / took.wall_s,
+        f"{name}: peak MB": took.peak_mb,
+    }
+
+
+def _python(code: str, path: Path, last: object) -> list[str]:
+    return [sys.executable, "-c", code, str(path), str(last)]
+
+
+def _measure(command: list[str], extra: dict[str, str] | None = None, cores: int = 1) -> Took:
+    """Run a process on so many cores."""
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | (extra or {})
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
+    )  # fmt: skip
+    assert process.stderr is not None
+    errors = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, stderr=errors)
+    return _took(time.monotonic() - begun, used)
+
+
+def _took(wall_s: float, used: resource.struct_rusage) -> Took:
+    return Took(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def _omnetpp() -> Path | None:
+    on_path = shutil.which("opp_run")
+    candidates = [os.environ.get("OMNETPP_ROOT"), Path(on_path).resolve().parent.parent if on_path else None]
+    candidates += [*sorted(Path.home().glob("omnetpp*")), *sorted(Path("/opt").glob("omnetpp*"))]
+    return next((Path(c) for c in candidates if c and (Path(c) / "bin" / "opp_scavetool").exists()), None)
+
+
+def generate(path: Path, size: int, vectors: int, block: int) -> tuple[int, int]:
+    """A vector file as a simulation writes it, of at least `size` bytes: (rows, offset of the data)."""
+    draw = np.random.default_rng(1)
+    with open(path, "wb") as file:
+        file.write(b"version 3\nrun Bench-0-20240101-00:00:00-1\nattr configname Bench\nattr repetition 0\n\n")
+        for vector in range(vectors):
+            file.write(f"vector {vector} Net.host[{vector}].app delay:vector ETV\nattr unit s\n".encode())
+        data_at, rows, batch = file.tell(), 0, 1_000_000
+        while file.tell() < size:
+            pyarrow.csv.write_csv(
+                _batch(draw, rows, batch, vectors, block), file,
+                pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none"),
+            )  # fmt: skip
+            rows += batch
+    return rows, data_at
+
+
+def _batch(draw: np.random.Generator, start: int, rows: int, vectors: int, block: int) -> pa.Table:
+    """Rows in blocks of one vector each; times in picoseconds, values with 14 digits like OMNeT++'s."""
+    number = np.arange(start, start + rows)
+    time_ps = number * 10**7 + draw.integers(0, 10**7, rows)
+    value = draw.exponential(1.0, rows)
+    digits = 13 - np.floor(np.log10(value)).astype(int)
+    value = np.round(value * 10.0**digits) / 10.0**digits
+    return pa.table({"id": number // block % vectors, "event": number * 7, "time": _seconds(time_ps), "value": value})
+
+
+def _seconds(time_ps: np.ndarray) -> pa.Array:
+    """Picoseconds as decimal seconds."""
+    words = np.stack([time_ps, np.zeros_like(time_ps)], axis=1)
+    return pa.Array.from_buffers(pa.decimal128(20, 12), len(time_ps), [None, pa.py_buffer(words.tobytes())])
+
+
+def main() -> None:
+    """Print the figures."""
+    for name, figure in run().items():
+        print(f"{name}: {figure:,.4g}" if isinstance(figure, float) else f"{name}: {figure}")
+
+
+if __name__ == "__main__":
+    main()
