@@ -29,12 +29,12 @@ from pycontrol.slots import DEAD, FREE, NEXT, Slots, forget, give_back, has_room
 
 NAMES = (
     "messages", "deliveries", "violations", "violations_own", "messages_violated", "duplicates", "unowed",
-    "arrivals_out_of_order", "flagged", "flagged_and_violated",
+    "arrivals_out_of_order", "flagged", "flagged_and_violated", "violations_undetected", "messages_violated_undetected",
 )  # fmt: skip
 (
     MESSAGES, DELIVERIES, VIOLATIONS, VIOLATIONS_OWN, MESSAGES_VIOLATED, DUPLICATES, UNOWED,
-    OUT_OF_ORDER, FLAGS, FLAGS_RIGHT, MEMBERS, DEAD_COUNT,
-) = range(12)  # fmt: skip
+    OUT_OF_ORDER, FLAGS, FLAGS_RIGHT, UNDETECTED, MESSAGES_UNDETECTED, MEMBERS, DEAD_COUNT, FLAG_NODE, FLAG_MESSAGE,
+) = range(16)  # fmt: skip
 ONE = np.uint64(1)
 
 
@@ -135,6 +135,11 @@ def _count_violation(s, node, slot):
     if not s.violated[slot]:
         s.violated[slot] = 1
         s.counts[MESSAGES_VIOLATED] += 1
+    if s.counts[FLAG_NODE] != node or s.counts[FLAG_MESSAGE] != s.id_of[slot]:  # not flagged just before
+        s.counts[UNDETECTED] += 1
+        if s.violated[slot] == 1:
+            s.violated[slot] = 2
+            s.counts[MESSAGES_UNDETECTED] += 1
 
 
 @numba.njit(cache=True)
@@ -208,6 +213,7 @@ def _observe_other(s, kind, node, message, slot, row, violating):
     elif kind == FLAGGED:
         violating[row] = slot != DEAD and _tell(s, node, slot)
         s.counts[FLAGS] += 1
+        s.counts[FLAG_NODE], s.counts[FLAG_MESSAGE] = node, message
         s.counts[FLAGS_RIGHT] += violating[row]
     elif kind == HELD and slot != DEAD:
         violating[row] = _tell(s, node, slot)
@@ -247,9 +253,10 @@ class CausalityChecker(Observer):
             known=np.zeros(of_node, np.uint64), missing=np.zeros(of_node, np.uint64), seen=np.zeros(of_node, np.uint64),
             past=np.zeros(of_slot, np.uint64), remaining=np.zeros(64, np.int32), id_of=np.zeros(64, np.int64),
             sender=np.zeros(64, np.int32), violated=np.zeros(64, np.uint8), dead=np.zeros(64, np.int32),
-            member=np.ones(nodes, np.uint8), joined=np.zeros(nodes, np.int64), counts=np.zeros(12, np.int64),
+            member=np.ones(nodes, np.uint8), joined=np.zeros(nodes, np.int64), counts=np.zeros(16, np.int64),
         )  # fmt: skip
         self._s.counts[MEMBERS] = nodes
+        self._s.counts[FLAG_NODE] = -1
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
         violating = np.zeros(len(op), np.bool_)

@@ -29,7 +29,10 @@ class BruteChecker:
         self.known, self.owed, self.ever_owed = ([set() for _ in range(self.nodes)] for _ in range(3))
         self.members = set(range(self.nodes))
         names = ("deliveries", "violations", "violations_own", "duplicates", "unowed", "arrivals_out_of_order")
-        self.count = dict.fromkeys([*names, "flagged", "flagged_and_violated"], 0)
+        flags = ("flagged", "flagged_and_violated", "violations_undetected")
+        self.count = dict.fromkeys([*names, *flags], 0)
+        self.violated_undetected: set[int] = set()
+        self.last_flag = (-1, -1)
 
     def add(self, op: int, node: int, message: int) -> None:
         wrong = False
@@ -50,11 +53,14 @@ class BruteChecker:
         if op == FLAGGED:
             self.count["flagged"] += 1
             self.count["flagged_and_violated"] += wrong
+            self.last_flag = (node, message)
         self.violating.append(wrong)
 
     def scalars(self) -> dict[str, float]:
         missing = sum(len(s) for s in self.owed)
-        return {"messages": len(self.past), "messages_violated": len(self.violated), "missing": missing, **self.count}
+        sets = {"messages_violated": self.violated, "messages_violated_undetected": self.violated_undetected}
+        sizes = {name: len(messages) for name, messages in sets.items()}
+        return {"messages": len(self.past), **sizes, "missing": missing, **self.count}
 
     def _somebody_waits_for(self, message: int) -> bool:
         return any(message in s for s in self.owed)
@@ -81,6 +87,9 @@ class BruteChecker:
             self.count["violations"] += 1
             self.count["violations_own"] += self.sender[message] == node
             self.violated.add(message)
+            if self.last_flag != (node, message):
+                self.count["violations_undetected"] += 1
+                self.violated_undetected.add(message)
             if (node, message) not in self.seen and self.sender[message] != node:
                 self.count["arrivals_out_of_order"] += 1
         self.known[node] |= self.past[message] | {message}
