@@ -88,7 +88,8 @@ def station_places(spacing_m: float) -> tuple[tuple[int, int], ...]:
 
 
 def _points(**fixed: Any) -> list[dict[str, Any]]:
-    return [{"experiment": experiment, **fixed} for experiment in RATES]
+    """All experiments; failures that grow by 1 s need 250 s."""
+    return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
 
 
 class Mobile20Study(Study):
