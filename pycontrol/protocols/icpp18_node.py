@@ -98,8 +98,7 @@ class CausalNode(Node):
     def receive(self, m: Message) -> None:
         self.received.add((m.s, m.vc[m.s]))
         self.pending.append(m)
-        # Departure (l. 16): what counts is what was received, whether or not it is still pending.
-        while (m.s, self.vector_max[m.s] + 1) in self.received:
+        while (m.s, self.vector_max[m.s] + 1) in self.received:  # l. 16
             self.vector_max[m.s] += 1
         for k in self.children[m.s]:  # l. 18
             if agg := self.check_agg(k, m):
