@@ -54,8 +54,9 @@ def _blank(byte):
 
 @njit(inline="always")
 def _skip_blanks(data, at):
-    while data[at] == _SPACE or data[at] == _TAB:
-        at += 1
+    if data[at] <= _SPACE:
+        while data[at] == _SPACE or data[at] == _TAB:
+            at += 1
     return at
 
 

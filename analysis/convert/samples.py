@@ -12,13 +12,13 @@ from analysis import schema, store
 from analysis.convert.kernel import NO_EVENT
 
 BATCH_ROWS = 1 << 19
+_FIRST = pa.array(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _OPTIONS = {
-    "compression": "zstd",
-    "compression_level": 1,
+    "compression": {name: "zstd" for name in schema.TABLES["samples"].names} | {"value": "snappy"},  # mostly noise
     "store_schema": False,
-    "use_dictionary": ["run_id", "vector_id", "time_exp"],
+    "use_dictionary": ["run_id", "vector_id"],
     "column_encoding": {"event": "DELTA_BINARY_PACKED", "time_raw": "DELTA_BINARY_PACKED"},
     "write_statistics": ["vector_id", "event", "time_raw"],
 }
@@ -43,7 +43,7 @@ class Batch:
         """The filled rows as an arrow table that shares their memory."""
         ids, events, raws, exponents, values = (column[: self.rows] for column in self.columns)
         missing = events == NO_EVENT
-        owner = pa.DictionaryArray.from_arrays(np.zeros(self.rows, np.int32), pa.array([run_id]))
+        owner = pa.DictionaryArray.from_arrays(_FIRST[: self.rows], pa.array([run_id]))
         arrays = [
             owner, pa.array(ids), pa.array(events, mask=missing if missing.any() else None),
             pa.array(raws), pa.array(exponents), pa.array(values),
