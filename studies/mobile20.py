@@ -135,7 +135,7 @@ class Mobile20Study(Study):
         )
 
     def protocol(self, params: Mobile20Params) -> MobileRun:
-        return MobileRun(params)
+        return MobileRun(params, self.network(params, 0) if params.trace else None)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
         return params.reaction_us * (MS_PS // 1000)
@@ -157,10 +157,10 @@ class MobileRun(PerNode):
 
     passive = (Kind.LOST,)
 
-    def __init__(self, params: Mobile20Params) -> None:
+    def __init__(self, params: Mobile20Params, map_: MobileNetwork | None) -> None:
         self.params = params
         self.meter = Meter(params.from_ps, params.to_ps)
-        self.sampler = Sampler(self.meter, STATIONS, params.trace)
+        self.sampler = Sampler(self.meter, STATIONS, map_)
         self.failures = Failures(params.to_ps)
         self._neighbours = tree_neighbours(STATIONS, WIRES)
         self._timing = Timing(outstanding=params.outstanding)

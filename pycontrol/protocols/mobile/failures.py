@@ -56,7 +56,7 @@ class Failures:
         times, sizes = np.array(series[0], np.int64), np.array(series[1])
         waits: list[float] = []
         for began_ps, ended_ps in self.log:
-            before = sizes[(times <= began_ps) & (times > began_ps - 10 * S_PS)]
+            before = sizes[(times < began_ps) & (times > began_ps - 10 * S_PS)]
             until_ps = min(began_ps + self.every_ps, self.end_ps)
             after = (times >= ended_ps) & (times <= until_ps) & (sizes <= before.max(initial=0.0))
             if after.any():

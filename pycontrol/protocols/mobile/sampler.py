@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bridge.network import WIRE
+from bridge.network import WIRE, MobileNetwork
 from pycontrol.protocols.mobile.meter import S_PS, Meter
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ EVERY_PS = S_PS
 
 @dataclass
 class Sampler:
-    """A chore (pycontrol/protocols/chores.py). `trace`: also every host's position and cell, for an animation."""
+    """A chore (pycontrol/protocols/chores.py). With a `map`, also where stations and hosts are, for an animation."""
 
     meter: Meter
     stations: int
-    trace: bool = False
+    map: MobileNetwork | None = None
     sums: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
     _before: Counter[Any] = field(default_factory=Counter)
@@ -48,8 +48,9 @@ class Sampler:
             self.sums.update(means)
             self.sums["sbuffer_station_3"] += sizes["sbuffer_station"][min(3, len(stations) - 1)]
         self._rates(context, now_ps)
-        if self.trace:
-            self._trace(context, now_ps, hosts)
+        if self.map is not None:
+            self._draw_map(self.map, context)
+            self._draw_hosts(context, now_ps, hosts)
         return EVERY_PS - context.reaction_ps
 
     def scalars(self) -> dict[str, float]:
@@ -76,7 +77,17 @@ class Sampler:
         if copies := change["losses"] + change["arrivals"]:
             context.record("run", "loss_rate", now_ps, change["losses"] / copies)
 
-    def _trace(self, context: Context, now_ps: int, hosts: list[Any]) -> None:
+    def _draw_map(self, network: MobileNetwork, context: Context) -> None:
+        if ("station[0]", "x_m") in context.samples:
+            return
+        for i, (x_mm, y_mm) in enumerate(network.station_xy_mm):
+            facts = {"x_m": x_mm / 1000, "y_m": y_mm / 1000, "reach_m": network.cell_radius_mm / 1000}
+            for name, value in facts.items():
+                context.record(f"station[{i}]", name, 0, value)
+        for a, b in network.wires:
+            context.record(f"station[{a}]", "wired_to", 0, float(b))
+
+    def _draw_hosts(self, context: Context, now_ps: int, hosts: list[Any]) -> None:
         for host in hosts:
             x_mm, y_mm = self.meter.position(host.id)
             module = f"host[{host.id - self.stations}]"
