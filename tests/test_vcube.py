@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from pycontrol import vcube
 from pycontrol.loop import run_protocol
 from pycontrol.node import PerNode
 from pycontrol.protocols.vcube_detector import REPLY, Detector
+from pycontrol.vcube_picture import picture
 
 UNIT = 10**9
 
@@ -137,3 +140,8 @@ def test_without_news_in_replies_a_crash_stays_unknown_to_some():
 
 def test_with_too_short_a_timeout_correct_processes_are_suspected():
     assert any(suspicions(8, {}, 1, Hasty))
+
+
+# ---- the picture in the docs ---------------------------------------------------------------------------------------
+def test_the_picture_in_the_docs_is_the_one_the_code_draws():
+    assert (Path(__file__).parent.parent / "docs/images/vcube-tree.svg").read_text() == picture()
