@@ -23,9 +23,8 @@ from ns3_probe import (
 )  # fmt: skip
 
 from bridge.engine import RunSpec
-from bridge.engines.omnet import LIBRARY
 from bridge.engines.omnet_find import find_omnetpp
-from bridge.engines.omnet_inet import INET_EDGE, INET_LIBRARY
+from bridge.engines.omnet_inet import INET_EDGE, plain_command
 from bridge.errors import UserError
 from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
 from bridge.workload import Faults, Segment, Workload
@@ -254,22 +253,16 @@ def test_a_node_that_is_down_is_silent_and_deaf(radio):
 # ---- without a controller -------------------------------------------------------------------------------------------
 
 
-def opp_run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def opp_run(config: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     found = find_omnetpp()
-    assert found is not None and found.inet_root is not None
-    source = found.inet_root / "src"
-    libraries = (source / "INET", LIBRARY.parent / "causeway_omnet", INET_LIBRARY.parent / "causeway_inet")
-    command = [str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini"]
-    for library in libraries:
-        command += ["-l", str(library)]
-    return subprocess.run(
-        [*command, *arguments], cwd=INET_EDGE, capture_output=True, text=True, timeout=60, check=False
-    )
+    assert found is not None
+    command = plain_command(found, config, *arguments)
+    return subprocess.run(command, cwd=INET_EDGE, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("config", ["PlainUnitDisk", "PlainWifi"])
 def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
-    ran = opp_run("-c", config, "--sim-time-limit=2s", f"--result-dir={tmp_path}")
+    ran = opp_run(config, "--sim-time-limit=2s", f"--result-dir={tmp_path}")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     lines = next(tmp_path.glob("*.sca")).read_text().splitlines()
     numbers = {line.split()[2]: float(line.split()[3]) for line in lines if line.startswith("scalar ")}
@@ -278,6 +271,6 @@ def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
 
 
 def test_a_bridged_configuration_without_a_controller_says_what_to_do():
-    ran = opp_run("-c", "UnitDisk")
+    ran = opp_run("UnitDisk")
     assert ran.returncode != 0
     assert "start this simulation with `causeway run" in ran.stderr

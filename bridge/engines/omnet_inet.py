@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bridge.engines.omnet import TOP, Launch
+from bridge.engines.omnet import LIBRARY, TOP, Launch
 from bridge.engines.omnet_find import Found
 from bridge.errors import UserError
 from bridge.network import MobileNetwork
@@ -41,3 +41,14 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
         (INET_EDGE, source),
         (str(source / "INET"), str(INET_LIBRARY.parent / "causeway_inet")),
     )
+
+
+def plain_command(found: Found, config: str, *arguments: str) -> list[str]:
+    """The command line (to be run in omnet/inet) of a simulation without a controller."""
+    assert found.inet_root is not None
+    source = found.inet_root / "src"
+    libraries = (source / "INET", LIBRARY.parent / "causeway_omnet", INET_LIBRARY.parent / "causeway_inet")
+    return [
+        str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini", "-c", config,
+        *(part for library in libraries for part in ("-l", str(library))), *arguments,
+    ]  # fmt: skip

@@ -32,6 +32,8 @@ void Edge::initialize(int stage) {
 }
 
 void Edge::finish() {
+    measure("wire_packets", wirePackets);
+    measure("wire_bytes", wireBytes);
     measure("tcp_opened", opened);
     measure("tcp_broken", broken);
 }

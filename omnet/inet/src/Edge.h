@@ -37,6 +37,12 @@ class Edge : public omnetpp::cSimpleModule {
     void tcpOpened() { ++opened; }
     void tcpBroken() { ++broken; }
 
+    // A packet was sent over a wire.
+    void wireSent(int64_t bytes) {
+        ++wirePackets;
+        wireBytes += bytes;
+    }
+
     // A number the network measured; goes to the controller at the end of the run. Call it from finish().
     void measure(const std::string &name, double value) { bridge->measure("network", name, value); }
 
@@ -66,7 +72,7 @@ class Edge : public omnetpp::cSimpleModule {
     Bridge *bridge = nullptr;
     std::vector<std::unique_ptr<End>> nodes;
     std::map<inet::L3Address, int> byAddress;
-    int64_t opened = 0, broken = 0;
+    int64_t opened = 0, broken = 0, wirePackets = 0, wireBytes = 0;
 
     int numInitStages() const override;
     void initialize(int stage) override;

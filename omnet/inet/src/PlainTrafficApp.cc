@@ -1,31 +1,59 @@
 #include "PlainTrafficApp.h"
 
-#include "inet/common/InitStages.h"
+#include "inet/common/ModuleAccess.h"
+#include "inet/common/packet/Packet.h"
+#include "inet/networklayer/common/NetworkInterface.h"
+#include "inet/networklayer/contract/IInterfaceTable.h"
 
 namespace causeway {
+
+using namespace omnetpp;
 
 Define_Module(PlainTrafficApp);
 
 void PlainTrafficApp::initialize(int stage) {
     DatagramApp::initialize(stage);
-    if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
+    if (stage == inet::INITSTAGE_LOCAL) {
+        onWires = par("onWires");
+        rate = par("rate");
         timer = new omnetpp::cMessage("send");
+    } else if (stage == inet::INITSTAGE_LAST) {
+        if (onWires) {
+            findNeighbours();
+            rate *= neighbours.size();
+        }
         scheduleNext();
     }
 }
 
+void PlainTrafficApp::findNeighbours() {
+    cModule *node = inet::getContainingNode(this);
+    for (int i = 0, n = node->gateSize("pppg"); i < n; ++i) {
+        cGate *other = node->gate("pppg$o", i)->getNextGate();
+        cModule *table = other->getOwnerModule()->getSubmodule("interfaceTable");
+        auto interface = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(("ppp" + std::to_string(other->getIndex())).c_str());
+        neighbours.push_back(interface->getNetworkAddress());
+    }
+}
+
 void PlainTrafficApp::scheduleNext() {
-    const double rate = par("rate");
     if (rate > 0) scheduleAfter(exponential(1.0 / rate), timer);
 }
 
-void PlainTrafficApp::handleMessage(omnetpp::cMessage *message) {
+void PlainTrafficApp::handleMessage(cMessage *message) {
     if (message != timer) return DatagramApp::handleMessage(message);
+    sendDatagram();
+    scheduleNext();
+}
+
+void PlainTrafficApp::sendDatagram() {
     PacketTag tag;
     tag.source = nodeId;
     tag.size = par("messageLength");
-    sendPacket(tag);
-    scheduleNext();
+    if (!onWires) return sendPacket(tag);
+    auto packet = new inet::Packet("datagram");
+    packet->insertAtBack(tagged_payload(tag));
+    socket.sendTo(packet, neighbours[intrand(neighbours.size())], port);
 }
 
 }  // namespace causeway

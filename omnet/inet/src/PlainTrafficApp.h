@@ -1,4 +1,4 @@
-// The load of a bridged run without the bridge: UDP broadcasts at exponential intervals.
+// The load of a bridged run without the bridge: UDP datagrams at exponential intervals, in the air or over the wires.
 #pragma once
 
 #include "DatagramApp.h"
@@ -15,6 +15,12 @@ class PlainTrafficApp : public DatagramApp {
     void initialize(int stage) override;
     void handleMessage(omnetpp::cMessage *message) override;
     void scheduleNext();
+    void findNeighbours();
+    void sendDatagram();
+
+    double rate = 0;
+    bool onWires = false;
+    std::vector<inet::L3Address> neighbours;   // at the other ends of this station's wires
 };
 
 }  // namespace causeway

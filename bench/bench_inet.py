@@ -1,0 +1,106 @@
+"""What the bridge costs on OMNeT++/INET, and what a simulated second costs as hosts are added (mobile20, dynamic).
+
+The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
+load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the quickest of
+some runs counts. On a busy machine every hand-over between simulator and controller waits for a processor: the ratio of
+processor times (both processes over the plain one) tells how much of the wall time was that.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+
+from bridge.engine import RunSpec
+from bridge.engines.omnet import OmnetEngine
+from bridge.engines.omnet_find import Found, find_omnetpp
+from bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
+from bridge.errors import RunError, UserError
+from pycontrol.loop import Outcome, passive_mask, run_protocol
+from studies.mobile20 import STATIONS, WIRES, Mobile20Params, Mobile20Study
+
+HOSTS = (35, 70, 140, 280)
+SEED = 1
+ROUNDS = 3
+HEADERS_BYTES = 8 + 20 + 21 + 11
+"""UDP, IPv4, MAC, and the unit disk radio's own: what a frame in the air has on top of its payload."""
+
+
+def run() -> dict:
+    """Figures of the bridge's cost, and by number of hosts (25 broadcasts a second of the whole system)."""
+    engine, found = OmnetEngine(), find_omnetpp()
+    why = engine.missing() or (missing_inet(found) if found else None)
+    if why or found is None:
+        raise UserError(str(why))
+    figures = _overhead(engine, found)
+    for hosts in HOSTS:
+        outcome, simulated_s = _bridged(
+            engine, Mobile20Params(experiment="dynamic", hosts=hosts, duration_s=8, drain_s=1)
+        )
+        figures[f"wall_s_per_simulated_s_{hosts}_hosts"] = outcome.wall_s / simulated_s
+        figures[f"controller_share_{hosts}_hosts"] = outcome.controller_s / outcome.wall_s
+        figures[f"simulator_events_per_simulated_s_{hosts}_hosts"] = outcome.finish.events / simulated_s
+        figures[f"windows_per_simulated_s_{hosts}_hosts"] = outcome.windows / simulated_s
+    return figures
+
+
+def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
+    """The bridged run over the plain one, turn by turn."""
+    params = Mobile20Params(experiment="dynamic", duration_s=20, drain_s=1)
+    bridged, plain, bridged_cpu_s, plain_cpu_s = [], [], [], []
+    for _ in range(ROUNDS):
+        before_s = _cpu_s()
+        outcome, simulated_s = _bridged(engine, params)
+        between_s = _cpu_s()
+        bridged.append(outcome)
+        plain.append(_plain(found, params, simulated_s, outcome.finish.scalars))
+        bridged_cpu_s.append(between_s - before_s)
+        plain_cpu_s.append(_cpu_s() - between_s)
+    best = min(bridged, key=lambda outcome: outcome.wall_s)
+    return {
+        "bridged_wall_s": best.wall_s,
+        "plain_wall_s": min(plain),
+        "overhead_ratio": best.wall_s / min(plain),
+        "overhead_ratio_of_processor_time": min(bridged_cpu_s) / min(plain_cpu_s),
+        "controller_share": best.controller_s / best.wall_s,
+    }
+
+
+def _cpu_s() -> float:
+    """Processor time of this process and of the simulators it has run so far."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def _bridged(engine: OmnetEngine, params: Mobile20Params) -> tuple[Outcome, float]:
+    study = Mobile20Study()
+    protocol, duration_ps = study.protocol(params), study.duration_ps(params)
+    network = study.network(params, SEED)
+    spec = RunSpec(
+        study.name, params.model_dump(), SEED, network, study.reaction_ps(params), duration_ps,
+        passive_kinds=passive_mask(protocol),
+    )  # fmt: skip
+    return run_protocol(engine, spec, protocol, study.observers(params, network.nodes)), duration_ps / 1e12
+
+
+def _plain(found: Found, params: Mobile20Params, simulated_s: float, air: Mapping[tuple[str, str], float]) -> float:
+    """Wall time of the plain network under the load that was measured."""
+    load = {name: value for (_, name), value in air.items()}
+    stations = load["station_frames"], load["station_bytes"] / load["station_frames"] - HEADERS_BYTES, STATIONS
+    hosts = load["host_frames"], load["host_bytes"] / load["host_frames"] - HEADERS_BYTES, params.hosts
+    wires = load["wire_packets"], load["wire_bytes"] / load["wire_packets"], 2 * len(WIRES)
+    settings = [f"--*.numHosts={params.hosts}", f"--sim-time-limit={simulated_s}s", f"--seed-set={SEED}"]
+    for app, (count, size_bytes, senders) in {
+        "station[*].app[0]": stations, "host[*].app[0]": hosts, "station[*].app[1]": wires
+    }.items():  # fmt: skip
+        settings.append(f"--*.{app}.rate={count / senders / simulated_s}Hz")
+        settings.append(f"--*.{app}.messageLength={round(size_bytes)}B")
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as results:
+        command = plain_command(found, "PlainUnitDisk", *settings, f"--result-dir={results}")
+        ran = subprocess.run(command, cwd=INET_EDGE, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise RunError(f"the plain network did not run: {ran.stdout[-300:]} {ran.stderr[-300:]}")
+    return time.perf_counter() - began
