@@ -16,7 +16,7 @@ _FIRST = pa.array(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the firs
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _OPTIONS = {
-    "compression": {name: "zstd" for name in schema.TABLES["samples"].names} | {"value": "snappy"},  # mostly noise
+    "compression": dict.fromkeys(schema.TABLES["samples"].names, "zstd") | {"value": "snappy"},  # mostly noise
     "store_schema": False,
     "use_dictionary": ["run_id", "vector_id"],
     "column_encoding": {"event": "DELTA_BINARY_PACKED", "time_raw": "DELTA_BINARY_PACKED"},

@@ -1,0 +1,152 @@
+"""How long Spark takes to reduce 1 to 100 million samples to what a report shows, on two cores and within 4 GB.
+
+The samples lie in a result folder like any other. Reduced are: the mean of every vector, a time series with intervals
+over the repetitions, a histogram, batch means of every run, and the steady state of one vector (MSER-5).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from analysis import schema, store
+from analysis.convert.samples import Batch, SampleWriter
+
+MILLIONS = tuple(int(m) for m in os.environ.get("CAUSEWAY_BENCH_MILLIONS", "1,10,100").split(","))
+RUNS, VECTORS = 20, 5
+MEMORY = "2g"  # of the JVM; the Python workers and the driver have the rest of the 4 GB
+LIMIT_MB = 4096
+ROOT = Path(__file__).parent.parent
+
+
+def run() -> dict[str, object]:
+    """The figures."""
+    figures: dict[str, object] = {}
+    took = {}
+    for millions in MILLIONS:
+        with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
+            fill(Path(name), millions * 1_000_000)
+            seconds, peak_mb = _watched([sys.executable, "-m", "bench.bench_spark", name])
+        took[millions] = sum(seconds.values())
+        figures |= {f"{millions} M: {what} [s]": value for what, value in seconds.items()}
+        figures[f"{millions} M: all [s]"] = took[millions]
+        figures[f"{millions} M: rows/s"] = millions * 1e6 / took[millions]
+        figures[f"{millions} M: peak MB"] = peak_mb
+        figures[f"{millions} M: within 4 GB"] = peak_mb < LIMIT_MB
+    figures["time of the largest / the smallest"] = took[MILLIONS[-1]] / took[MILLIONS[0]]
+    return figures
+
+
+def fill(folder: Path, rows: int) -> None:
+    """A result folder with so many samples in 20 runs of 5 vectors: delays that settle after a while."""
+    draw = np.random.default_rng(1)
+    each = rows // RUNS
+    for run in range(RUNS):
+        run_id = f"bench-{run:02d}"
+        with SampleWriter(store.table_path(folder, "samples", run_id), run_id) as writer:
+            for start in range(0, each, len(writer.batch.ids)):
+                _fill_batch(writer.batch, draw, start, min(each - start, len(writer.batch.ids)))
+                writer.swap()
+        vectors = {"vector_id": list(range(VECTORS)), "module": ["net"] * VECTORS, "name": ["delay"] * VECTORS}
+        store.write_table(store.table_path(folder, "vectors", run_id), schema.conform("vectors", vectors, run_id))
+        row = {
+            "run_id": [run_id], "study": ["bench"], "point": [str(run % 2)], "engine": ["inline"], "seed": [run],
+            "started_at": [""],
+        }  # fmt: skip
+        store.write_table(store.table_path(folder, "runs", run_id), schema.conform("runs", row))
+
+
+def _fill_batch(batch: Batch, draw: np.random.Generator, start: int, rows: int) -> None:
+    number = np.arange(start, start + rows)
+    batch.ids[:rows], batch.events[:rows] = number % VECTORS, number
+    batch.raws[:rows], batch.exponents[:rows] = number * 10**7, -12
+    batch.values[:rows] = draw.exponential(1.0, rows) + 5 * np.exp(-number / 20_000)
+    batch.rows = rows
+
+
+def _watched(command: list[str]) -> tuple[dict[str, float], float]:
+    """What the command printed, and the most memory that it and its children held together, in MB."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    peaks = [0.0]
+    watcher = threading.Thread(target=_watch, args=(process, peaks), daemon=True)
+    watcher.start()
+    out, _ = process.communicate()
+    watcher.join()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return json.loads(out.strip().splitlines()[-1]), max(peaks)
+
+
+def _watch(process: subprocess.Popen[str], peaks: list[float]) -> None:
+    while process.poll() is None:
+        peaks.append(sum(_proportional_kb(pid) for pid in _family(process.pid)) / 1024)
+        time.sleep(0.5)
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for parent in found:
+        try:
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                found += [int(child) for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def _proportional_kb(pid: int) -> int:
+    """Resident memory, pages shared with others counted in part."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def reduce(folder: Path) -> dict[str, float]:
+    """Seconds for each reduction of a folder."""
+    from pyspark.sql import functions as F
+
+    from analysis.reduce import in_spark
+    from analysis.spark import session
+
+    spark = session("local[2]", memory=MEMORY)
+    runs = store.read_spark(spark, folder, "runs").select("run_id", "study", "point")
+    samples = store.read_spark(spark, folder, "samples").join(F.broadcast(runs), "run_id")
+    one = samples.where("vector_id = 0")
+    width_ps = 10**7 * samples.count() // RUNS // 60
+    jobs = {
+        "means": lambda: in_spark.group_means(samples, ["point", "run_id", "vector_id"]),
+        "time series": lambda: in_spark.time_series(samples, ["study", "point"], width_ps),
+        "histogram": lambda: in_spark.histogram(samples, ["point"], 0.0, 0.1, 100),
+        "batch means": lambda: in_spark.batch_means(one, ["run_id"]),
+        "warm-up": lambda: in_spark.warmup(one, ["run_id"]),
+    }
+    seconds = {}
+    for name, job in jobs.items():
+        begun = time.monotonic()
+        assert len(job().collect()) > 0
+        seconds[name] = time.monotonic() - begun
+    return seconds
+
+
+def main() -> None:
+    """With a folder: reduce it and print the seconds as JSON. Without: print all figures."""
+    if len(sys.argv) > 1:
+        print(json.dumps(reduce(Path(sys.argv[1]))))
+        return
+    for name, figure in run().items():
+        print(f"{name}: {figure:,.4g}" if isinstance(figure, float) else f"{name}: {figure}")
+
+
+if __name__ == "__main__":
+    main()
