@@ -36,6 +36,7 @@ class HashParams(Params):
     hash_limit: int = Field(1000, ge=1, description="l: hashes that one test may compute")
     hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")
     remember: int = Field(1024, ge=1, description="deliveries that a process looks back on; a power of two")
+    retest: bool = Field(False, description="test a suspected message again after every delivery (the paper: once)")
     delay_mean_ms: float = Field(100.0, gt=0)
     delay_sd_ms: float = Field(20.0, ge=0)
     delay_min_ms: float = Field(0.0, ge=0, description="no message is faster than this")
@@ -102,7 +103,7 @@ class HashStudy(Study):
             return VectorClock()
         if params.detector == "hash":
             return HashDetector(
-                params.clock_size, params.entries, params.hash_limit, params.remember, params.hash_bits
+                params.clock_size, params.entries, params.hash_limit, params.remember, params.hash_bits, params.retest
             )
         return ProbabilisticClock(params.clock_size, params.entries, detect=params.detector == "mostefaoui")
 

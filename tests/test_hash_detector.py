@@ -33,10 +33,12 @@ def test_a_clock_alone_would_have_delivered_some_of_it_out_of_order():
     assert run(ProbabilisticClock(20, 2), **SOME).scalars["violations"] > 0
 
 
-@pytest.mark.parametrize(("clock_size", "limit"), [(16, 100), (6, 20), (20, 1000)])
-def test_columns_and_nodes_give_the_same_digest(clock_size, limit):
-    columns = run(HashDetector(clock_size, 2, limit), **FEW)
-    nodes = run(HashDetectorProcesses(clock_size, 2, limit), **FEW)
+@pytest.mark.parametrize(
+    ("clock_size", "limit", "retest"), [(16, 100, False), (6, 20, False), (20, 1000, False), (14, 20, True)]
+)
+def test_columns_and_nodes_give_the_same_digest(clock_size, limit, retest):
+    columns = run(HashDetector(clock_size, 2, limit, retest=retest), **FEW)
+    nodes = run(HashDetectorProcesses(clock_size, 2, limit, retest=retest), **FEW)
     assert columns.digest == nodes.digest
     assert columns.scalars["flagged"] == nodes.scalars["flagged"] > 0
 
@@ -53,6 +55,12 @@ def test_a_low_limit_costs_requests_but_no_causality():
     assert low["requests"] > 2 * high["requests"]
     assert low["flagged_and_violated"] < low["flagged"]
     assert low["violations"] == 0
+
+
+def test_testing_again_saves_waiting_but_no_causality():
+    once, again = (run(HashDetector(20, 2, LIMIT, retest=r), **SOME).scalars for r in (False, True))
+    assert again["violations"] == again["missing"] == again["undelivered"] == 0
+    assert again["requests"] < once["requests"]
 
 
 def test_what_a_hash_of_few_bits_misses_is_counted():

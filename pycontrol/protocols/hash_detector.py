@@ -42,21 +42,25 @@ class HashDetector(Protocol):
 
     passive = (Kind.LOST,)
 
-    def __init__(self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64) -> None:
-        """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on."""
+    def __init__(
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64, retest: bool = False
+    ) -> None:
+        """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
+        `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
+        """
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
         if remember & (remember - 1):
             raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
-        self.remember, self.hash_bits = remember, hash_bits
+        self.remember, self.hash_bits, self.retest = remember, hash_bits, retest
 
     def start(self, context: Context) -> None:
         super().start(context)
         n, m, k, kept = context.nodes, self.clock_size, self.entries, self.remember
         app_bytes = HEADER_BYTES + ENTRY_BYTES * m + HASH_BYTES
         mask = np.uint64((1 << self.hash_bits) - 1)
-        self._config = Config(context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit)
+        self._config = Config(context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit, self.retest)
         self._slots, self._packet_slots = Slots(64), Slots(64)
         self._out, self._sends = make_out(64), _sends(64)
         self._packets = Packets(

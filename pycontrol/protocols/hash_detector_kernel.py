@@ -99,6 +99,8 @@ class Config(NamedTuple):
     mask: np.uint64
     """Of the bits that a hash has."""
     limit: int
+    retest: bool
+    """Whether a message that was suspected is tested again after every delivery, until the answer comes."""
 
 
 @numba.njit(cache=True)
@@ -176,7 +178,8 @@ def _error(s, config, p, slot):
 
 @numba.njit(cache=True)
 def _request(s, packets, out, sends, config, time_ps, p, slot):
-    """Line 11: asks the sender for the dependencies."""
+    """Line 11: asks the sender for the dependencies. Until the answer is here the message stays in its slot."""
+    s.copies[slot] += 1
     tell(out, s.counts, FLAGGED, time_ps, p, s.id_of[slot])
     s.counts[REQUESTS] += 1
     effect_ps = time_ps + config.reaction_ps
@@ -216,7 +219,7 @@ def _ready(s, packets, out, sends, config, time_ps, p, item):
     """Whether an item that waits at p can be delivered now. The first time that its clock allows it, it is tested."""
     slot, entry = s.item_slot[item], s.item_entry[item]
     if entry == ASKED:
-        return False
+        return config.retest and not _error(s, config, p, slot)
     if entry == ANSWERED:  # line 15
         lacking = np.uint64(0)
         for w in range(s.dep.shape[1]):
@@ -257,12 +260,16 @@ def _answer(s, packets, sends, config, time_ps, p, peer, message):
 
 @numba.njit(cache=True)
 def _answered(s, p, message):
-    """The item of this message now waits for its dependencies."""
+    """The item of this message now waits for its dependencies (unless a later test let it pass)."""
     slot = slot_of(s.ring, s.slots, message)
     item = s.first[p]
-    while s.item_slot[item] != slot:
+    while item != END and s.item_slot[item] != slot:
         item = s.item_next[item]
-    s.item_entry[item] = ANSWERED
+    if item != END:
+        s.item_entry[item] = ANSWERED
+    s.copies[slot] -= 1
+    if s.copies[slot] == 0:
+        _release(s, slot)
 
 
 @numba.njit(cache=True)

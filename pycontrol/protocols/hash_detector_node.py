@@ -57,9 +57,9 @@ class Waiting:
 class HashDetectorNode(Node):
     """Process p_i."""
 
-    def __init__(self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int) -> None:
+    def __init__(self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int, retest: bool) -> None:
         self.V = [0] * clock_size
-        self.f, self.limit, self.remember = f, limit, remember
+        self.f, self.limit, self.remember, self.retest = f, limit, remember, retest
         self.Rec: list[Waiting] = []
         self.Deliv: dict[int, int] = {}
         """Delivered messages and their senders, in order of delivery."""
@@ -85,7 +85,9 @@ class HashDetectorNode(Node):
             dep = self.S_dep[content.id]
             self.send(sender, Rsp(content.id, dep), HEADER_BYTES + ID_BYTES * len(dep))
         else:
-            next(w for w in self.Rec if w.m.id == content.id).dep = content.dep
+            for waiting in self.Rec:
+                if waiting.m.id == content.id:
+                    waiting.dep = content.dep
             self.look_again()
 
     def on_app(self, m: App) -> None:
@@ -116,7 +118,9 @@ class HashDetectorNode(Node):
         """Whether a waiting message can be delivered now; the first time that its clock allows it, it is tested."""
         if waiting.dep is not None:
             return waiting.dep <= self.Deliv.keys()  # line 15
-        if waiting.asked or not self.deliverable(waiting.m):
+        if waiting.asked:
+            return self.retest and not self.error(waiting.m)
+        if not self.deliverable(waiting.m):
             return False
         if self.error(waiting.m):
             self.request(waiting)
@@ -199,8 +203,10 @@ class HashDetectorProcesses(PerNode):
 
     node_class = HashDetectorNode
 
-    def __init__(self, clock_size: int, entries: int, limit: int, remember: int = 4096) -> None:
-        super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember))
+    def __init__(
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False
+    ) -> None:
+        super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest))
         self.clock_size, self.entries = clock_size, entries
 
     def start(self, context: Context) -> None:
