@@ -1,9 +1,9 @@
 """What the bridge costs on OMNeT++/INET, and what a simulated second costs as hosts are added (mobile20, dynamic).
 
 The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
-load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the quickest of
-some runs counts. On a busy machine every hand-over between simulator and controller waits for a processor: the ratio of
-processor times (both processes over the plain one) tells how much of the wall time was that.
+load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the
+quickest of some runs counts. On a busy machine every hand-over between simulator and controller waits for a processor:
+the ratio of processor times (both processes over the plain one) tells how much of the wall time was that.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import ns3_probe
 import numpy as np
+import pytest
 from inet_probe import needs_inet, run
 from ns3_probe import REACH_MM, S, distance_mm, network
 from test_ns3_mobility import misplaced
@@ -40,6 +42,16 @@ def test_hosts_walk_at_their_speed_and_stay_where_a_cell_covers_them():
         steps = [(b[0] - a[0], distance_mm(a[2:], b[2:])) for a, b in pairwise(rows)]
         assert all(way <= 20_000 * dt / S + 2 for dt, way in steps)
         assert sum(way for _, way in steps) > 0.8 * 20_000 * 59  # corners shorten the sum of the chords a little
+
+
+@pytest.mark.ns3
+@pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
+def test_hosts_walk_the_same_ways_on_ns3():
+    """Same seed, same walks: what differs between the engines is not where hosts are."""
+    ours, theirs = run(WALKERS, 20)[0], ns3_probe.run(WALKERS, 20)[0]
+    for n, rows in ours.places.items():
+        there = {t: (x, y) for t, _, x, y in theirs.places[n]}
+        assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
 
 
 def test_hosts_stand_where_they_started_if_they_do_not_walk():

@@ -1,5 +1,6 @@
 #include "CoveredMobility.h"
 
+#include "bridge/cpp/random.h"
 #include "geometry.h"
 #include "inet/common/ModuleAccess.h"
 
@@ -13,6 +14,11 @@ Define_Module(CoveredMobility);
 // Draws until a place or a leg is allowed; an area so thin that this many draws fail is an error of the configuration.
 static const int kMostDraws = 100000;
 
+// The ns-3 edge draws from the same stream in the same order: the same seed, the same walks.
+static const int kStreamPlace = 8;
+
+double CoveredMobility::randomUnit() { return unit(draw(seed, kStreamPlace, node, draws++)); }
+
 void CoveredMobility::initialize(int stage) {
     LineSegmentsMobilityBase::initialize(stage);
     if (stage == inet::INITSTAGE_LOCAL) {
@@ -21,6 +27,8 @@ void CoveredMobility::initialize(int stage) {
         maxLeg = par("maxLeg");
         coveredOnly = par("coveredOnly");
         stationary = speed == 0;
+        seed = par("seed");
+        node = inet::getContainingNode(this)->par("nodeId");
         findArea();
     }
 }
@@ -51,7 +59,8 @@ bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
 
 void CoveredMobility::setInitialPosition() {
     for (int i = 0; i < kMostDraws; ++i) {
-        lastPosition = Coord(uniform(low.x, high.x), uniform(low.y, high.y), 0);
+        const double u = randomUnit(), v = randomUnit();
+        lastPosition = Coord(low.x + u * (high.x - low.x), low.y + v * (high.y - low.y), 0);
         if (allowed(lastPosition, lastPosition)) return;
     }
     throw cRuntimeError("no place inside the cells found");
@@ -59,7 +68,7 @@ void CoveredMobility::setInitialPosition() {
 
 void CoveredMobility::setTargetPosition() {
     for (int i = 0; i < kMostDraws; ++i) {
-        const double angle = uniform(0, 2 * M_PI), length = uniform(0, maxLeg);
+        const double angle = 2 * M_PI * randomUnit(), length = maxLeg * randomUnit();
         const Coord target = lastPosition + Coord(cos(angle), sin(angle), 0) * length;
         if (length > 0 && allowed(lastPosition, target)) return walkTo(target);
     }

@@ -17,6 +17,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     double cellRadius = 0, speed = 0, maxLeg = 0;
     bool coveredOnly = true, standing = false;
     inet::Coord low, high;   // corners of the area
+    int64_t seed = 0, node = 0, draws = 0;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
     void initialize(int stage) override;
@@ -26,6 +27,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
 
   private:
     void findArea();
+    double randomUnit();
     bool allowed(const inet::Coord &from, const inet::Coord &to) const;
     void walkTo(const inet::Coord &target);
 };

@@ -36,6 +36,7 @@ static cValue wires(cComponent *, cValue[], int) {
 static cValue number(cComponent *, cValue args[], int) {
     const MobileNetwork &n = network();
     const std::string name = args[0].stringValue();
+    if (name == "seed") return cValue(static_cast<intval_t>(Bridge::instance().setup().seed()));
     if (name == "hosts") return cValue(static_cast<intval_t>(n.hosts()));
     if (name == "cellRadius") return cValue(n.cell_radius_mm() / 1000.0, "m");
     if (name == "wireBitrate") return cValue(static_cast<double>(n.wire_bps()), "bps");
