@@ -56,7 +56,7 @@ class BadAir(Air):
 
 @dataclass
 class Verdict:
-    """Causal order (Definition 2), duplicates and owed messages, from whole sets. A host that joins again is new."""
+    """Causal order (Definition 2), duplicates and owed messages, from whole sets. A host that left is new when it comes back."""
 
     problems: list[str] = field(default_factory=list)
     past: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -72,9 +72,10 @@ class Verdict:
             for owed in self.owed.values():
                 owed.add(message)
         elif op == JOINED:
-            self.owed[node], self.delivered[node], self.known[node] = set(), set(), set()
+            self.owed[node], self.delivered[node] = set(), set()
         elif op == LEFT:
             self.owed.pop(node, None)
+            self.known[node] = set()
         elif op == DELIVER:
             self._deliver(time_ps, node, message)
 
