@@ -56,7 +56,7 @@ class BadAir(Air):
 
 @dataclass
 class Verdict:
-    """Causal order (Definition 2), duplicates and owed messages, from whole sets. A host that left is new when it comes back."""
+    """Causal order (Definition 2), duplicates, owed messages, from whole sets. Who left is new when it comes back."""
 
     problems: list[str] = field(default_factory=list)
     past: dict[int, frozenset[int]] = field(default_factory=dict)
