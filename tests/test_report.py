@@ -176,7 +176,15 @@ def test_a_verdict_says_how_far_apart_two_numbers_are(case, kind, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (1234.0, "1234"), (0.123456, "0.1235"), (-0.5, "−0.5"), (1.5e-7, "1.5×10⁻⁷"), (2e9, "2×10⁹")],
+    [
+        (0.0, "0"),
+        (1234.0, "1234"),
+        (0.123456, "0.1235"),
+        (-0.5, "−0.5"),
+        (53571.33, "53571"),
+        (1.5e-7, "1.5×10⁻⁷"),
+        (2e9, "2×10⁹"),
+    ],
 )
 def test_numbers_are_short(value, text):
     assert short(value) == text

@@ -18,7 +18,7 @@ def short(value: float | str | None) -> str:
         mantissa = mantissa.rstrip("0").rstrip(".")
         text = f"{mantissa}×10{_raised(int(exponent))}"
     else:
-        text = f"{value:.4g}"
+        text = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return text.replace("-", "−")
 
 
