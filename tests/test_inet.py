@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from ns3_probe import (
 from bridge.engine import RunSpec
 from bridge.engines.omnet_find import find_omnetpp
 from bridge.engines.omnet_inet import INET_EDGE, plain_command
-from bridge.errors import UserError
+from bridge.errors import RunError, UserError
 from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
 from bridge.workload import Faults, Segment, Workload
 from pycontrol.node import EVERYONE
@@ -274,3 +275,32 @@ def test_a_bridged_configuration_without_a_controller_says_what_to_do():
     ran = opp_run("UnitDisk")
     assert ran.returncode != 0
     assert "start this simulation with `causeway run" in ran.stderr
+
+
+# ---- somebody's own NED and ini -------------------------------------------------------------------------------------
+
+
+class MastTalks(Probe):
+    def on_start(self):
+        if self.id == 0:
+            self.set_timer("say", S // 2)
+
+    def on_timer(self, key):
+        self.send(EVERYONE, "still there?", 100)
+        self.set_timer("say", S // 2)
+
+
+def test_the_modules_work_in_somebody_elses_network():
+    own = Path(__file__).parent / "inet_own" / "omnetpp.ini"
+    log, _ = run(network(2, **ONE_CELL), 4, MastTalks, ini=own)
+    heard = {n: [t for t, node, *_ in log.arrivals if node == n] for n in (1, 2)}
+    assert len(heard[1]) == 7
+    assert 3 <= len(heard[2]) <= 4 and max(heard[2]) <= 2.1 * S
+    assert [station for _, station, *_ in log.places[2]] == [0, -1]
+    assert abs(log.places[2][1][0] - 2 * S) <= S // 10
+
+
+def test_a_network_of_another_size_than_the_controller_asked_for_is_refused():
+    own = Path(__file__).parent / "inet_own" / "omnetpp.ini"
+    with pytest.raises(RunError, match="asked for 4 nodes, the network has 3"):
+        run(network(3, **ONE_CELL), 1, ini=own)

@@ -71,7 +71,7 @@ class OmnetEngine:
 def launch_of(spec: RunSpec, found: Found) -> Launch:
     """What to start for this network and these options."""
     options = spec.options
-    if isinstance(spec.network, MobileNetwork) and "ini" not in options:
+    if isinstance(spec.network, MobileNetwork):
         from bridge.engines.omnet_inet import launch_inet
 
         base = launch_inet(spec.network, found)
@@ -86,7 +86,7 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
     own = (ini.parent,) if "ini" in options and "ned_path" not in options else ()
     return Launch(
         ini,
-        str(options.get("config", base.config)),
+        str(options.get("config", "General" if "ini" in options else base.config)),
         (*base.ned_path, *own, *(Path(p).resolve() for p in options.get("ned_path", ()))),
         (*base.libraries, *(str(lib) for lib in options.get("libs", ()))),
         {**base.settings, **{str(k): str(v) for k, v in options.get("set", {}).items()}},
