@@ -2,11 +2,14 @@
 
 Needs series `x_m`, `y_m`, `reach_m`, `sbuffer` of the modules station[i], and `x_m`, `y_m`, `cell`, `rbuffer` of
 host[i], all sampled at the same times. A host's `cell` is its station; less 100 while it connects; -200 while down.
+
+    python -m analysis.animation RESULTS RUN_ID PAGE.html
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -84,3 +87,19 @@ def _charts(samples: pd.DataFrame, times: list[float]) -> list[dict[str, Any]]:
         if series.notna().any():
             charts.append({"title": title, "values": [None if pd.isna(v) else round(float(v), 4) for v in series]})
     return charts
+
+
+def main(arguments: list[str]) -> int:
+    """The command line of the module."""
+    try:
+        if len(arguments) != 3:
+            raise UserError("usage: python -m analysis.animation RESULTS RUN_ID PAGE.html")
+        write(Path(arguments[0]), arguments[1], Path(arguments[2]))
+    except UserError as error:
+        print(f"animation: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
