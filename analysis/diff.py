@@ -67,7 +67,7 @@ class DiffResult:
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 lines.append(f"only in {side}: {missing[0]}{more}")
         lines.append(f"{len(self.compared)} quantities compared, {len(above)} above the threshold {self.threshold:g}")
-        if self.worst:
+        if self.worst and self.worst_relative:
             lines.append(f"worst: {self.worst}")
         return "\n".join(lines)
 

@@ -13,14 +13,8 @@ def convert_files(
     """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
     from analysis.convert import convert
 
-    session = None
-    if master is not None:
-        from analysis import spark
-
-        session = spark.session(master)
-    report = convert(paths, out_dir, keep_going, session)
-    *problems, summary = report.lines()
-    for problem in problems:
+    report = convert(paths, out_dir, keep_going, master)
+    for problem in report.problems:
         err.print(problem, highlight=False, soft_wrap=True, markup=False)
-    console.print(summary, highlight=False, soft_wrap=True)
-    return 0 if report.ok else 1
+    console.print(str(report), highlight=False, soft_wrap=True)
+    return 1 if report.problem_count else 0
