@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from analysis import store
 from analysis.animation_page import PAGE
@@ -46,6 +47,20 @@ def write(result_dir: Path, run_id: str, out_html: Path) -> None:
     page = PAGE.replace("@TITLE@", escape(run_id)).replace("@TOLD@", escape(told))
     out_html.parent.mkdir(parents=True, exist_ok=True)
     out_html.write_text(page.replace("@DATA@", json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")))
+
+
+def runs_with_positions(result_dir: Path) -> list[dict[str, Any]]:
+    """The first run of every point and engine that recorded where its hosts were."""
+    moving = set(
+        store.read_arrow(result_dir, "vectors", ["run_id", "name"])
+        .filter(pc.field("name") == "cell")["run_id"]
+        .to_pylist()
+    )
+    runs = [run for run in store.read_arrow(result_dir, "runs").to_pylist() if run["run_id"] in moving]
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for run in sorted(runs, key=lambda run: run["seed"]):
+        first.setdefault((run["point"], run["engine"]), run)
+    return list(first.values())
 
 
 def collect(samples: pd.DataFrame) -> dict[str, Any]:

@@ -6,6 +6,7 @@ gets plots as an argument and knows no study.
 
 import os
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,16 @@ _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
 def write(
-    result_dir: str | Path, plots: Sequence[Plot], out_dir: str | Path | None = None, master: str = "local[*]"
+    result_dir: str | Path,
+    plots: Sequence[Plot],
+    out_dir: str | Path | None = None,
+    master: str = "local[*]",
+    pages: Sequence[tuple[str, str]] = (),
 ) -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
 
-    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
+    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same. `pages` are other pages
+    in the same folder that the report links: (title, file name).
     """
     source = _Source(Path(result_dir), master)
     out = Path(out_dir) if out_dir else source.folder / "report"
@@ -48,6 +54,9 @@ def write(
     names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
     sections = [("run", "What was run", page.what_was_run(runs, parameters))]
+    if pages:
+        links = "".join(f'<li><a href="{escape(name)}">{escape(title)}</a></li>' for title, name in pages)
+        sections.append(("moving", "Moving pictures", f"<ul>{links}</ul>"))
     if len(compared):
         body = page.verdicts(compared, published, set(runs["study"]))
         sections.append(("published", "Published against measured", body))
