@@ -51,16 +51,23 @@ def subtree(i: int, height: int, correct: Sequence[int]) -> list[int]:
     return [child for child in children if child >= 0]
 
 
-def tested_by(i: int, processes: int, correct: Sequence[int]) -> list[int]:
+def tested_by(i: int, processes: int, correct: bytearray) -> list[int]:
     """The processes that i tests: each j in c(i,s) whose own cluster c(j,s) has i as its first correct process.
 
     j = i^2**(s-1)^x comes to try c(j,s) = i^x, i^x^1, ..., i, ...: i is first only if x is 0 or i^x is faulty.
     """
+    offsets, faulty = [0], correct.find(0)
+    while faulty >= 0:
+        offsets.append(i ^ faulty)
+        faulty = correct.find(0, faulty + 1)
+    offsets.sort()
     tested = []
     for s in range(1, dimension(processes) + 1):
-        for offset in range(1 << (s - 1)):
+        for offset in offsets:
+            if offset >= 1 << (s - 1):
+                break
             j = i ^ (1 << (s - 1)) ^ offset
-            if correct[j] and (offset == 0 or (not correct[i ^ offset] and ff_neighbor(j, s, correct) == i)):
+            if correct[j] and (offset == 0 or ff_neighbor(j, s, correct) == i):
                 tested.append(j)
     return tested
 
