@@ -41,8 +41,8 @@ void DatagramApp::sendPacket(const PacketTag &tag) {
     auto packet = new inet::Packet("datagram");
     packet->insertAtBack(tagged_payload(tag));
     packet->addTag<inet::InterfaceReq>()->setInterfaceId(wirelessId);
-    const bool everyone = tag.peer < 0;
-    const inet::L3Address to = everyone ? inet::L3Address(inet::Ipv4Address::ALLONES_ADDRESS) : edge->addressOf(tag.peer, WIRELESS);
+    inet::L3Address to = inet::Ipv4Address::ALLONES_ADDRESS;
+    if (tag.peer >= 0) to = edge->addressOf(tag.peer, WIRELESS);
     socket.sendTo(packet, to, port);
 }
 

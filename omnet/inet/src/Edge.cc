@@ -68,7 +68,8 @@ void Edge::checkSetup() const {
 }
 
 void Edge::moved(int node, int station, const inet::Coord &at) {
-    bridge->emitStation(node, station, static_cast<int32_t>(std::lround(at.x * 1000)), static_cast<int32_t>(std::lround(at.y * 1000)));
+    const auto mm = [](double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); };
+    bridge->emitStation(node, station, mm(at.x), mm(at.y));
 }
 
 void Edge::End::onSend(const Action &action) {

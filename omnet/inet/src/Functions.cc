@@ -53,9 +53,11 @@ static cValue bitrate(cComponent *, cValue args[], int) {
     return network().radio_bps() > 0 ? cValue(static_cast<double>(network().radio_bps()), "bps") : args[0];
 }
 
-Define_NED_Function2(stations, "object causewayStations()", "causeway", "Positions of the stations: [[x, y], ...] in metres.");
+Define_NED_Function2(stations, "object causewayStations()", "causeway",
+                     "Positions of the stations: [[x, y], ...] in metres.");
 Define_NED_Function2(wires, "object causewayWires()", "causeway", "Wires between stations: [[from, to], ...].");
-Define_NED_Function2(number, "any causewayNetwork(string name)", "causeway", "A number of the mobile network by its name.");
+Define_NED_Function2(number, "any causewayNetwork(string name)", "causeway",
+                     "A number of the mobile network by its name.");
 Define_NED_Function2(bitrate, "quantity causewayBitrate(quantity otherwise)", "causeway", "The radio's bitrate.");
 
 }  // namespace causeway

@@ -30,9 +30,10 @@ void PlainTrafficApp::findNeighbours() {
     cModule *node = inet::getContainingNode(this);
     for (int i = 0, n = node->gateSize("pppg"); i < n; ++i) {
         cGate *other = node->gate("pppg$o", i)->getNextGate();
-        cModule *table = other->getOwnerModule()->getSubmodule("interfaceTable");
-        auto interface = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(("ppp" + std::to_string(other->getIndex())).c_str());
-        neighbours.push_back(interface->getNetworkAddress());
+        cModule *module = other->getOwnerModule()->getSubmodule("interfaceTable");
+        auto table = check_and_cast<inet::IInterfaceTable *>(module);
+        const std::string name = "ppp" + std::to_string(other->getIndex());
+        neighbours.push_back(table->findInterfaceByName(name.c_str())->getNetworkAddress());
     }
 }
 

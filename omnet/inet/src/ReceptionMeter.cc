@@ -78,7 +78,9 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     const bool fromStation = radios[key(transmission->getTransmitter())].isStation;
     (fromStation ? total.stationFrames : total.hostFrames) += 1;
     (fromStation ? total.stationBytes : total.hostBytes) += packet->getByteLength();
-    if (frame.tag && !macRepeats && outOfReach(*frame.tag, transmission)) edge->lost(frame.tag->peer, frame.tag->packet, WIRELESS);
+    if (frame.tag && !macRepeats && outOfReach(*frame.tag, transmission)) {
+        edge->lost(frame.tag->peer, frame.tag->packet, WIRELESS);
+    }
 }
 
 // Whether the frame is a datagram for one node that is too far away to get it.
@@ -115,8 +117,9 @@ void ReceptionMeter::gaveUp(const inet::Packet *packet) {
 
 void ReceptionMeter::finish() {
     const std::pair<const char *, double> numbers[] = {
-        {"station_frames", total.stationFrames}, {"host_frames", total.hostFrames}, {"station_bytes", total.stationBytes},
-        {"host_bytes", total.hostBytes},         {"copies_received", total.received}, {"copies_lost", total.lost},
+        {"station_frames", total.stationFrames}, {"host_frames", total.hostFrames},
+        {"station_bytes", total.stationBytes},   {"host_bytes", total.hostBytes},
+        {"copies_received", total.received},     {"copies_lost", total.lost},
         {"loss_rate", total.lossRate()},
     };
     for (const auto &[name, value] : numbers) {

@@ -111,7 +111,7 @@ void StreamApp::drop(TcpSocket *socket, bool tryAgain) {
 
 void StreamApp::sendPacket(const PacketTag &tag) {
     Enter_Method("sendPacket");
-    if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packet %ld needs a peer", interface, long(tag.packet));
+    if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packets need a peer", interface);
     if (interface == WIRE) edge->wireSent(tag.size);
     Peer &peer = peers[tag.peer];
     peer.waiting.push_back(tag);

@@ -25,7 +25,8 @@ inline int nearest_station(const std::vector<inet::Coord> &stations, double radi
 }
 
 // Whether every point of the segment lies in some cell. Each disc cuts one interval out of it; they must add up to all.
-inline bool segment_covered(const std::vector<inet::Coord> &stations, double radius, const inet::Coord &a, const inet::Coord &b) {
+inline bool segment_covered(const std::vector<inet::Coord> &stations, double radius, const inet::Coord &a,
+                            const inet::Coord &b) {
     std::vector<std::pair<double, double>> cuts;
     const double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
     for (const inet::Coord &s : stations) {
