@@ -202,3 +202,28 @@ def _their_statistics(exported) -> Counter:
         for row in exported
         if row["type"] in ("statistic", "histogram")
     )  # fmt: skip
+
+
+def need_inet() -> Path:
+    """INET's folder, built; skips the test where there is none: INET_ROOT, else beside OMNeT++."""
+    root = need_home()
+    candidates = [os.environ.get("INET_ROOT"), *sorted(root.parent.glob("inet*"), reverse=True)]
+    for candidate in candidates:
+        if candidate and (Path(candidate) / "src" / "libINET.so").exists():
+            return Path(candidate)
+    pytest.skip("no built INET found: set INET_ROOT, or put it beside OMNeT++")
+
+
+def run_inet(example: str, results: Path, *options: str) -> None:
+    """Run one of INET's examples in Cmdenv."""
+    inet = need_inet()
+    ned = f"{inet / 'examples'}:{inet / 'src'}"
+    command = ["opp_run", "-l", str(inet / "src" / "libINET.so"), "-n", ned, "-u", "Cmdenv", f"--result-dir={results}"]
+    done = subprocess.run(
+        [*command, *options],
+        cwd=inet / "examples" / example,
+        env=environment(need_home()),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

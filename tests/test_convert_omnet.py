@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from omnetpp_tools import build_sample, differences, environment, export, need_home, run_sample
+from omnetpp_tools import build_sample, differences, environment, export, need_home, run_inet, run_sample
 
 from analysis import convert, store
 
@@ -51,6 +51,23 @@ def test_every_record_of_a_sample_simulation_is_what_scavetool_exports(sample, t
     run_sample(sample(name), tmp_path / "results", *options)
     files = sorted(p for p in (tmp_path / "results").iterdir() if p.suffix in (".sca", ".vec"))
     assert len(files) >= 2
+    for path in files:
+        assert differences(convert.pandas_tables([path]), export(path, tmp_path / "x.csv")) == {}, path.name
+
+
+INET = {
+    "ad hoc network": ("manetrouting/dsdv", ("--sim-time-limit=5s",)),
+    "wired LAN": ("ethernet/lans", ("-c", "MixedLAN1", "--sim-time-limit=0.5s", *EVERYTHING)),
+    "TCP clients in SQLite": ("inet/nclients", ("-r", "0", "--sim-time-limit=10s", *SQLITE, *EVERYTHING)),
+}
+
+
+@pytest.mark.parametrize("case", INET)
+def test_every_record_of_an_inet_simulation_is_what_scavetool_exports(tmp_path, case):
+    example, options = INET[case]
+    run_inet(example, tmp_path / "results", *options)
+    files = sorted(p for p in (tmp_path / "results").iterdir() if p.suffix in (".sca", ".vec"))
+    assert len(files) == 2
     for path in files:
         assert differences(convert.pandas_tables([path]), export(path, tmp_path / "x.csv")) == {}, path.name
 
