@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bridge.network import WIRE, MobileNetwork
+from pycontrol.protocols.mobile.failures import VICTIM_STATION
 from pycontrol.protocols.mobile.meter import S_PS, Meter
 
 if TYPE_CHECKING:
@@ -38,15 +39,16 @@ class Sampler:
             "sbuffer_host": [len(_of(h, "SBuffer")) for h in hosts],
             "rbuffer_host": [len(_of(h, "RBuffer")) for h in hosts],
         }
-        means = {name: sum(values) / len(values) for name, values in sizes.items()}
+        means = {f"{name}_mean": sum(values) / len(values) for name, values in sizes.items()}
+        if len(stations) > VICTIM_STATION:
+            means["sbuffer_station_3"] = sizes["sbuffer_station"][VICTIM_STATION]
         for name, value in means.items():
-            context.record("run", f"{name}_mean", now_ps, value)
+            context.record("run", name, now_ps, value)
         for i, value in enumerate(sizes["sbuffer_station"]):
             context.record(f"station[{i}]", "sbuffer", now_ps, value)
         if self.meter.counting:
             self.rounds += 1
             self.sums.update(means)
-            self.sums["sbuffer_station_3"] += sizes["sbuffer_station"][min(3, len(stations) - 1)]
         self._rates(context, now_ps)
         if self.map is not None:
             self._draw_map(self.map, context)
@@ -55,7 +57,7 @@ class Sampler:
 
     def scalars(self) -> dict[str, float]:
         """Means over the measured time."""
-        return {f"{name}_mean": total / self.rounds for name, total in self.sums.items()} if self.rounds else {}
+        return {name: total / self.rounds for name, total in self.sums.items()} if self.rounds else {}
 
     def _rates(self, context: Context, now_ps: int) -> None:
         meter = self.meter
