@@ -52,11 +52,11 @@ def _rounded(exact: Fraction) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def exact_total(parts: Iterable[Sequence[int]]) -> float:
-    """The correctly rounded sum of (exponent, high, low): each part is (high * 2**27 + low) * 2**exponent, exactly."""
+def exact_total(parts: Iterable[Sequence[float]]) -> float:
+    """The correctly rounded sum of (root, a, b, c), each standing for (a + b / 2**27 + c / 2**54) / root**2 exactly."""
     exact = Fraction(0)
-    for exponent, high, low in parts:
-        exact += Fraction(int(high) * 2**27 + int(low)) * Fraction(2) ** int(exponent)
+    for root, whole, upper, lower in parts:
+        exact += Fraction((int(whole) << 54) + (int(upper) << 27) + int(lower), 1 << 54) / Fraction(root) ** 2
     return _rounded(exact)
 
 

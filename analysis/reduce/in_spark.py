@@ -49,31 +49,37 @@ def mean_ci(frame: DataFrame, by: Sequence[str], value: str = "value", level: fl
 def group_means(frame: DataFrame, by: Sequence[str], value: str = "value") -> DataFrame:
     """Number and mean of the finite values per group, correctly rounded: columns rows, mean.
 
-    A value is m * 2**e with whole m below 2**54. Per group and e, the upper and lower halves of m are summed as 64-bit
-    integers, which is exact for 2**36 rows; the few sums left are put together without rounding.
+    Values are sorted into scales, each 2**30 wide. Divided by its scale a value is below 2**30 and has no bit beyond
+    2**-54, so it is three whole numbers: what is before the point, and twice 27 bits behind it. Those are summed as
+    64-bit integers, which is exact for 2**33 rows; the few sums left are put together without rounding.
     """
-    v = F.col(value)
-    exponent = F.when(v == 0, F.lit(0)).otherwise(F.floor(F.log2(F.abs(v))).cast("int") - 53)
-    scaled = F.when(exponent < -1000, v * F.pow(F.lit(2.0), F.lit(1000))).otherwise(v)
-    shift = F.when(exponent < -1000, -1000 - exponent).otherwise(-exponent)
-    finite = v.isNotNull() & ~F.isnan(v) & (F.abs(v) != float("inf"))
-    mantissa = (scaled * F.pow(F.lit(2.0), F.least(shift, F.lit(1000)))).cast("bigint")
-    whole = frame.where(finite).select(*by, exponent.alias("_e"), mantissa.alias("_m"))
-    high, low = F.shiftright("_m", 27), F.col("_m").bitwiseAND(2**27 - 1)
-    sums = whole.groupBy(*by, "_e").agg(
-        F.count(F.lit(1)).alias("_n"),
-        F.sum(high).alias("_high"),
-        F.sum(low).alias("_low"),
-    )
-    parts = sums.groupBy(*by).agg(
-        F.sum("_n").alias("rows"), F.collect_list(F.array(F.col("_e").cast("bigint"), "_high", "_low")).alias("_parts")
-    )
-    return parts.select(*by, "rows", (_total("_parts") / F.col("rows")).alias("mean"))
+    finite = F.col(value).isNotNull() & ~F.isnan(value) & (F.abs(value) != float("inf"))
+    known = frame.where(finite).select(*by, F.col(value).alias("_v"), _root(F.abs(value)).alias("_root"))
+    scaled = known.select(*by, "_root", (F.col("_v") * F.col("_root") * F.col("_root")).alias("_x"))
+    whole = F.floor("_x")
+    upper = (F.col("_x") - whole) * 2.0**27
+    lower = (upper - F.floor(upper)) * 2.0**27
+    digits = {"_a": whole, "_b": F.floor(upper), "_c": lower}
+    sums = [F.sum(digit.cast("bigint")).alias(name) for name, digit in digits.items()]
+    scales = scaled.groupBy(*by, "_root").agg(F.count(F.lit(1)).alias("_n"), *sums)
+    parts = F.collect_list(F.struct("_root", "_a", "_b", "_c")).alias("_parts")
+    whole_groups = scales.groupBy(*by).agg(F.sum("_n").alias("rows"), parts)
+    return whole_groups.select(*by, "rows", (_total("_parts") / F.col("rows")).alias("mean"))
+
+
+def _root(size: Column) -> Column:
+    """A power of two whose square brings a value of this size between 1 and 2**30. (The square may overflow alone.)"""
+    chosen = F.when(size == 0, 1.0)
+    for scale in (-1, 0, -2, 1, -3, 2):  # nearly all values; the others cost a logarithm
+        inside = (size >= 2.0 ** (30 * scale)) & (size < 2.0 ** (30 * scale + 30))
+        chosen = chosen.when(inside, F.lit(2.0 ** (-15 * scale)))
+    return chosen.otherwise(F.pow(F.lit(2.0), F.lit(-15) * F.floor(F.log2(size) / 30)))
 
 
 @F.pandas_udf(DoubleType())  # type: ignore[call-overload]
-def _total(parts: pd.Series) -> pd.Series:
-    return pd.Series(np.array([arithmetic.exact_total(some) for some in parts], np.float64))
+def _total(groups: pd.Series) -> pd.Series:
+    sums = [[tuple(part[name] for name in ("_root", "_a", "_b", "_c")) for part in parts] for parts in groups]
+    return pd.Series(np.array([arithmetic.exact_total(parts) for parts in sums], np.float64))
 
 
 def percentiles(frame: DataFrame, by: Sequence[str], levels: Sequence[float], value: str = "value") -> DataFrame:
