@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import cos, pi, sin
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from analysis.plots import Plot
 from bridge.events import Kind
@@ -51,7 +51,7 @@ class Mobile20Params(Params):
 
     experiment: Experiment = "static"
     hosts: int = Field(70, ge=1)
-    rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; 0: the paper's")
+    rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
     duration_s: int = Field(60, ge=1, description="measured time")
     radio: Literal["unitdisk", "wifi"] = "unitdisk"
     radio_bps: int = Field(0, ge=0, description="0: 2 Mb/s for unitdisk, the radio's own for wifi")
@@ -61,6 +61,13 @@ class Mobile20Params(Params):
     outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
     reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
     trace: bool = Field(False, description="record where hosts are, for the animation")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rate_of_the_paper(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "rate" not in given:
+            return {**given, "rate": RATES.get(given.get("experiment", "static"), 0.0)}
+        return given
 
     @property
     def walks(self) -> bool:
@@ -126,8 +133,7 @@ class Mobile20Study(Study):
     )  # fmt: skip
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
-        rate = params.rate or RATES[params.experiment]
-        segments = (Segment(0, 0.0), Segment(params.from_ps, rate), Segment(params.to_ps, 0.0))
+        segments = (Segment(0, 0.0), Segment(params.from_ps, params.rate), Segment(params.to_ps, 0.0))
         return MobileNetwork(
             station_xy_mm=station_places(params.spacing_m),
             wires=WIRES,
