@@ -38,6 +38,8 @@ class Icpp18Params(Params):
     delay_sd: float = Field(25.0, ge=0, description="its standard deviation")
 
 
+PRINTED = {"messages": 1, "message_size": 50, "delay_sd": 25.0, "start": "triangular"}
+"""The points that the figures show."""
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
 
 
@@ -66,15 +68,15 @@ class Icpp18Study(Study):
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
     plots = (
-        Plot("Packets", "icpp18", "packets", "nodes", "aggregation", {"trees": "multi"}, "icpp18, Table 1",
+        Plot("Packets", "icpp18", "packets", "nodes", "aggregation", {"trees": "multi", **PRINTED}, "icpp18, Table 1",
              log_x=True, log_y=True),
-        Plot("Reception latency", "icpp18", "reception_latency", "nodes", "aggregation", {"trees": "multi"},
+        Plot("Reception latency", "icpp18", "reception_latency", "nodes", "aggregation", {"trees": "multi", **PRINTED},
              "icpp18, Fig. 7", y_label="units", log_x=True),
-        Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", {"trees": "multi"},
+        Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", {"trees": "multi", **PRINTED},
              "icpp18, Fig. 7", y_label="units", log_x=True),
-        Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", {"aggregation": True},
+        Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", {"aggregation": True, **PRINTED},
              "icpp18, Fig. 11", log_x=True, log_y=True),
-        Plot("Messages held before delivery", "icpp18", "messages_held", "nodes", "trees", {"aggregation": True},
+        Plot("Messages held before delivery", "icpp18", "messages_held", "nodes", "trees", {"aggregation": True, **PRINTED},
              "icpp18, Fig. 11", log_x=True, log_y=True),
     )  # fmt: skip
 
