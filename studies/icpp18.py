@@ -39,7 +39,8 @@ class Icpp18Params(Params):
 
 
 PRINTED = {"messages": 1, "message_size": 50, "delay_sd": 25.0, "start": "triangular"}
-"""The points that the figures show."""
+MANY_TREES: dict[str, object] = {"trees": "multi", **PRINTED}
+AGGREGATED: dict[str, object] = {"aggregation": True, **PRINTED}
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
 
 
@@ -68,15 +69,15 @@ class Icpp18Study(Study):
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
     plots = (
-        Plot("Packets", "icpp18", "packets", "nodes", "aggregation", {"trees": "multi", **PRINTED}, "icpp18, Table 1",
+        Plot("Packets", "icpp18", "packets", "nodes", "aggregation", MANY_TREES, "icpp18, Table 1",
              log_x=True, log_y=True),
-        Plot("Reception latency", "icpp18", "reception_latency", "nodes", "aggregation", {"trees": "multi", **PRINTED},
+        Plot("Reception latency", "icpp18", "reception_latency", "nodes", "aggregation", MANY_TREES,
              "icpp18, Fig. 7", y_label="units", log_x=True),
-        Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", {"trees": "multi", **PRINTED},
+        Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", MANY_TREES,
              "icpp18, Fig. 7", y_label="units", log_x=True),
-        Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", {"aggregation": True, **PRINTED},
+        Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", AGGREGATED,
              "icpp18, Fig. 11", log_x=True, log_y=True),
-        Plot("Messages held before delivery", "icpp18", "messages_held", "nodes", "trees", {"aggregation": True, **PRINTED},
+        Plot("Messages held before delivery", "icpp18", "messages_held", "nodes", "trees", AGGREGATED,
              "icpp18, Fig. 11", log_x=True, log_y=True),
     )  # fmt: skip
 

@@ -56,6 +56,7 @@ def _grid(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
     return [{"processes": n, **s, **fixed} for n in sizes for s in SCENARIOS.values()]
 
 
+FAULT_FREE = {"crashes": 0, "trees": 0}
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
 
 
@@ -78,9 +79,9 @@ class Ladc18Study(Study):
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
     }
     plots = (
-        Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {"crashes": 0, "trees": 0, "tree_size": 24},
+        Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},
              "ladc18, Fig. 3", y_label="units", log_x=True, log_y=True),
-        Plot("Packets, fault-free", "ladc18", "packets", "processes", "tree_size", {"crashes": 0, "trees": 0, "max_delay": 2.0},
+        Plot("Packets, fault-free", "ladc18", "packets", "processes", "tree_size", {**FAULT_FREE, "max_delay": 2.0},
              "ladc18, Fig. 3", log_x=True, log_y=True),
         Plot("Messages in a packet of p0", "ladc18", "bundled", series="tree_size", where={"processes": 1024},
              paper="ladc18, Fig. 4", kind="time"),
