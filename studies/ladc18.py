@@ -80,9 +80,9 @@ class Ladc18Study(Study):
     }
     plots = (
         Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},
-             "ladc18, Fig. 3", y_label="units", log_x=True, log_y=True),
+             "ladc18, Table 3", y_label="units", log_x=True, log_y=True),
         Plot("Packets, fault-free", "ladc18", "packets", "processes", "tree_size", {**FAULT_FREE, "max_delay": 2.0},
-             "ladc18, Fig. 3", log_x=True, log_y=True),
+             "ladc18, Table 4", log_x=True, log_y=True),
         Plot("Messages in a packet of p0", "ladc18", "bundled", series="tree_size", where={"processes": 1024},
              paper="ladc18, Fig. 4", kind="time"),
     )  # fmt: skip
