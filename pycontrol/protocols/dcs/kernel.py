@@ -151,6 +151,14 @@ def _check_expand(s, p, slot):
 
 
 @numba.njit(cache=True)
+def _incarnations_differ(m_incarnation, incarnation, p, slot, length):
+    differ = False
+    for c in range(length):
+        differ |= m_incarnation[slot, c] != incarnation[p, c]
+    return differ
+
+
+@numba.njit(cache=True)
 def _adapt(s, p, slot):
     """Before the delivery condition: removals and expansion. False if the message is older than a removal here."""
     for c in range(s.length[slot]):
@@ -288,7 +296,7 @@ def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
     op, when, who, what = log
     waits, done, active, length, past, got = s.waits, s.done, s.active, s.length, s.past, s.got
     clock, f, sender, m_s_incr, heard, left, counts = s.clock, s.f, s.sender, s.m_s_incr, s.heard, s.left, s.counts
-    ring, slots = s.ring, s.slots
+    ring, slots, incarnation, m_incarnation = s.ring, s.slots, s.incarnation, s.m_incarnation
     size = clock.shape[1] // s.incarnation.shape[1]
     while row < len(kind):
         p, now = node[row], time_ps[row]
@@ -306,7 +314,10 @@ def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
                 continue
             if waits[p] == s.waiting.shape[1]:
                 return NEEDS_WAITING, row, rows
-            if (counts[REMOVED] > 0 or active[p] < length[slot]) and not _adapt(s, p, slot):
+            changes = active[p] < length[slot] or (
+                counts[REMOVED] > 0 and _incarnations_differ(m_incarnation, incarnation, p, slot, length[slot])
+            )
+            if changes and not _adapt(s, p, slot):
                 return STALE, row, rows
             # Entries count deliveries: who has delivered all that the sender had finds every entry covered. Others
             # compare, and may find, wrongly, that they lack nothing.

@@ -50,7 +50,7 @@ class DynamicClockSet(Protocol):
         increments: int = 2,
         assigned: int = 1,
         period_ps: int = 250_000_000_000,
-        phases: int = 5,
+        phases: int = 2,
         memory_ps: int = 2_000_000_000_000,
         messages: int = 0,
         until_ps: int = 0,
@@ -149,7 +149,7 @@ class DynamicClockSet(Protocol):
 
     def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
         """The processes read their mail, look at their load and do what the policy wishes."""
-        self._outbox: list[tuple[int, int, int, int]] = []
+        self._outbox: list[tuple[NDArray[Any], ...]] = []
         self._read_mail(nodes)
         heard = self.s.heard[nodes]
         rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
@@ -256,22 +256,24 @@ class DynamicClockSet(Protocol):
             self.blocked[asked] += 1
             highest = self.s.active if r.kind == rounds.DEACTIVATE else self.s.total
             self.behind[asked] = highest[asked] > r.k + 1
-            for p in asked:
-                self._mail_out(r, int(p), int(p), r.starter, 1)
+            self._mail_out(r, asked, asked, r.starter, 1)
         told = np.sort(to[what == n + 1])
         if len(told):
             self.blocked[told] -= 1
             rounds.decide(self.s, r, told)
 
-    def _mail_out(self, r: rounds.Round, what: int, sender: int, peer: int, extra_bytes: int) -> None:
-        packet = kernel.CONTROL + r.number * (self.context.nodes + 2) + what
-        self._outbox.append((sender, packet, peer, HEADER_BYTES + extra_bytes))
+    def _mail_out(self, r: rounds.Round, what: Any, sender: Any, peer: int, extra_bytes: int) -> None:
+        """One packet from a process, or one from each of some processes."""
+        packet = kernel.CONTROL + r.number * (self.context.nodes + 2) + np.atleast_1d(what).astype(np.int64)
+        rows = len(packet)
+        size = np.full(rows, HEADER_BYTES + extra_bytes)
+        self._outbox.append((np.atleast_1d(sender), packet, np.full(rows, peer), size))
 
     def _post(self, now_ps: int) -> None:
-        """Sends what the processes wrote at this tick, in order of process and packet."""
+        """Sends what the processes wrote at this tick."""
         if not self._outbox:
             return
-        sender, packet, peer, size = (np.array(c) for c in zip(*sorted(self._outbox), strict=True))
+        sender, packet, peer, size = (np.concatenate(c) for c in zip(*self._outbox, strict=True))
         self._act(Act.SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
         copies = np.where(peer == BROADCAST_PEER, self.context.nodes - 1, 1)
         self.control_packets += int(copies.sum())
@@ -282,7 +284,7 @@ class DynamicClockSet(Protocol):
         rows = len(node)
         self._actions.append(Actions(
             np.full(rows, kind, np.uint8), time_ps.astype(np.int64), node.astype(np.int32), ref.astype(np.int64),
-            np.broadcast_to(peer, rows).astype(np.int32), size.astype(np.int32), np.zeros(rows, np.uint8),
+            np.full(rows, peer, np.int32), size.astype(np.int32), np.zeros(rows, np.uint8),
         ))  # fmt: skip
 
     def _take_actions(self) -> Actions:
@@ -290,6 +292,8 @@ class DynamicClockSet(Protocol):
         if not self._actions:
             return NO_ACTIONS
         parts, self._actions = self._actions, []
+        if len(parts) == 1 and parts[0].kind[0] == Act.SEND and len(parts[0]) == 1:
+            return parts[0]
         names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
         columns: list[Any] = [np.concatenate([getattr(a, name) for a in parts]) for name in names]
         order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pycontrol.protocols.dcs.policies.sized import Sizing
 
-SCALE, LOAD_POWER, ERROR_POWER = 4.9e-4, 1.5, -0.5
+SCALE, LOAD_POWER, ERROR_POWER = 7.7e-4, 1.48, -0.50
 
 
 def sizing(target_error: float) -> Sizing:

@@ -20,6 +20,8 @@ from pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
 Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
 
+AHEAD = 2
+"""How many components processes move off at once: a round gives up one, and until it has, the others are of use."""
 OUT_OF_TURN = 0.1
 """How likely a process that is behind starts a round at a tick: not all of them at once."""
 
@@ -38,7 +40,8 @@ class Sized(Policy):
         wish.grow_to = self._components(view.load_per_s)
         enough = self._components(view.load_per_s * (1 + self.margin))
         too_many = enough < view.active
-        wish.assign_below = np.where(view.limit > enough, enough, wish.assign_below)
+        leave = np.maximum(enough, view.active - AHEAD)
+        wish.assign_below = np.where(view.limit > leave, leave, wish.assign_below)
         spread = np.minimum(wish.grow_to, view.active)
         wish.assign_below = np.where(view.limit < spread, spread, wish.assign_below)
         turn = whose_turn(view)
