@@ -27,7 +27,7 @@ RANDOM = {"load": "random", "duration_s": 240.0, "rate": 150.0}
 """Figure 8. The text does not tell its peaks; with 150 per second a fixed clock of 97 entries violates causality as
 often as in the paper."""
 OWN_MEAN = 228
-"""Entries that the dynamic clock has on average here under the bell: the fair size for a fixed one, besides the paper's."""
+"""Entries the dynamic clock has on average here under the bell: the fair size for a fixed one, besides the paper's."""
 BIN_S = 10
 CAPACITY_ENTRIES = 2000
 """No clock grows beyond this: twice what the highest load of the paper needs at its strictest target."""

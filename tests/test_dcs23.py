@@ -10,6 +10,7 @@ from bridge import engines
 from pycontrol.protocols.dcs.policies import formula, measured
 from studies import dcs23_loads as loads
 from studies import dcs23_sizes as sizes
+from studies.dcs23_factors import factors
 from studies.runner import Job, run_job
 
 SMALL = {"processes": 30, "duration_s": 12.0, "rate": 60.0, "low_rate": 2.0, "component_size": 10, "target_error": 1e-4}
@@ -116,3 +117,14 @@ def test_the_reduction_of_figure_5_finds_the_sizes_that_made_the_runs():
 def test_a_load_without_violations_has_no_size():
     runs = made_up_runs().assign(violations=0.0)
     assert np.isnan(sizes.size_for(runs, 1e-5))
+
+
+def test_factors_are_of_sums_over_seeds_and_their_interval_holds_them():
+    rows = [("bell", e, seed, (3 if e else 1) * (10.0 + seed), 100.0) for e in (0, 90) for seed in range(9)]
+    runs = pd.DataFrame(rows, columns=["load", "entries", "seed", "violations", "entries_mean"])
+    found = factors(runs).iloc[0]
+    assert (found.fixed, found.seeds, found.entries_mean) == (90, 9, 100)
+    assert found.factor == pytest.approx(3) == found.low == found.high, "seeds are drawn together"
+    runs.loc[runs.entries == 90, "violations"] = np.arange(9) * 10.0
+    found = factors(runs).iloc[0]
+    assert found.low < found.factor < found.high
