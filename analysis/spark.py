@@ -2,7 +2,10 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+_QUIET = (Path(__file__).parent / "spark-log4j2.properties").as_uri()
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,12 +26,11 @@ def session(master: str = "local[*]", memory: str = "2g", **settings: str) -> "S
         "spark.driver.memory": memory,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(2, 2 * (os.cpu_count() or 1))),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.parquet.enableVectorizedReader": "true",
-        "spark.driver.extraJavaOptions": "-Djava.net.preferIPv4Stack=true",
+        "spark.driver.extraJavaOptions": f"-Djava.net.preferIPv4Stack=true -Dlog4j2.configurationFile={_QUIET}",
     }
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
