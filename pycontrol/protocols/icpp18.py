@@ -140,8 +140,8 @@ def summary(s: State) -> dict[str, float]:
     count = s.counts.astype(float)
     packets, received = max(1.0, count[kernel.PACKETS]), max(1.0, count[kernel.RECEIVED])
     aggregated = max(1.0, count[kernel.AGGREGATED])
-    entries = s.entries[: len(s.entries)][s.entries > 0]
-    messages = max(1, len(entries))
+    dependencies = s.entries[s.entries > 0] - 1
+    messages = max(1, len(dependencies))
     scalars = {
         "packets": count[kernel.PACKETS],
         "messages": count[kernel.MESSAGES],
@@ -158,16 +158,16 @@ def summary(s: State) -> dict[str, float]:
         "messages_held": count[kernel.HELD],
         "forwards_postponed": count[kernel.POSTPONED],
         "packets_twice": count[kernel.DUPLICATES],
-        "independent_share": 100 * float((entries == 1).sum()) / messages,
-        "dependencies_max": float(entries.max(initial=1)) - 1,
-        "dependencies_mean": float(entries.mean()) - 1 if len(entries) else 0.0,
+        "independent_share": 100 * float((dependencies == 0).sum()) / messages,
+        "dependencies_max": float(dependencies.max(initial=0)),
+        "dependencies_mean": float(dependencies.sum()) / messages,
         "buffered_max": float(s.max_waiting.max()),
         "nodes_buffering_to_50": float((s.max_waiting <= 50).sum()),
         "nodes_buffering_over_250": float((s.max_waiting > 250).sum()),
     }
-    for upto, name in ((4, "1_4"), (9, "5_9"), (12, "10_12"), (1 << 30, "over_12")):
-        low = {"1_4": 1, "5_9": 5, "10_12": 10, "over_12": 13}[name]
-        scalars[f"dependencies_{name}"] = 100 * float(((entries > low) & (entries <= upto + 1)).sum()) / messages
+    for name, low, high in (("1_4", 1, 4), ("5_9", 5, 9), ("10_12", 10, 12), ("over_12", 13, 1 << 30)):
+        some = ((dependencies >= low) & (dependencies <= high)).sum()
+        scalars[f"dependencies_{name}"] = 100 * float(some) / messages
     for m in range(1, 6):
         scalars[f"packets_of_{m}"] = 100 * float(s.by_messages[m]) / packets
         scalars[f"aggregates_of_{m}"] = 100 * float(s.by_messages[m]) / aggregated if m > 1 else 0.0
