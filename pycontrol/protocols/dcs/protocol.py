@@ -1,8 +1,8 @@
 """All processes of a run with Dynamic Clock Sets, over columns. Start here.
 
 A window goes through `kernel.handle`, which broadcasts, receives and delivers messages and puts the packets of rounds
-into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`rounds`), then asks the policy
-what to do.
+into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`mailroom`, `rounds`), then asks
+the policy what to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window
 from pycontrol.clocks import draw_entries
 from pycontrol.protocol import Context, Protocol
-from pycontrol.protocols.dcs import kernel, rounds
+from pycontrol.protocols.dcs import kernel, resize, rounds
+from pycontrol.protocols.dcs.mailroom import ENTRY_BYTES, HEADER_BYTES, Mailroom
 from pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
 from pycontrol.protocols.dcs.state import (
     ABSENT,
@@ -31,9 +32,6 @@ from pycontrol.protocols.dcs.state import (
     more_waiting,
 )
 from pycontrol.slots import NEXT, Slots
-
-HEADER_BYTES = 16
-ENTRY_BYTES = 4
 
 
 class DynamicClockSet(Protocol):
@@ -54,7 +52,6 @@ class DynamicClockSet(Protocol):
         memory_ps: int = 2_000_000_000_000,
         messages: int = 0,
         until_ps: int = 0,
-        payload_bytes: int = 0,
     ) -> None:
         """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
         increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
@@ -64,7 +61,7 @@ class DynamicClockSet(Protocol):
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
         self.alpha = min(1.0, period_ps / memory_ps)
-        self.messages, self.until_ps, self.payload_bytes = messages, until_ps, payload_bytes
+        self.messages, self.until_ps = messages, until_ps
 
     def start(self, context: Context) -> None:
         super().start(context)
@@ -73,13 +70,7 @@ class DynamicClockSet(Protocol):
         f = draw_entries(context.seed, n, self.size, self.increments)
         self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self._slots)
         self._log = _new_log(4096)
-        self._mail: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-        self.rounds: list[rounds.Round] = []
-        self.blocked = np.zeros(n, np.int32)
-        """In how many undecided rounds each process takes part."""
-        self.behind = np.zeros(n, np.bool_)
-        """Who refused a round because of a component above the one it is about, and has not started one since."""
-        self.refused = 0
+        self.mailroom = Mailroom(n, self.size)
         self.tick = np.zeros(n, np.int64)
         self.load = np.zeros(n)
         self._heard = np.zeros(n, np.int64)
@@ -149,8 +140,7 @@ class DynamicClockSet(Protocol):
 
     def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
         """The processes read their mail, look at their load and do what the policy wishes."""
-        self._outbox: list[tuple[NDArray[Any], ...]] = []
-        self._read_mail(nodes)
+        self.mailroom.read(self.s, nodes)
         heard = self.s.heard[nodes]
         rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
         self._heard[nodes] = heard
@@ -171,109 +161,42 @@ class DynamicClockSet(Protocol):
 
     def _is_quiet(self) -> bool:
         """Everything is delivered and decided."""
-        return not self.s.left.any() and not self._mail and not self.blocked.any()
+        return not self.s.left.any() and not self.mailroom.unread and not self.mailroom.blocked.any()
 
     def _view(self, nodes: NDArray[np.int32]) -> View:
         s, tick = self.s, int(self.tick[nodes[0]])
         per_component = (len(nodes), self.capacity, self.size)
         return View(
             tick, self.context.nodes, nodes, self.load[nodes], s.active[nodes], s.total[nodes], s.s_incr[nodes],
-            s.limit[nodes], self.behind[nodes],
+            s.limit[nodes], self.mailroom.behind[nodes],
             lambda: s.clock[nodes].reshape(per_component).sum(axis=2) / self.increments,
-            lambda: kernel.uniform(self.context.seed, nodes, tick),
+            lambda: resize.uniform(self.context.seed, nodes, tick),
         )  # fmt: skip
 
     def _grant(self, nodes: NDArray[np.int32], wish: Wish, rounds_too: bool) -> None:
         """Expand, assign, start rounds: only for processes that no round blocks."""
-        s, free = self.s, self.blocked[nodes] == 0
+        s, free = self.s, self.mailroom.blocked[nodes] == 0
         which = free & (wish.grow_to > s.active[nodes])
-        kernel.expand(s, nodes[which], wish.grow_to[which])
+        resize.expand(s, nodes[which], wish.grow_to[which])
         which = free & (wish.assign_below != STAY)
-        kernel.assign_all(s, nodes[which], wish.assign_below[which], np.full(which.sum(), ABSENT))
+        resize.assign_all(s, nodes[which], wish.assign_below[which], np.full(which.sum(), ABSENT))
         which = free & (wish.avoid != STAY) & (s.active[nodes] > 1)
-        kernel.assign_all(s, nodes[which], s.active[nodes[which]], wish.avoid[which])
+        resize.assign_all(s, nodes[which], s.active[nodes[which]], wish.avoid[which])
         for i in np.flatnonzero(free & rounds_too & (wish.deactivate | wish.remove)):
-            self.begin(rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
-
-    # ---- rounds ---------------------------------------------------------------------------------------------------
-    # A packet of round r has the id CONTROL + r * (N + 2) + what: what < N is the acknowledgement of process `what`.
-
-    def begin(self, kind: int, starter: int) -> bool:
-        """Starts a round if the starter meets the conditions itself."""
-        if not rounds.may_begin(self.s, kind, starter):
-            return False
-        r = rounds.begin(self.s, len(self.rounds), kind, starter)
-        self.rounds.append(r)
-        self.blocked[starter] += 1
-        self.behind[starter] = False
-        entries = self.size if kind == rounds.DEACTIVATE else 2 * self.context.nodes
-        self._mail_out(r, self.context.nodes, starter, BROADCAST_PEER, ENTRY_BYTES * entries)
-        if r.missing_answers == 0:
-            self._decide(r)
-        return True
-
-    def _decide(self, r: rounds.Round) -> None:
-        r.open = False
-        self.refused += not r.accepted
-        starter = np.array([r.starter], np.int32)
-        self.blocked[starter] -= 1
-        rounds.decide(self.s, r, starter)
-        self._mail_out(r, self.context.nodes + 1, r.starter, BROADCAST_PEER, 1)
+            self.mailroom.begin(s, rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
 
     def _file_mail(self, window: Window, mail: NDArray[np.int64]) -> None:
         count = int(self.s.counts[CONTROL_ARRIVED])
         if count:
-            self._mail.append((window.node[mail[:count]], window.ref[mail[:count]]))
+            self.mailroom.unread.append((window.node[mail[:count]], window.ref[mail[:count]]))
             self.s.counts[CONTROL_ARRIVED] = 0
-
-    def _read_mail(self, nodes: NDArray[np.int32]) -> None:
-        """Mail is read by round; within a round acknowledgements first, then the request, then the decision."""
-        if not self._mail:
-            return
-        to, packet = (np.concatenate(c) for c in zip(*self._mail, strict=True))
-        due = np.zeros(self.context.nodes, np.bool_)
-        due[nodes] = True
-        mine = due[to]
-        self._mail = [(to[~mine], packet[~mine])] if not mine.all() else []
-        number, what = np.divmod(packet[mine] - kernel.CONTROL, self.context.nodes + 2)
-        to = to[mine]
-        for n in np.unique(number):
-            this = number == n
-            self._read(self.rounds[n], what[this], to[this])
-
-    def _read(self, r: rounds.Round, what: NDArray[np.int64], to: NDArray[np.int32]) -> None:
-        """What some processes do about their mail of one round."""
-        n = self.context.nodes
-        answers = what[what < n]
-        if len(answers):
-            r.missing_answers -= len(answers)
-            r.accepted &= bool(r.answers[answers].all())
-            if r.missing_answers == 0:
-                self._decide(r)
-        asked = np.sort(to[what == n])
-        if len(asked):
-            r.answers[asked] = rounds.acknowledge(self.s, r, asked)
-            self.blocked[asked] += 1
-            highest = self.s.active if r.kind == rounds.DEACTIVATE else self.s.total
-            self.behind[asked] = highest[asked] > r.k + 1
-            self._mail_out(r, asked, asked, r.starter, 1)
-        told = np.sort(to[what == n + 1])
-        if len(told):
-            self.blocked[told] -= 1
-            rounds.decide(self.s, r, told)
-
-    def _mail_out(self, r: rounds.Round, what: Any, sender: Any, peer: int, extra_bytes: int) -> None:
-        """One packet from a process, or one from each of some processes."""
-        packet = kernel.CONTROL + r.number * (self.context.nodes + 2) + np.atleast_1d(what).astype(np.int64)
-        rows = len(packet)
-        size = np.full(rows, HEADER_BYTES + extra_bytes)
-        self._outbox.append((np.atleast_1d(sender), packet, np.full(rows, peer), size))
 
     def _post(self, now_ps: int) -> None:
         """Sends what the processes wrote at this tick."""
-        if not self._outbox:
+        outbox, self.mailroom.outbox = self.mailroom.outbox, []
+        if not outbox:
             return
-        sender, packet, peer, size = (np.concatenate(c) for c in zip(*self._outbox, strict=True))
+        sender, packet, peer, size = (np.concatenate(c) for c in zip(*outbox, strict=True))
         self._act(Act.SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
         copies = np.where(peer == BROADCAST_PEER, self.context.nodes - 1, 1)
         self.control_packets += int(copies.sum())
@@ -300,16 +223,16 @@ class DynamicClockSet(Protocol):
         return Actions(*(c[order] for c in columns))
 
     def scalars(self) -> Mapping[str, float]:
-        s = self.s
+        s, all_rounds = self.s, self.mailroom.rounds
         sent = max(int(s.slots[NEXT]), 1)
         return {
             "entries_mean": self._entries.mean if self.policy.ticks else float(s.active.mean() * self.size),
             "entries_max": max(self._entries.max, float(s.active.max() * self.size)),
             "entries_sent_mean": float(s.counts[SENT_ENTRIES]) / sent,
-            "rounds": len(self.rounds),
-            "rounds_refused": self.refused,
-            "rounds_open": sum(r.open for r in self.rounds),
-            "rounds_remove": sum(r.kind == rounds.REMOVE for r in self.rounds),
+            "rounds": len(all_rounds),
+            "rounds_refused": self.mailroom.refused,
+            "rounds_open": sum(r.open for r in all_rounds),
+            "rounds_remove": sum(r.kind == rounds.REMOVE for r in all_rounds),
             "removed": float(s.incarnation.max(axis=0).sum()),
             "waited": float(s.counts[WAITED]),
             "expanded_by_message": float(s.counts[EXPANDED_BY_MESSAGE]),

@@ -1,0 +1,142 @@
+"""How a process changes the size of its clock and what it increments: Sections III-D, IV-B and IV-C of dcs23."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from bridge.random import below, draw, unit
+from pycontrol.protocols.dcs.state import ABSENT, ASSIGNED, EXPANDED_BY_MESSAGE, REMOVED, STREAM_ASSIGN, STREAM_POLICY
+
+
+@numba.njit(cache=True)
+def assign(s, p, limit, avoid=ABSENT):
+    """The process assigns itself to components chosen at random among the first `limit` but `avoid`: a new S_incr."""
+    s.draws[p] += 1
+    s.limit[p] = limit
+    s.counts[ASSIGNED] += 1
+    width = s.s_incr.shape[1]
+    taken = np.full(width + 1, limit, np.int64)
+    first = 0 if avoid == ABSENT else 1
+    if first:
+        taken[0] = avoid
+    chosen = min(width, limit - first)
+    for i in range(chosen):
+        k = below(draw(s.seed[0], STREAM_ASSIGN, p, s.draws[p] * width + i), limit - first - i)
+        for q in range(first + i):  # taken is ascending: k becomes the k-th of those not taken
+            if taken[q] <= k:
+                k += 1
+        taken[first + i] = k
+        taken.sort()
+    place = 0
+    for i in range(first + chosen):
+        if taken[i] != avoid:
+            s.s_incr[p, place] = taken[i]
+            place += 1
+    s.s_incr[p, place:] = ABSENT
+
+
+@numba.njit(cache=True)
+def uniform(seed, nodes, tick):
+    """What the policy of each of these processes draws at a tick, in [0, 1)."""
+    drawn = np.empty(len(nodes))
+    for i in range(len(nodes)):
+        drawn[i] = unit(draw(seed, STREAM_POLICY, nodes[i], tick))
+    return drawn
+
+
+@numba.njit(cache=True)
+def add(s, p):
+    """Add(): a new component at the end, entries 0; all components become active. There must be room for it."""
+    size = s.clock.shape[1] // s.incarnation.shape[1]
+    k = s.total[p]
+    for x in range(k * size, (k + 1) * size):
+        s.clock[p, x] = 0
+    s.total[p] = k + 1
+    s.active[p] = k + 1
+
+
+@numba.njit(cache=True)
+def assign_all(s, nodes, limits, avoid):
+    """`assign` for some processes, to active components."""
+    for i in range(len(nodes)):
+        assign(s, nodes[i], min(limits[i], s.active[nodes[i]]), avoid[i])
+
+
+@numba.njit(cache=True)
+def expand(s, nodes, wanted):
+    """Section IV-C: Activate(), or Add() where nothing is inactive, until as many components are active as wanted."""
+    for i in range(len(nodes)):
+        p = nodes[i]
+        before = s.active[p]
+        while s.active[p] < min(wanted[i], s.incarnation.shape[1]):
+            if s.active[p] < s.total[p]:
+                s.active[p] += 1
+            else:
+                add(s, p)
+        if s.active[p] != before:
+            assign(s, p, s.active[p])
+
+
+@numba.njit(cache=True)
+def _learn_removals(s, p, slot):
+    """A message with a newer incarnation of a component proves its removal: it is as good as the decision."""
+    for c in range(s.length[slot]):
+        if s.m_incarnation[slot, c] > s.incarnation[p, c]:
+            s.total[p] = min(s.total[p], c)
+            s.active[p] = min(s.active[p], c)
+            s.incarnation[p, c] = s.m_incarnation[slot, c]
+            s.counts[REMOVED] += 1
+
+
+@numba.njit(cache=True)
+def _has_news(s, p, slot, c):
+    """Whether some entry of component c of the message is greater than the process's own."""
+    size = s.clock.shape[1] // s.incarnation.shape[1]
+    for x in range(c * size, (c + 1) * size):
+        if s.need[slot, x] > s.clock[p, x]:
+            return True
+    for i in range(s.m_s_incr.shape[1]):
+        if s.m_s_incr[slot, i] == c:
+            for x in s.f[s.sender[slot]]:
+                if s.need[slot, c * size + x] + 1 > s.clock[p, c * size + x]:
+                    return True
+    return False
+
+
+@numba.njit(cache=True)
+def _check_expand(s, p, slot):
+    """checkExpand(), Section IV-B: add what is lacking; reactivate what holds news; then a new S_incr."""
+    length = s.length[slot]
+    before = s.active[p]
+    if s.total[p] < length:
+        while s.total[p] < length:
+            add(s, p)
+    else:
+        for c in range(length - 1, s.active[p] - 1, -1):
+            if _has_news(s, p, slot, c):
+                s.active[p] = c + 1
+                break
+    if s.active[p] != before:
+        s.counts[EXPANDED_BY_MESSAGE] += 1
+        assign(s, p, s.active[p])
+
+
+@numba.njit(cache=True)
+def incarnations_differ(m_incarnation, incarnation, p, slot, length):
+    differ = False
+    for c in range(length):
+        differ |= m_incarnation[slot, c] != incarnation[p, c]
+    return differ
+
+
+@numba.njit(cache=True)
+def adapt(s, p, slot):
+    """Before the delivery condition: removals and expansion. False if the message is older than a removal here."""
+    for c in range(s.length[slot]):
+        if s.m_incarnation[slot, c] < s.incarnation[p, c]:
+            return False
+    _learn_removals(s, p, slot)
+    if s.active[p] < s.length[slot]:
+        _check_expand(s, p, slot)
+    return True
