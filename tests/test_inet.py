@@ -150,7 +150,17 @@ def test_a_unicast_reaches_its_addressee_only_or_is_told_lost(radio):
         assert (n in lost) == (n not in arrived)
 
 
-def test_a_radio_that_there_is_not_is_refused_in_one_line():
+def test_wifi_runs_at_the_rate_it_is_told():
+    """At four times the rate a frame is there in less than half the time; preamble and waiting stay."""
+    workload = one_after_the_other(8)
+    slow, fast = (run(network(5, radio="wifi", radio_bps=bps, workload=workload), 2)[0] for bps in (0, 24_000_000))
+    took = [min(t - MS - (content + 1) * 100 * MS for t, _, content, *_ in log.arrivals) for log in (slow, fast)]
+    assert took[1] < took[0] / 2
+
+
+def test_radios_and_rates_that_there_are_not_are_refused_in_one_line():
+    with pytest.raises(UserError, match="has no rate of 7000000 b/s"):
+        ENGINE.open(RunSpec("test", {}, 1, network(2, radio="wifi", radio_bps=7_000_000), MS))
     with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, wifi"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="laser"), MS))
 

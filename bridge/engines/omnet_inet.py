@@ -14,6 +14,9 @@ INET_LIBRARY = TOP / "build" / "omnet-inet" / "libcauseway_inet.so"
 CONFIGS = {"unitdisk": "UnitDisk", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
+WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
+"""What 802.11g without the old rates knows."""
+
 
 def missing_inet(found: Found) -> str | None:
     """Why INET cannot be used, and what to do, in one line; None if it can."""
@@ -33,6 +36,9 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
         raise UserError(f"a mobile network on engine omnet cannot run here: {why}")
     if network.radio not in CONFIGS:
         raise UserError(f"engine omnet has no radio '{network.radio}'; it has {', '.join(CONFIGS)}")
+    if network.radio == "wifi" and network.radio_bps not in (0, *(mbps * 1_000_000 for mbps in WIFI_MBPS)):
+        rates = ", ".join(str(mbps) for mbps in WIFI_MBPS)
+        raise UserError(f"radio wifi has no rate of {network.radio_bps} b/s; radio_bps can be {rates} Mb/s, or 0 for 6")
     assert found.inet_root is not None
     source: Path = found.inet_root / "src"
     return Launch(
