@@ -40,9 +40,6 @@ WARMUP_S = {"static_tcp": 60}
 DRAIN_S = {"static_tcp": 120}
 """Where 5 s and 15 s are too short."""
 
-RADIO_BPS = {"unitdisk": 2_000_000, "wifi": 0}
-"""The paper gives no bitrate. This one makes its loss rates: docs/08-mobile20.md."""
-
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
 
@@ -54,7 +51,7 @@ class Mobile20Params(Params):
     rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
     duration_s: int = Field(60, ge=1, description="measured time")
     radio: Literal["unitdisk", "wifi"] = "unitdisk"
-    radio_bps: int = Field(0, ge=0, description="0: 2 Mb/s for unitdisk, the radio's own for wifi")
+    radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
     warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
     drain_s: int = Field(0, ge=0, description="silence at the end; 0: 15, for static_tcp 120")
     spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
@@ -140,7 +137,7 @@ class Mobile20Study(Study):
             hosts=params.hosts,
             workload=Workload(nodes=params.hosts, first_node=STATIONS, size_bytes=100, segments=segments),
             radio=params.radio,
-            radio_bps=params.radio_bps or RADIO_BPS[params.radio],
+            radio_bps=params.radio_bps,
             speed_mm_s=SPEED_MM_S if params.walks else 0,
             position_every_ps=S_PS if params.walks else 0,
             host_tcp=params.tcp,
