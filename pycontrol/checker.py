@@ -62,12 +62,13 @@ class State(NamedTuple):
 def _broadcast(s, node, message):
     slot = take(s.ring, s.free, s.slots)
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
-    for w in range(s.known.shape[1]):
-        s.past[slot, w] = s.known[node, w]
-    s.known[node, word] |= bit
-    for p in range(len(s.member)):
-        if s.member[p]:
-            s.missing[p, word] |= bit
+    known, past, missing, member = s.known, s.past, s.missing, s.member  # see _observe
+    for w in range(known.shape[1]):
+        past[slot, w] = known[node, w]
+    known[node, word] |= bit
+    for p in range(len(member)):
+        if member[p]:
+            missing[p, word] |= bit
     s.remaining[slot] = s.counts[MEMBERS]
     s.id_of[slot] = message
     s.sender[slot] = node
@@ -77,7 +78,7 @@ def _broadcast(s, node, message):
         _die(s, slot)
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def _die(s, slot):
     """Nobody is owed the message any more."""
     forget(s.ring, s.id_of[slot])
@@ -85,7 +86,7 @@ def _die(s, slot):
     s.counts[DEAD_COUNT] += 1
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def _would_violate(past, missing, node, slot):
     """Whether the node still misses something of the message's past."""
     hit = np.uint64(0)
@@ -177,11 +178,13 @@ def _observe(s, op, node, message, row, violating):
         slot = slot_of(ring, slots, m)
         word, bit = slot >> 6, ONE << np.uint64(slot & 63)
         if kind == DELIVER and slot != DEAD and missing[p, word] & bit:
-            if _would_violate(past, missing, p, slot):
+            early = np.uint64(0)
+            for w in range(known.shape[1]):
+                early |= past[slot, w] & missing[p, w]
+                known[p, w] |= past[slot, w]
+            if early:
                 violating[row] = True
                 _count_violation(s, p, slot)
-            for w in range(known.shape[1]):
-                known[p, w] |= past[slot, w]
             known[p, word] |= bit
             missing[p, word] &= ~bit
             remaining[slot] -= 1
@@ -224,11 +227,12 @@ def _observe_other(s, kind, node, message, slot, row, violating):
 def _sweep(s):
     """Takes the dead messages out of every set and frees their slots."""
     words = s.known.shape[1]
+    dead, free, slots = s.dead, s.free, s.slots
     keep = np.full(words, ~np.uint64(0))
     for i in range(s.counts[DEAD_COUNT]):
-        slot = np.int64(s.dead[i])
+        slot = np.int64(dead[i])
         keep[slot >> 6] &= ~(ONE << np.uint64(slot & 63))
-        give_back(s.free, s.slots, slot)
+        give_back(free, slots, slot)
     s.counts[DEAD_COUNT] = 0
     for sets in (s.known, s.seen, s.past):
         for i in range(sets.shape[0]):

@@ -16,21 +16,20 @@ BASE, NEXT, FREE = 0, 1, 2
 """Places in `state`: the lowest id that may be live, the next id, and the number of free slots."""
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def slot_of(ring, state, id_):
     """The slot of a live id, or DEAD."""
-    if id_ < state[BASE] or id_ >= state[NEXT]:
-        return DEAD
-    return np.int64(ring[id_ & (len(ring) - 1)])
+    live = np.int64((id_ >= state[BASE]) & (id_ < state[NEXT]))  # no branch, so that it costs nothing inlined
+    return live * np.int64(ring[id_ & (len(ring) - 1)]) + (live - 1)
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def has_room(ring, state):
     """Whether one more id can be taken."""
-    return state[FREE] > 0 and state[NEXT] - state[BASE] < len(ring)
+    return (state[FREE] > 0) & (state[NEXT] - state[BASE] < len(ring))
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def take(ring, free, state):
     """A slot for the next id. There must be room."""
     state[FREE] -= 1
@@ -40,13 +39,13 @@ def take(ring, free, state):
     return np.int64(slot)
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def forget(ring, id_):
     """The id is dead from now on; its slot is not free yet."""
     ring[id_ & (len(ring) - 1)] = DEAD
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def give_back(free, state, slot):
     """The slot of a dead id may be taken again."""
     free[state[FREE]] = slot

@@ -117,10 +117,9 @@ def test_the_search_finds_a_set_exactly_if_one_of_all_subsets_fits(senders, memb
     ring_senders, ring_messages = np.zeros((1, 16), np.int32), np.zeros((1, 16), np.int64)
     ring_senders[0, : len(senders)], ring_messages[0, : len(senders)] = senders, range(len(senders))
     clock, need = wanted[None, :].copy(), np.zeros((1, 4), np.int32)
-    room = (np.zeros(4, np.int32), np.zeros(4, np.int32), np.zeros((17, 2), np.int32), np.zeros(17, np.uint64))
+    room = (np.zeros((2, 4), np.int32), np.zeros((17, 2), np.int32), np.zeros(17, np.uint64), np.zeros(17, np.bool_))
     found, hashes = find_dependencies(
-        f, clock, need, ring_senders, ring_messages, np.array([len(senders)]), 0, 0, np.uint64(rest), MASK, 100_000,
-        *room, np.zeros(17, np.bool_),
+        f, clock, need, ring_senders, ring_messages, len(senders), 0, 0, np.uint64(rest), MASK, 100_000, *room
     )  # fmt: skip
     assert found == every_subset(senders, f, wanted, rest)
     assert hashes <= 2 ** len(senders)

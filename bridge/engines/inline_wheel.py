@@ -50,44 +50,47 @@ POOL = np.dtype(
 def put(s, pool, heads, width_ps, time, kind, node, ref, arg, extra):
     """Puts an event on the wheel. The caller has made sure that there is a free row."""
     row = s[FREE]
-    e = pool[row]
-    s[FREE] = e.next
+    s[FREE] = pool[row].next
     s[FREE_ROWS] -= 1
     s[LIVE] += 1
     epoch = time // width_ps
     slot = epoch & (len(heads) - 1)
-    e.time, e.kind, e.node, e.ref, e.arg, e.extra, e.next = time, kind, node, ref, arg, extra, heads[slot]
+    pool[row].time, pool[row].kind, pool[row].node = time, kind, node
+    pool[row].ref, pool[row].arg, pool[row].extra, pool[row].next = ref, arg, extra, heads[slot]
     heads[slot] = row
     if epoch == s[EPOCH]:
         s[DIRTY] = 1
 
 
-@numba.njit(cache=True, inline="always")
-def _before(a, b):
-    """Canonical order of two events."""
-    if a.time != b.time:
-        return a.time < b.time
-    if a.kind != b.kind:
-        return a.kind < b.kind
-    if a.node != b.node:
-        return a.node < b.node
-    return a.ref < b.ref
+@numba.njit(cache=True)
+def _before(batch, a, b):
+    """Canonical order of two events of one instant."""
+    if batch[a].kind != batch[b].kind:
+        return batch[a].kind < batch[b].kind
+    if batch[a].node != batch[b].node:
+        return batch[a].node < batch[b].node
+    return batch[a].ref < batch[b].ref
 
 
 @numba.njit(cache=True)
 def _sort(batch, first, n, spare):
     """Sorts batch[first:n] in canonical order: insertion for few, two stable passes for many."""
-    if n - first <= 40:
-        for i in range(first + 1, n):
-            j = i
-            spare[0] = batch[i]
-            while j > first and _before(spare[0], batch[j - 1]):
-                batch[j] = batch[j - 1]
-                j -= 1
-            batch[j] = spare[0]
-        return
     rows = n - first
     keys = np.empty(rows, np.int64)
+    if rows <= 40:
+        places = np.empty(rows, np.int64)
+        for i in range(rows):
+            j, time = i, batch[first + i].time
+            while j > 0 and (
+                time < keys[j - 1] or (time == keys[j - 1] and _before(batch, first + i, first + places[j - 1]))
+            ):
+                keys[j], places[j] = keys[j - 1], places[j - 1]
+                j -= 1
+            keys[j], places[j] = time, i
+        for i in range(rows):
+            spare[i] = batch[first + places[i]]
+        batch[first:n] = spare[:rows]
+        return
     start = batch[first].time
     for i in range(rows):
         start = min(start, batch[first + i].time)
@@ -264,27 +267,29 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
                 s[EPOCH] -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
                 return NEEDS_ROWS
             continue
-        e = batch[s[POS]]
-        if e.time >= duration_ps:
+        # A record in a variable costs atomic reference counts; on the hot path its fields are read where they are.
+        i = s[POS]
+        time, kind = batch[i].time, batch[i].kind
+        if time >= duration_ps:
             return WINDOW_END
-        if s[ACTIVE] and e.time >= s[HORIZON]:
+        if s[ACTIVE] and time >= s[HORIZON]:
             return WINDOW_FULL
         full = cap if cap > 0 else (np.int64(1) << 62 if s[ACTIVE] else passive_cap)
-        if s[OUT] >= full and e.time > s[LAST]:
-            s[HORIZON] = e.time
+        if s[OUT] >= full and time > s[LAST]:
+            s[HORIZON] = time
             return WINDOW_FULL
         if s[OUT] >= len(out):
             return NEEDS_OUT
         s[POS] += 1
         s[LIVE] -= 1
         s[EVENTS] += 1
-        s[NOW] = e.time
-        if e.kind >= K_SEND:
-            _internal(s, pool, heads, width_ps, e, net, seed, table, loss, cpu, state)
-        elif _visible(e, down, failures, cancelled):
-            out[s[OUT]] = e
+        s[NOW] = time
+        if kind >= K_SEND:
+            _internal(s, pool, heads, width_ps, batch[i], net, seed, table, loss, cpu, state)
+        elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(batch[i], down, failures, cancelled):
+            out[s[OUT]] = batch[i]
             s[OUT] += 1
-            s[LAST] = e.time
-            if not s[ACTIVE] and not (passive >> e.kind) & 1:
+            s[LAST] = time
+            if not s[ACTIVE] and not (passive >> kind) & 1:
                 s[ACTIVE] = 1
-                s[HORIZON] = e.time + reaction_ps
+                s[HORIZON] = time + reaction_ps

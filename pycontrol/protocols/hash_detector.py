@@ -83,7 +83,7 @@ class HashDetector(Protocol):
             item_next=np.zeros(64, np.int32), item_slot=np.zeros(64, np.int32), item_entry=np.zeros(64, np.int32),
             spare=np.arange(64, dtype=np.int32),
             # the run's, and room for the search
-            counts=np.zeros(7, np.int64), wanted=np.zeros(m, np.int32), cover=np.zeros(m, np.int32),
+            counts=np.zeros(7, np.int64), by_entry=np.zeros((2, m), np.int32),
             candidate_entries=np.zeros((kept + 1, k), np.int32), candidate_hash=np.zeros(kept + 1, np.uint64),
             chosen=np.zeros(kept + 1, np.bool_),
         )  # fmt: skip

@@ -81,8 +81,7 @@ class State(NamedTuple):
     item_entry: NDArray[np.int32]
     spare: NDArray[np.int32]
     counts: NDArray[np.int64]
-    wanted: NDArray[np.int32]
-    cover: NDArray[np.int32]
+    by_entry: NDArray[np.int32]
     candidate_entries: NDArray[np.int32]
     candidate_hash: NDArray[np.uint64]
     chosen: NDArray[np.bool_]
@@ -116,7 +115,7 @@ def _send(s, packets, sends, kind, time_ps, p, peer, message, size_bytes, copies
     s.counts[SENDS] = row + 1
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def _remember(hash_now, recent_sender, recent_message, delivered, p, sender, message):
     """Adds to Deliv of p: its hash, and the newest deliveries themselves."""
     hash_now[p] += hash_of(message)
@@ -132,8 +131,9 @@ def _broadcast(s, packets, out, sends, config, time_ps, p, size_bytes):
     message = s.slots[NEXT]
     slot = take(s.ring, s.free, s.slots)
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
-    for x in range(s.clock.shape[1]):
-        s.need[slot, x] = s.clock[p, x]
+    clock, need, lacks = s.clock, s.need, s.lacks
+    for x in range(clock.shape[1]):
+        need[slot, x] = clock[p, x]
     s.hash_at[slot] = s.hash_now[p]
     s.dep_count[slot] = s.dep_count_now[p]
     for w in range(s.dep.shape[1]):
@@ -141,9 +141,9 @@ def _broadcast(s, packets, out, sends, config, time_ps, p, size_bytes):
         s.dep_now[p, w] = 0
     s.dep_now[p, word] = bit
     s.dep_count_now[p] = 1
-    for q in range(len(s.first)):
-        s.lacks[q, word] |= bit
-    s.lacks[p, word] &= ~bit
+    for q in range(len(lacks)):
+        lacks[q, word] |= bit
+    lacks[p, word] &= ~bit
     for x in s.f[p]:
         s.clock[p, x] += 1
     _remember(s.hash_now, s.recent_sender, s.recent_message, s.delivered, p, p, message)
@@ -169,8 +169,9 @@ def _release(s, slot):
 def _error(s, config, p, slot):
     """Algorithm 3: true if no set of delivered messages has the hash of the dependencies."""
     found, hashes = find_dependencies(
-        s.f, s.clock, s.need, s.recent_sender, s.recent_message, s.delivered, p, slot, s.hash_now[p] - s.hash_at[slot],
-        config.mask, config.limit, s.wanted, s.cover, s.candidate_entries, s.candidate_hash, s.chosen,
+        s.f, s.clock, s.need, s.recent_sender, s.recent_message, s.delivered[p], p, slot,
+        s.hash_now[p] - s.hash_at[slot], config.mask, config.limit,
+        s.by_entry, s.candidate_entries, s.candidate_hash, s.chosen,
     )  # fmt: skip
     s.counts[HASHES] += hashes
     return not found
@@ -186,28 +187,17 @@ def _request(s, packets, out, sends, config, time_ps, p, slot):
     _send(s, packets, sends, REQ, effect_ps, p, s.sender[slot], s.id_of[slot], config.header_bytes, 1)
 
 
-@numba.njit(cache=True, inline="always")
-def _accept(
-    clock, f, hash_now, recent_sender, recent_message, delivered, lacks, dep_now, dep_count, p, slot, message, sender
-):
-    """handle(), lines 17-21, but for what is told and recycled."""
-    word, bit = slot >> 6, ONE << np.uint64(slot & 63)
-    for j in range(f.shape[1]):
-        clock[p, f[sender, j]] += 1
-    _remember(hash_now, recent_sender, recent_message, delivered, p, sender, message)
-    lacks[p, word] &= ~bit
-    dep_now[p, word] |= bit
-    dep_count[p] += 1
-
-
 @numba.njit(cache=True)
 def _deliver(s, out, time_ps, p, slot):
     """handle(), lines 17-21."""
     message, sender = s.id_of[slot], s.sender[slot]
-    _accept(
-        s.clock, s.f, s.hash_now, s.recent_sender, s.recent_message, s.delivered, s.lacks, s.dep_now, s.dep_count_now,
-        p, slot, message, sender,
-    )  # fmt: skip
+    word, bit = slot >> 6, ONE << np.uint64(slot & 63)
+    for x in s.f[sender]:
+        s.clock[p, x] += 1
+    _remember(s.hash_now, s.recent_sender, s.recent_message, s.delivered, p, sender, message)
+    s.lacks[p, word] &= ~bit
+    s.dep_now[p, word] |= bit
+    s.dep_count_now[p] += 1
     tell(out, s.counts, DELIVER, time_ps, p, message)
     s.copies[slot] -= 1
     if s.copies[slot] == 0:
@@ -332,7 +322,7 @@ def handle(s, packets, out, sends, config, kind, time_ps, node, ref, arg):
         s.recent_sender, s.recent_message, s.delivered, s.sender, s.first
     )  # fmt: skip
     hash_now, hash_at, lacks, dep_now, dep_count_now = s.hash_now, s.hash_at, s.lacks, s.dep_now, s.dep_count_now
-    wanted, cover, entries, hashes, chosen = s.wanted, s.cover, s.candidate_entries, s.candidate_hash, s.chosen
+    by_entry, entries, hashes, chosen = s.by_entry, s.candidate_entries, s.candidate_hash, s.chosen
     packet_ring, packet_slots, packet_kind, packet_message, packet_copies = (
         packets.ring, packets.slots, packets.kind, packets.message, packets.copies
     )  # fmt: skip
@@ -349,21 +339,28 @@ def handle(s, packets, out, sends, config, kind, time_ps, node, ref, arg):
         packet_copies[packet] -= 1
         if packet_copies[packet] == 0:
             _use_up(packets, ref[i], packet, 0)
-        entry = entry_lacking(clock, p, need, slot)
-        if entry < 0:
+        lacking = np.int32(0)
+        for x in range(clock.shape[1]):
+            lacking |= clock[p, x] - need[slot, x]
+        if lacking < 0:
+            entry = entry_lacking(clock, p, need, slot)
+        else:
             found, tried = find_dependencies(
-                f, clock, need, recent_sender, recent_message, delivered, p, slot, hash_now[p] - hash_at[slot], mask,
-                limit, wanted, cover, entries, hashes, chosen,
+                f, clock, need, recent_sender, recent_message, delivered[p], p, slot, hash_now[p] - hash_at[slot],
+                mask, limit, by_entry, entries, hashes, chosen,
             )  # fmt: skip
             counts[HASHES] += tried
             entry = DELIVERABLE if found else ASKED
         if entry != DELIVERABLE:
             _not_deliverable(s, packets, out, sends, config, time_ps[i], p, slot, entry)
             continue
-        _accept(
-            clock, f, hash_now, recent_sender, recent_message, delivered, lacks, dep_now, dep_count_now, p, slot,
-            message, senders[slot],
-        )  # fmt: skip
+        sender = senders[slot]
+        for j in range(f.shape[1]):
+            clock[p, f[sender, j]] += 1
+        _remember(hash_now, recent_sender, recent_message, delivered, p, sender, message)
+        lacks[p, slot >> 6] &= ~(ONE << np.uint64(slot & 63))
+        dep_now[p, slot >> 6] |= ONE << np.uint64(slot & 63)
+        dep_count_now[p] += 1
         row = counts[ROWS]
         out_op[row], out_time[row], out_node[row], out_message[row] = DELIVER, time_ps[i], p, message
         counts[ROWS] = row + 1

@@ -19,6 +19,9 @@ import numpy as np
 
 from bridge.random import mix
 
+WANTED, COVER = 0, 1
+"""Rows of `by_entry`: how often an entry must still be counted, and how often the candidates to come can count it."""
+
 
 @numba.njit(cache=True, inline="always")
 def hash_of(message):
@@ -26,70 +29,57 @@ def hash_of(message):
     return mix(np.uint64(message) + np.uint64(0x9E3779B97F4A7C15))
 
 
-@numba.njit(cache=True, inline="always")
-def _add(array, entries, i, number):
-    for j in range(entries.shape[1]):
-        array[entries[i, j]] += number
-
-
-@numba.njit(cache=True, inline="always")
-def _fits(wanted, entries, i):
-    """Whether candidate i may be in a set that must count `wanted`."""
-    fits = True
-    for j in range(entries.shape[1]):
-        fits &= wanted[entries[i, j]] > 0
-    return fits
-
-
-@numba.njit(cache=True, inline="always")
-def _can_be_spared(wanted, cover, entries, i):
-    """Whether the candidates that are left suffice without candidate i, which is one of them."""
-    enough = True
-    for j in range(entries.shape[1]):
-        enough &= cover[entries[i, j]] > wanted[entries[i, j]]
-    return enough
+# The two functions below have no helpers: passing an array to a function that loops costs two atomic operations.
 
 
 @numba.njit(cache=True)
-def _complete(entries, hashes, wanted, cover, chosen, left, rest, mask, tried, limit):
-    """Depth first over the candidates, newest first, for a set that counts `wanted` and has the hash `rest`.
+def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit):
+    """Depth first over the candidates, newest first, for a set that counts what is wanted and has the hash `rest`.
 
-    `cover[x]` is how many of the candidates still to come count in x; it never falls below `wanted[x]`, of which `left`
-    is the sum. Returns (found, hashes computed); if it went through all sets, the arrays are as they were.
+    What candidates can count never falls below what is wanted, the sum of which is `left`. Returns (found, hashes
+    computed); if it went through all sets, the arrays are as they were.
     """
+    each = entries.shape[1]
     i = 0
     while True:
         if left == 0 and rest & mask == 0:
             return True, tried
         if left > 0:
-            if _fits(wanted, entries, i):
-                if tried >= limit:
-                    return False, tried
-                tried += 1
-                _add(wanted, entries, i, -1)
-                _add(cover, entries, i, -1)
-                left -= entries.shape[1]
-                rest -= hashes[i]
-                chosen[i] = True
-                i += 1
-                continue
-            if _can_be_spared(wanted, cover, entries, i):
-                _add(cover, entries, i, -1)
-                chosen[i] = False
+            fits, spare = True, True
+            for j in range(each):
+                x = entries[i, j]
+                fits &= by_entry[WANTED, x] > 0
+                spare &= by_entry[COVER, x] > by_entry[WANTED, x]
+            if fits or spare:
+                if fits:
+                    if tried >= limit:
+                        return False, tried
+                    tried += 1
+                    left -= each
+                    rest -= hashes[i]
+                for j in range(each):
+                    by_entry[WANTED, entries[i, j]] -= fits
+                    by_entry[COVER, entries[i, j]] -= 1
+                chosen[i] = fits
                 i += 1
                 continue
         i -= 1
         while i >= 0:  # back to the last one chosen that can be spared
-            _add(cover, entries, i, 1)
+            spare = chosen[i]
             if chosen[i]:
-                _add(wanted, entries, i, 1)
-                left += entries.shape[1]
+                left += each
                 rest += hashes[i]
-                if _can_be_spared(wanted, cover, entries, i):
-                    _add(cover, entries, i, -1)
-                    chosen[i] = False
-                    i += 1
-                    break
+            for j in range(each):
+                x = entries[i, j]
+                by_entry[WANTED, x] += chosen[i]
+                by_entry[COVER, x] += 1
+                spare &= by_entry[COVER, x] > by_entry[WANTED, x]
+            if spare:
+                for j in range(each):
+                    by_entry[COVER, entries[i, j]] -= 1
+                chosen[i] = False
+                i += 1
+                break
             i -= 1
         if i < 0:
             return False, tried
@@ -97,44 +87,47 @@ def _complete(entries, hashes, wanted, cover, chosen, left, rest, mask, tried, l
 
 @numba.njit(cache=True)
 def find_dependencies(
-    f, clock, need, senders, messages, delivered, p, slot, rest, mask, limit, wanted, cover, entries, hashes, chosen
+    f, clock, need, senders, messages, delivered, p, slot, rest, mask, limit, by_entry, entries, hashes, chosen
 ):
     """Whether process p finds a set X for the message in the slot, and how many hashes that took.
 
-    `senders` and `messages` are rings of the last deliveries, of which `delivered` were made so far; `rest` is hash(X).
-    The last five are room to work in, by entry and by candidate.
+    `senders` and `messages` are rings of the last deliveries, of which p made `delivered` so far; `rest` is hash(X).
+    The last four are room to work in, by entry and by candidate.
     """
     each, left = f.shape[1], np.int64(0)
-    for x in range(len(wanted)):
-        cover[x] = 0
-        wanted[x] = clock[p, x] - need[slot, x]
-        left += wanted[x]
+    for x in range(clock.shape[1]):
+        difference = clock[p, x] - need[slot, x]
+        by_entry[WANTED, x] = difference
+        by_entry[COVER, x] = 0
+        left += difference
     if left == 0 or left % each:
         return left == 0 and rest & mask == 0, 1
-    candidates, tried, uncovered = 0, 0, left
-    kept = senders.shape[1]
-    for back in range(1, min(delivered[p], kept) + 1):
-        place = (delivered[p] - back) & (kept - 1)
+    candidates, tried, uncovered, last = 0, 0, left, senders.shape[1] - 1
+    for back in range(1, min(delivered, senders.shape[1]) + 1):
+        place = (delivered - back) & last
+        sender = senders[p, place]
+        fits = True
         for j in range(each):
-            entries[candidates, j] = f[senders[p, place], j]
-        if not _fits(wanted, entries, candidates):
+            entries[candidates, j] = f[sender, j]
+            fits &= by_entry[WANTED, f[sender, j]] > 0
+        if not fits:
             continue
         hashes[candidates] = hash_of(messages[p, place])
         for j in range(each):
-            x = entries[candidates, j]
-            uncovered -= cover[x] < wanted[x]
+            uncovered -= by_entry[COVER, f[sender, j]] < by_entry[WANTED, f[sender, j]]
         if uncovered == 0:  # now the sets of which this one is the oldest message
             if tried >= limit:
                 return False, tried
-            tried += 1
-            _add(wanted, entries, candidates, -1)
+            for j in range(each):
+                by_entry[WANTED, f[sender, j]] -= 1
             found, tried = _complete(
-                entries, hashes, wanted, cover, chosen, left - each, rest - hashes[candidates], mask, tried, limit
+                by_entry, entries, hashes, chosen, left - each, rest - hashes[candidates], mask, tried + 1, limit
             )
             if found or tried >= limit:
                 return found, tried
-            _add(wanted, entries, candidates, 1)
-        _add(cover, entries, candidates, 1)
+            for j in range(each):
+                by_entry[WANTED, f[sender, j]] += 1
+        for j in range(each):
+            by_entry[COVER, f[sender, j]] += 1
         candidates += 1
     return False, tried
-

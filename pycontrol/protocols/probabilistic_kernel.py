@@ -54,7 +54,7 @@ class State(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def tell(out, counts, op, time_ps, node, message):
     """One more row for the observers."""
     row = counts[ROWS]
@@ -70,8 +70,9 @@ def _broadcast(s, out, time_ps, p, others):
     """Algorithm 1, lines 1-3 (and the delivery at the sender itself)."""
     message = s.slots[NEXT]
     slot = take(s.ring, s.free, s.slots)
-    for x in range(s.clock.shape[1]):
-        s.need[slot, x] = s.clock[p, x]
+    clock, need = s.clock, s.need
+    for x in range(clock.shape[1]):
+        need[slot, x] = clock[p, x]
     for x in s.f[p]:
         s.clock[p, x] += 1
     s.sender[slot] = p
@@ -106,7 +107,7 @@ def hold(s, p, slot, entry):
     s.last[p] = item
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True)
 def _suspicious(clock, f, need, p, slot, sender):
     """Mostefaoui's detector: every entry in which the message counts is ahead of what it needs already."""
     ahead = True
@@ -170,9 +171,11 @@ def handle(s, out, detect, kind, time_ps, node, ref):
         p = node[i]
         if kind[i] == K_ARRIVAL:
             slot = slot_of(ring, slots, ref[i])
-            entry = entry_lacking(clock, p, need, slot)
-            if entry >= 0:
-                hold(s, p, slot, entry)
+            lacking = np.int32(0)
+            for x in range(clock.shape[1]):
+                lacking |= clock[p, x] - need[slot, x]
+            if lacking < 0:
+                hold(s, p, slot, entry_lacking(clock, p, need, slot))
                 tell(out, counts, HELD, time_ps[i], p, ref[i])
                 continue
             if detect and _suspicious(clock, f, need, p, slot, sender[slot]):
