@@ -61,13 +61,13 @@ class HashStudy(Study):
         ],
         "table1": [{"detector": detector} for detector in DETECTORS],
         "table2": [
-            {"processes": processes, "rate": 110, "detector": "hash", "messages": 20_000}
+            {"processes": processes, "rate": 110, "detector": "hash", "messages": 5000}
             for processes in (500, 1000, 2000, 3000, 5000)
         ],
         "figure1": [
-            {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 5000}
+            {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}
             for clock_size in (20, 25, 50)
-            for rate in (25, 50, 75, 100, 125, 150)
+            for rate in (25, 50, 75, 100, 150)
         ],
         "readings": [
             {"detector": "mostefaoui", "messages": 20_000, **reading}
@@ -80,8 +80,8 @@ class HashStudy(Study):
         "tested_once": [
             {"detector": "hash", "retest": False, **point}
             for point in (
-                *({"processes": processes, "rate": 110, "messages": 20_000} for processes in (500, 1000)),
-                *({"clock_size": 25, "rate": rate, "messages": 5000} for rate in (25, 50, 75)),
+                *({"processes": processes, "rate": 110, "messages": 5000} for processes in (500, 1000)),
+                *({"clock_size": 25, "rate": rate, "messages": 2500} for rate in (25, 50, 75)),
             )
         ],
     }
