@@ -140,7 +140,7 @@ def test_a_folder_of_one_run_and_no_plots_has_a_page(tmp_path):
 @pytest.mark.spark
 def test_a_large_folder_is_reduced_on_spark_to_the_same_numbers(tmp_path, published, monkeypatch, spark):
     monkeypatch.setattr(comparison, "load_published", lambda: published)
-    folder = fill(tmp_path, seeds=2)
+    folder = fill(tmp_path, sizes=(10, 50), seeds=2)
     report.write(folder, PLOTS, tmp_path / "small")
     monkeypatch.setattr(report, "_SMALL_ROWS", 0)
     report.write(folder, PLOTS, tmp_path / "large")
