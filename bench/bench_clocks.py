@@ -1,0 +1,64 @@
+"""The clocks and the checker inline: 200 processes and a clock of 50, with and without the hash error detector.
+
+In plain C++, simulation and check together make 5.4 million deliveries a second of such a clock on one core.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from bridge.engine import RunSpec
+from bridge.engines.inline import InlineEngine
+from bridge.network import AbstractNetwork, normal_delay
+from bridge.workload import Segment, Workload
+from pycontrol.checker import CausalityChecker
+from pycontrol.loop import passive_mask, run_protocol
+from pycontrol.protocol import Observer, Protocol
+from pycontrol.protocols.hash_detector import HashDetector
+from pycontrol.protocols.probabilistic import ProbabilisticClock
+
+PROCESSES, CLOCK, ENTRIES, RATE, REACTION_PS = 200, 50, 2, 100.0, 10**9
+
+
+class Tape(Observer):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[np.ndarray, ...]] = []
+
+    def observe(self, op, time_ps, node, message) -> None:
+        self.parts.append((op.copy(), time_ps.copy(), node.copy(), message.copy()))
+
+    def scalars(self) -> dict[str, float]:
+        return {}
+
+
+def run() -> dict[str, object]:
+    """Deliveries per CPU second."""
+    figures: dict[str, object] = {}
+    makers = {
+        "probabilistic": lambda: ProbabilisticClock(CLOCK, ENTRIES),
+        "hash detector": lambda: HashDetector(CLOCK, ENTRIES, 1000, 1024, retest=True),
+    }
+    for name, make in makers.items():
+        _run(make(), 50, CausalityChecker(PROCESSES))  # compiles
+        began = time.process_time()
+        _run(make(), 5000, CausalityChecker(PROCESSES))
+        figures[f"{name}, simulated and checked: deliveries/CPU-s"] = 5000 * PROCESSES / (time.process_time() - began)
+    tape = Tape()
+    _run(makers["probabilistic"](), 5000, tape)
+    checker = CausalityChecker(PROCESSES)
+    began = time.process_time()
+    for part in tape.parts:
+        checker.observe(*part)
+    figures["checker alone: deliveries/CPU-s"] = 5000 * PROCESSES / (time.process_time() - began)
+    return figures
+
+
+def _run(protocol: Protocol, messages: int, observer: Observer) -> None:
+    workload = Workload(PROCESSES, messages=messages, segments=(Segment(0, RATE),))
+    network = AbstractNetwork(PROCESSES, normal_delay(100, 20), workload)
+    spec = RunSpec("bench", {}, 1, network, REACTION_PS, passive_kinds=passive_mask(protocol))
+    run_protocol(InlineEngine(), spec, protocol, [observer])
