@@ -48,7 +48,7 @@ def convert(
     small = [path for path in files if path not in huge]
     done = {path: _one(path, out, keep_going, spark) for path in files if path in huge}
     if small:
-        tasks = spark.sparkContext.parallelize(small, len(small))
+        tasks = spark.sparkContext.parallelize([path.resolve() for path in small], len(small))
         done |= dict(zip(small, tasks.map(lambda path: _guarded(path, out, keep_going)).collect(), strict=True))
     for report in done.values():
         if report.status == "failed" and not keep_going:

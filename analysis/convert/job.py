@@ -151,7 +151,7 @@ def _plan(
         while at < end and records.rows:
             cut = (at // RANGE_BYTES + 1) * RANGE_BYTES
             behind = end if cut >= end else text.line_start(stage.source, cut, end)
-            tasks.append(RangeTask(stage.source, stage.out, section.run_id, at, behind, keep_going))
+            tasks.append(RangeTask(stage.source.resolve(), stage.out, section.run_id, at, behind, keep_going))
             stage.path("samples", section.run_id, tasks[-1].name)
             at = behind
         yield tasks, kernel.hash_table((key, *columns) for key, columns in section.vectors.items())

@@ -61,7 +61,7 @@ def _run_row(header: Header, itervars: list[list[str]], source: Path) -> dict[st
         "started_at": _started_at(said.get("datetime", "")),
         "wall_s": None,
         "events": None,
-        "source": str(source.with_suffix("")),
+        "source": str(source.resolve().with_suffix("")),
     }
 
 
