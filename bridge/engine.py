@@ -84,6 +84,6 @@ class Engine(Protocol):
         """Begins a run."""
         ...
 
-    def missing(self) -> str | None:
-        """Why the engine cannot run here and what to do about it, in one line; None if it can."""
+    def missing(self, network: Network | None = None) -> str | None:
+        """Why the engine cannot run (this network) here and what to do about it, in one line; None if it can."""
         ...

@@ -15,7 +15,7 @@ from analysis import store
 from bridge.errors import UserError, unknown
 from cli.main import print_json
 from studies import campaign, registry
-from studies.parameters import parse_settings
+from studies.parameters import make_params, parse_settings
 from studies.runner import Job, choose_engine
 from studies.study import Study
 
@@ -29,7 +29,8 @@ def run_study(
     points = points_of(study, sweep, parse_settings(settings))
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
-    jobs = campaign.plan(name, choose_engine(study, engine), points, seed, reps, cap)
+    network = study.network(make_params(study, points[0]), seed)
+    jobs = campaign.plan(name, choose_engine(study, engine, network), points, seed, reps, cap)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)

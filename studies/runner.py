@@ -14,6 +14,7 @@ from typing import Any
 from bridge import engines
 from bridge.engine import RunSpec
 from bridge.errors import UserError
+from bridge.network import Network
 from pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from studies import registry
 from studies.parameters import make_params, point_of
@@ -49,18 +50,18 @@ class RunResult:
     tables: dict[str, dict[str, Any]]
 
 
-def choose_engine(study: Study, name: str | None) -> str:
-    """The engine to run a study on: the named one if it can, else the first that is not missing here."""
+def choose_engine(study: Study, name: str | None, network: Network | None = None) -> str:
+    """The engine to run a study (with such a network) on: the named one if it can, else the first that can here."""
     if name is not None:
         engine = engines.get(name)
         if name not in study.engines:
             raise UserError(f"study {study.name} does not run on engine {name}; it runs on {', '.join(study.engines)}")
-        if why := engine.missing():
+        if why := engine.missing(network):
             raise UserError(f"engine {name} cannot run here: {why}")
         return name
     reasons = []
     for candidate in study.engines:
-        why = engines.get(candidate).missing()
+        why = engines.get(candidate).missing(network)
         if why is None:
             return candidate
         reasons.append(f"{candidate}: {why}")

@@ -15,7 +15,7 @@ from bridge.engine import Finish, RunSpec, Session
 from bridge.engines import inline_wheel as wheel
 from bridge.errors import UserError
 from bridge.events import Act, Actions, Window
-from bridge.network import AbstractNetwork
+from bridge.network import AbstractNetwork, Network
 from bridge.taped import TapedSession
 from bridge.workload import NEVER, WorkloadTables, next_broadcast
 
@@ -31,7 +31,7 @@ class InlineEngine:
 
     name = "inline"
 
-    def missing(self) -> str | None:
+    def missing(self, network: Network | None = None) -> str | None:
         return None
 
     def open(self, spec: RunSpec) -> Session:

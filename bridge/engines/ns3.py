@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bridge.engine import RunSpec
 from bridge.errors import UserError
-from bridge.network import MobileNetwork
+from bridge.network import MobileNetwork, Network
 from bridge.session import PairSession, open_session
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "ns3" / "causeway-ns3"
@@ -24,7 +24,7 @@ class Ns3Engine:
     def __init__(self, binary: Path = BINARY) -> None:
         self._binary = binary
 
-    def missing(self) -> str | None:
+    def missing(self, network: Network | None = None) -> str | None:
         if not os.access(self._binary, os.X_OK):
             return "engine 'ns3' is not built: run `make ns3`"
         return None

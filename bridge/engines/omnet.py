@@ -23,7 +23,7 @@ from typing import Any
 from bridge.engine import RunSpec
 from bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 from bridge.errors import UserError
-from bridge.network import MobileNetwork
+from bridge.network import MobileNetwork, Network
 from bridge.session import PairSession, open_session
 
 TOP = Path(__file__).resolve().parents[2]
@@ -48,11 +48,16 @@ class OmnetEngine:
 
     name = "omnet"
 
-    def missing(self) -> str | None:
-        if find_omnetpp() is None:
+    def missing(self, network: Network | None = None) -> str | None:
+        found = find_omnetpp()
+        if found is None:
             return HOW_TO_GET_IT
         if not LIBRARY.exists():
             return "the OMNeT++ edge is not built; run `make omnet`"
+        if isinstance(network, MobileNetwork):
+            from bridge.engines.omnet_inet import missing_inet
+
+            return missing_inet(found)
         return None
 
     def open(self, spec: RunSpec) -> PairSession:

@@ -13,6 +13,7 @@ from bridge import wire
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError, UserError
 from bridge.events import Actions, Window
+from bridge.network import Network
 from bridge.recording import CONTROLLER, describe, frames
 
 
@@ -21,7 +22,7 @@ class ReplayEngine:
 
     name = "replay"
 
-    def missing(self) -> str | None:
+    def missing(self, network: Network | None = None) -> str | None:
         return None
 
     def open(self, spec: RunSpec) -> ReplaySession:
