@@ -40,6 +40,7 @@ code { font-size:.875em; overflow-wrap:anywhere }
   text-align:left; white-space:normal }
   .stack td::before { content:attr(data-of); color:var(--soft); flex:0 0 6.5rem } }
 @media print { :root { color-scheme:light } body { max-width:none; padding:0; font-size:10.5pt } nav { display:none }
-  .wide { overflow:visible } h2 { break-after:avoid } figure { background:none; border:1px solid var(--line) }
+  table { font-size:8pt } th, td, td.n { white-space:normal; padding-right:.4rem } tr { break-inside:avoid }
+  .wide { overflow:visible } h2, h3 { break-after:avoid } figure { background:none; border:1px solid var(--line) }
   .figures { grid-template-columns:1fr 1fr } }
 """
