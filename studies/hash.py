@@ -67,7 +67,7 @@ class HashStudy(Study):
         "figure1": [
             {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}
             for clock_size in (20, 25, 50)
-            for rate in (25, 50, 75, 100, 150)
+            for rate in (20, 40, 60, 80, 100)
         ],
         "readings": [
             {"detector": "mostefaoui", "messages": 20_000, **reading}
