@@ -7,7 +7,7 @@ xor-ed to the first element. Everything here is bit arithmetic that follows from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bridge.errors import UserError
 
@@ -26,19 +26,15 @@ def cluster_of(i: int, j: int) -> int:
     return (i ^ j).bit_length()
 
 
-def cluster(i: int, s: int) -> list[int]:
+def cluster(i: int, s: int) -> Iterator[int]:
     """c(i,s), in order."""
     first = i ^ (1 << (s - 1))
-    return [first ^ offset for offset in range(1 << (s - 1))]
+    return (first ^ offset for offset in range(1 << (s - 1)))
 
 
 def ff_neighbor(i: int, s: int, correct: Sequence[int]) -> int:
     """The first process of c(i,s) that is correct, or -1 (FF: fault-free)."""
-    first = i ^ (1 << (s - 1))
-    for offset in range(1 << (s - 1)):
-        if correct[first ^ offset]:
-            return first ^ offset
-    return -1
+    return next((j for j in cluster(i, s) if correct[j]), -1)
 
 
 def subtree(i: int, height: int, correct: Sequence[int]) -> list[int]:
@@ -81,13 +77,3 @@ def tree(source: int, processes: int, correct: Sequence[int]) -> list[tuple[int,
             edges.append((parent, child))
             heads.append((child, cluster_of(child, parent) - 1))
     return edges
-
-
-def is_child(k: int, i: int, root: int) -> bool:
-    """Whether k is a child of i in the tree of `root`, everybody being correct.
-
-    k = i^2**b is one exactly if i and the root agree on their lowest b + 1 bits: the way down from the root clears
-    differing bits from the highest down.
-    """
-    bit = i ^ k
-    return bit != 0 and bit & (bit - 1) == 0 and (i ^ root) & ((bit << 1) - 1) == 0

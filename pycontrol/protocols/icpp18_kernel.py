@@ -5,7 +5,8 @@ l of m.vc is v exactly if the first v messages of l are in the set, so "m'.vc[l]
 operation for 64 entries. `depends[m]` is m.vc (m included), `known[i]` vector_max, `delivered[i]` vector_clock.
 
 Which nodes l have k as a child of i in their tree is arithmetic, too: with k = i ^ 2**b they are those that agree with
-i on the lowest b + 1 bits (pycontrol/vcube.py), every 2**(b+1)-th slot.
+i on the lowest b + 1 bits (the way down from a root clears differing bits from the highest down): every 2**(b+1)-th
+slot.
 """
 
 from __future__ import annotations
