@@ -122,6 +122,7 @@ def test_a_load_without_violations_has_no_size():
 def test_factors_are_of_sums_over_seeds_and_their_interval_holds_them():
     rows = [("bell", e, seed, (3 if e else 1) * (10.0 + seed), 100.0) for e in (0, 90) for seed in range(9)]
     runs = pd.DataFrame(rows, columns=["load", "entries", "seed", "violations", "entries_mean"])
+    runs["messages_violated"] = 1.0
     found = factors(runs).iloc[0]
     assert (found.fixed, found.seeds, found.entries_mean) == (90, 9, 100)
     assert found.factor == pytest.approx(3) == found.low == found.high, "seeds are drawn together"
