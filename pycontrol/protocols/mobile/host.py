@@ -208,7 +208,7 @@ class Host(Node):
             assert self.state is State.LEAVING, self.state
             message = Leave(self.id, self.id_C, self.Ses)
         self._transmit(message)
-        self.set_timer("connect", self.timing.connect_ps)
+        self.set_timer("connect", self.timing.jittered_ps(self.timing.connect_ps, self.random))
 
     def _on_init_ack(self, m: InitACK) -> None:
         """(1.37-45)"""
