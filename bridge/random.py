@@ -30,7 +30,7 @@ _S30, _S27, _S31, _S11, _S50 = (np.uint64(n) for n in (30, 27, 31, 11, 50))
 
 @numba.njit(cache=True, inline="always")
 def mix(x: np.uint64) -> np.uint64:
-    """The finalizer of splitmix64 (Steele, Lea and Flood 2014)."""
+    """The finalizer of splitmix64 (OOPSLA 2014)."""
     x = (x ^ (x >> _S30)) * _MIX1
     x = (x ^ (x >> _S27)) * _MIX2
     return x ^ (x >> _S31)

@@ -1,4 +1,4 @@
-"""VCube: the virtual hypercube that processes are organized in, and its spanning trees (Duarte, Bona, Ruoso 2014).
+"""VCube: the virtual hypercube that processes are organized in, and its spanning trees (ScalA 2014).
 
 Seen from process i the others fall into log2(n) clusters; cluster s has 2**(s-1) of them. Their order is that of the
 recursive definition c(i,s) = i^2**(s-1) || c(i^2**(s-1), k) for k = 1..s-1, and that is simply the offsets 0, 1, 2, ...

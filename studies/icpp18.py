@@ -1,4 +1,4 @@
-"""A Communication-Efficient Causal Broadcast Protocol (de Araujo et al., ICPP 2018).
+"""A Communication-Efficient Causal Broadcast Protocol (paper icpp18).
 
 One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 to send (t_t), a normal time
 with mean 100 on its way (t_pp), and the receiver acts on it 1 later (t_pc): its reaction time.

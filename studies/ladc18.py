@@ -1,4 +1,4 @@
-"""Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (Rodrigues et al., LADC 2018).
+"""Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (paper ladc18).
 
 One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 a packet, transmission 0.8, the receiver's CPU 0.1,
 and a process acts on a packet 0.1 later: its reaction time.

@@ -1,4 +1,4 @@
-"""A scalable causal broadcast that tolerates dynamics of mobile networks (Wilhelm, Arantes and Sens, 2020).
+"""A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
 Seven stations, one in the middle of six, and hosts that stand or walk among them. A run is `warmup_s` for joining, then
 `duration_s` of the experiment, which alone is measured, then `drain_s` of silence in which everything owed must arrive.

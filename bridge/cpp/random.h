@@ -19,7 +19,7 @@ constexpr int kStreamHot = 5;
 
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ull;
 
-// The finalizer of splitmix64 (Steele, Lea and Flood 2014).
+// The finalizer of splitmix64 (OOPSLA 2014).
 inline uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;

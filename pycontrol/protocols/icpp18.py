@@ -1,4 +1,4 @@
-"""Causal broadcast with aggregation over VCube trees (de Araujo et al., ICPP 2018, Algorithms 1 and 2), over columns.
+"""Causal broadcast with aggregation over VCube trees (paper icpp18, Algorithms 1 and 2), over columns.
 
 A node does not forward a message to a child that could not deliver it yet because of another message that this very
 node will forward to it: it waits for that one and sends both in one packet. The hot path is in `icpp18_kernel.py`; the

@@ -1,4 +1,4 @@
-"""Best-effort broadcast over VCube trees with bundled messages (Rodrigues et al., LADC 2018, Algorithm 2).
+"""Best-effort broadcast over VCube trees with bundled messages (paper ladc18, Algorithm 2).
 
 Names of state and messages are the paper's; `# l. N` is the paper's line. Departures are marked and explained in
 docs/deviations/ladc18.md.

@@ -1,4 +1,4 @@
-"""Causal broadcast with probabilistic clocks (Mostefaoui and Weiss 2017; paper `hash`, Algorithm 1), over columns.
+"""Causal broadcast with probabilistic clocks (paper `hash`, Algorithm 1), over columns.
 
     broadcast(m):   V[x] += 1 for x in f(p); m.V = V; send m to all
     reception(m):   wait until V[x] >= m.V[x] - 1 for x in f(sender) and V[x] >= m.V[x] elsewhere

@@ -1,4 +1,4 @@
-"""Flooding over TCP (Nédelec, Molli and Mostéfaoui, SRDS 2018), as mobile20 sets it up for its comparison.
+"""Flooding over TCP (SRDS 2018), as mobile20 sets it up for its comparison.
 
 All links are FIFO and reliable: TCP on the wires between stations, TCP over the air between a host and its station.
 Every node forwards a message at its first reception to all its links but the one it came by. A station leaves 5 ms
