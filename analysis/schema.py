@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from analysis.arrays import array
+
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
@@ -80,9 +82,11 @@ def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], ro
     if given is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
-        return pa.repeat(pa.scalar(fill.get(field.name), field.type), rows)
-    column = given if isinstance(given, pa.Array | pa.ChunkedArray) else pa.array(given, from_pandas=False)
-    column = column.cast(field.type) if column.type != field.type else column
+        return array([fill.get(field.name)] * rows, field.type)
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        column = given.cast(field.type) if given.type != field.type else given
+    else:
+        column = array(given, field.type)
     if column.null_count and not field.nullable:
         raise ValueError(f"table {table}: column {field.name} has {column.null_count} missing values")
     return column

@@ -3,6 +3,8 @@
 A number is `mantissa * 10**exponent` with a mantissa below 2**64. Small ones are exact in one multiplication or
 division (Clinger); the others go through a 128-bit product (Eisel and Lemire). What neither can decide (subnormals, the
 rare product on the edge) is refused, and the caller asks Python's own float().
+
+Who changes this file should touch `kernel.py` too: numba keeps that file's compiled code, with this one's in it.
 """
 
 import numpy as np

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis import schema, store
+from analysis.arrays import of_numbers, of_texts
 from analysis.convert.kernel import NO_EVENT
 
 BATCH_ROWS = 1 << 19
-_FIRST = pa.array(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary
+_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _OPTIONS = {
@@ -43,10 +44,10 @@ class Batch:
         """The filled rows as an arrow table that shares their memory."""
         ids, events, raws, exponents, values = (column[: self.rows] for column in self.columns)
         missing = events == NO_EVENT
-        owner = pa.DictionaryArray.from_arrays(_FIRST[: self.rows], pa.array([run_id]))
+        owner = pa.DictionaryArray.from_arrays(_FIRST[: self.rows], of_texts([run_id]))
         arrays = [
-            owner, pa.array(ids), pa.array(events, mask=missing if missing.any() else None),
-            pa.array(raws), pa.array(exponents), pa.array(values),
+            owner, of_numbers(ids), of_numbers(events, missing), of_numbers(raws), of_numbers(exponents),
+            of_numbers(values),
         ]  # fmt: skip
         return pa.Table.from_arrays(arrays, schema=_SCHEMA)
 
