@@ -1,11 +1,11 @@
-"""hash: probabilistic clocks alone, with the detector of Mostefaoui and Weiss, and with the hash error detector."""
+"""hash: probabilistic clocks alone, with the Mostefaoui detector, and with the hash error detector."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from analysis.plots import Plot
 from bridge.network import AbstractNetwork, Network, normal_delay
@@ -21,6 +21,15 @@ from studies.study import MS_PS, Params, Study
 SMALL = 500
 """Up to so many processes the order of each sender is looked at too."""
 DETECTORS = ("none", "mostefaoui", "hash")
+READINGS: list[dict[str, Any]] = [
+    *({"entries": entries} for entries in (1, 2, 3, 4, 6)),
+    *({"entries": entries, "intervals": "steady"} for entries in (2, 3)),
+    *({"delay_sd_ms": sd} for sd in (4.472, 10.0, 15.0)),
+]
+TESTED_ONCE: list[dict[str, Any]] = [
+    *({"processes": processes, "rate": 110, "messages": 5000} for processes in (500, 1000)),
+    *({"clock_size": 25, "rate": rate, "messages": 2500} for rate in (25, 50, 75)),
+]
 
 
 class HashParams(Params):
@@ -46,6 +55,14 @@ class HashParams(Params):
     payload_bytes: int = Field(100, ge=0)
     reaction_ms: float = Field(1.0, gt=0, description="L, the reaction time of a process")
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.entries > self.clock_size:
+            raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
+        if self.remember & (self.remember - 1):
+            raise ValueError(f"remember={self.remember} is not a power of two")
+        return self
+
 
 class HashStudy(Study):
     """The error detectors."""
@@ -69,21 +86,8 @@ class HashStudy(Study):
             for clock_size in (20, 25, 50)
             for rate in (20, 40, 60, 80, 100)
         ],
-        "readings": [
-            {"detector": "mostefaoui", "messages": 20_000, **reading}
-            for reading in (
-                *({"entries": entries} for entries in (1, 2, 3, 4, 6)),
-                *({"entries": entries, "intervals": "steady"} for entries in (2, 3)),
-                *({"delay_sd_ms": sd} for sd in (4.472, 10.0, 15.0)),
-            )
-        ],
-        "tested_once": [
-            {"detector": "hash", "retest": False, **point}
-            for point in (
-                *({"processes": processes, "rate": 110, "messages": 5000} for processes in (500, 1000)),
-                *({"clock_size": 25, "rate": rate, "messages": 2500} for rate in (25, 50, 75)),
-            )
-        ],
+        "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
+        "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
     }
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",

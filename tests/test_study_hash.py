@@ -47,12 +47,11 @@ def test_a_vector_clock_makes_no_errors():
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"entries": 60}, "60 entries per process do not fit a clock of 50"), ({"remember": 100}, "power of two")],
+    [({"entries": 60}, "60 entries per process do not fit a clock_size of 50"), ({"remember": 100}, "power of two")],
 )
 def test_what_cannot_be_is_refused_in_words(wrong, words):
-    study = HashStudy()
     with pytest.raises(UserError, match=words):
-        study.protocol(make_params(study, {"detector": "hash", **wrong}))
+        make_params(HashStudy(), wrong)
 
 
 def test_steady_senders_keep_the_rate_and_nearly_the_interval():
