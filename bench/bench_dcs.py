@@ -12,18 +12,26 @@ PLAIN_ENTRIES = 260
 """The paper's fixed clock for this load."""
 
 
-def _deliveries_per_s(**parameters: Any) -> tuple[float, dict[str, float]]:
-    job = Job("dcs23", {"duration_s": DURATION_S, **parameters}, 1, "inline")
-    run_job(Job("dcs23", {"duration_s": 2.0, "processes": 20, **parameters}, 1, "inline"))  # compiles
+ROUNDS = 3
+"""The two take turns; the best of each counts, for whatever else runs on the machine only makes them slower."""
+
+
+def _deliveries_per_s(duration_s: float, **parameters: Any) -> tuple[float, dict[str, float]]:
     began = time.process_time()
-    found = run_job(job).scalars
+    found = run_job(Job("dcs23", {"duration_s": duration_s, **parameters}, 1, "inline")).scalars
     return found["deliveries"] / (time.process_time() - began), found
 
 
 def run() -> dict[str, float]:
     """1,000 processes, checker and digest included, per second of processor time."""
-    dynamic, found = _deliveries_per_s()
-    plain, _ = _deliveries_per_s(entries=PLAIN_ENTRIES)
+    for entries in (0, PLAIN_ENTRIES):
+        _deliveries_per_s(2.0, processes=20, entries=entries)  # compiles
+    dynamic = plain = 0.0
+    found: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        rate, found = _deliveries_per_s(DURATION_S)
+        dynamic = max(dynamic, rate)
+        plain = max(plain, _deliveries_per_s(DURATION_S, entries=PLAIN_ENTRIES)[0])
     return {
         "dcs_deliveries_per_s": dynamic,
         "plain_deliveries_per_s": plain,

@@ -29,8 +29,8 @@ often as in the paper."""
 OWN_MEAN = 228
 """Entries the dynamic clock has on average here under the bell: the fair size for a fixed one, besides the paper's."""
 BIN_S = 10
-CAPACITY_ENTRIES = 2000
-"""No clock grows beyond this: twice what the highest load of the paper needs at its strictest target."""
+SPARE = 1.5
+"""A dynamic clock may grow to what this many times the highest load asks for."""
 
 
 class Dcs23Params(Params):
@@ -152,7 +152,8 @@ class Dcs23Study(Study):
 
 def capacity(params: Dcs23Params) -> int:
     """How many components a dynamic clock may have."""
-    return max(1, CAPACITY_ENTRIES // params.component_size)
+    most = _sizing(params)(np.array([params.rate * SPARE]))[0]
+    return max(4, int(np.ceil(most / params.component_size)))
 
 
 def policy(params: Dcs23Params) -> Policy:

@@ -15,12 +15,9 @@ from pycontrol.protocols.dcs.state import (
     ABSENT,
     CONTROL_ARRIVED,
     DELIVERED,
-    DONE,
-    NEW,
     REMOVED,
     SENT_ENTRIES,
     WAITED,
-    WAITS,
 )
 from pycontrol.slots import DEAD, NEXT, forget, give_back, has_room, slot_of, take
 
@@ -62,10 +59,18 @@ def _count_in(clock, size, f, sender, m_s_incr, p, slot):
 
 
 @numba.njit(cache=True)
-def _note(done, got, heard, left, p, slot):
+def _is_here(got, waits, waiting, p, slot):
+    """Whether the process has delivered the message or delays it."""
+    here = got[p, slot >> 6] >> np.uint64(slot & 63) & ONE != 0
+    for i in range(waits[p]):
+        here |= waiting[p, i] == slot
+    return here
+
+
+@numba.njit(cache=True)
+def _note(got, heard, left, p, slot):
     """The process has the message; returns how many processes still lack it."""
     heard[p] += 1
-    done[slot, p] = DONE
     got[p, slot >> 6] |= ONE << np.uint64(slot & 63)
     left[slot] -= 1
     return left[slot]
@@ -83,7 +88,7 @@ def _deliver(s, p, slot):
     size = s.clock.shape[1] // s.incarnation.shape[1]
     _count_in(s.clock, size, s.f, s.sender[slot], s.m_s_incr, p, slot)
     s.counts[DELIVERED] += 1
-    if _note(s.done, s.got, s.heard, s.left, p, slot) == 0:
+    if _note(s.got, s.heard, s.left, p, slot) == 0:
         _release(s.ring, s.free, s.slots, slot, s.m_id[slot])
 
 
@@ -112,7 +117,6 @@ def _broadcast(s, p):
     s.sender[slot] = p
     s.m_id[slot] = message
     s.left[slot] = len(s.active)
-    s.done[slot] = NEW
     s.last_with[p, :length] = message
     s.counts[SENT_ENTRIES] += entries
     _forget_slot(s, slot)
@@ -126,7 +130,6 @@ def _wait(s, p, slot):
     s.counts[WAITED] += 1
     s.waiting[p, s.waits[p]] = slot
     s.waits[p] += 1
-    s.done[slot, p] = WAITS
 
 
 @numba.njit(cache=True)
@@ -157,7 +160,7 @@ def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
     What nearly every arrival does is done on single arrays: handing all of `s` to a function costs more than that.
     """
     op, when, who, what = log
-    waits, done, active, length, past, got = s.waits, s.done, s.active, s.length, s.past, s.got
+    waits, active, length, past, got = s.waits, s.active, s.length, s.past, s.got
     clock, f, sender, m_s_incr, heard, left, counts = s.clock, s.f, s.sender, s.m_s_incr, s.heard, s.left, s.counts
     ring, slots, incarnation, m_incarnation = s.ring, s.slots, s.incarnation, s.m_incarnation
     size = clock.shape[1] // s.incarnation.shape[1]
@@ -172,7 +175,7 @@ def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
                 row += 1
                 continue
             slot = slot_of(ring, slots, ref[row])
-            if slot == DEAD or done[slot, p] != NEW:  # a second copy
+            if slot == DEAD or _is_here(got, waits, s.waiting, p, slot):  # a second copy
                 row += 1
                 continue
             if waits[p] == s.waiting.shape[1]:
@@ -190,7 +193,7 @@ def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
             if ready:
                 _count_in(clock, size, f, sender[slot], m_s_incr, p, slot)
                 counts[DELIVERED] += 1
-                if _note(done, got, heard, left, p, slot) == 0:
+                if _note(got, heard, left, p, slot) == 0:
                     _release(ring, s.free, slots, slot, ref[row])
                 if waits[p]:
                     rows = _deliver_waiting(s, p, now, log, rows)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.state import DONE, REMOVED, WAITS, State
+from pycontrol.protocols.dcs.state import REMOVED, State
 from pycontrol.slots import NEXT
 
 DEACTIVATE, REMOVE = 0, 1
@@ -55,7 +55,8 @@ class Round:
 def begin(s: State, number: int, kind: int, starter: int) -> Round:
     """Phase 1 at the starter: the round about its highest active (Deactivate) or highest (Remove) component."""
     k = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
-    unknown = np.flatnonzero((s.left > 0) & (s.done[:, starter] != DONE))
+    live = np.flatnonzero(s.left > 0)
+    unknown = live[~s.has(np.array([starter]), live)[0]]
     carrying = unknown[(s.length[unknown] > k) & (s.m_incarnation[unknown, k] == s.incarnation[starter, k])]
     return Round(
         number, kind, starter, k, int(s.incarnation[starter, k]), s.component(np.array([starter]), k)[0].copy(),
@@ -114,7 +115,7 @@ def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool
     """C_k is the last component and inactive; the process has delivered all that the starter had, and the starter had
     delivered all the process sent with C_k: so nothing that carries C_k is on its way."""
     known = np.flatnonzero((s.left > 0) & (s.m_id < r.horizon) & ~np.isin(s.m_id, r.unknown))
-    has_all = (s.done[known][:, nodes] == DONE).all(axis=0)
+    has_all = s.has(nodes, known).all(axis=1)
     sent_all = (s.last_with[nodes, r.k] < r.horizon) & ~np.isin(nodes, r.unknown_with)
     idle = (s.active[nodes] <= r.k) & (s.total[nodes] <= r.k + 1) & (s.incarnation[nodes, r.k] == r.incarnation)
     return idle & has_all & sent_all
@@ -127,5 +128,8 @@ def _increments(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]
 
 def _waits_for_increment(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
     """Whether the process delays the delivery of a message that increments C_k."""
-    incrementing = np.flatnonzero((s.left > 0) & (s.m_s_incr == k).any(axis=1))
-    return (s.done[incrementing][:, nodes] == WAITS).any(axis=0)
+    found = np.zeros(len(nodes), np.bool_)
+    for i in np.flatnonzero(s.waits[nodes] > 0):
+        slots = s.waiting[nodes[i], : s.waits[nodes[i]]]
+        found[i] = (s.m_s_incr[slots] == k).any()
+    return found

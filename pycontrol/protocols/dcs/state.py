@@ -35,9 +35,6 @@ ABSENT = -1
 """Places in `counts`."""
 COUNTS = 7
 
-NEW, DONE, WAITS = 0, 1, 2
-"""What a process has done with a message: not received, delivered, received and waiting."""
-
 
 class State(NamedTuple):
     """Processes by row, messages in flight by slot."""
@@ -68,7 +65,6 @@ class State(NamedTuple):
     got: U64  # [N, slots / 64] bit s: the process has delivered the message in slot s
     past: U64  # [slots, slots / 64] what the sender had delivered, of the messages in flight
     left: I32  # [slots] how many processes have not delivered it yet
-    done: NDArray[np.uint8]  # [slots, N] NEW, DONE or WAITS
     counts: I64  # [COUNTS]
     seed: I64  # [1]
 
@@ -81,6 +77,11 @@ class State(NamedTuple):
     def size(self) -> int:
         """M: entries of a component."""
         return self.clock.shape[1] // self.capacity
+
+    def has(self, nodes: I32, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these processes have delivered which of the messages in these slots: [nodes, slots]."""
+        bits = self.got[np.asarray(nodes)[:, None], (slots >> 6)[None, :]] >> (slots & 63).astype(np.uint64)
+        return (bits & np.uint64(1)).astype(np.bool_)
 
     def component(self, nodes: I32, k: int) -> I32:
         """The entries of component k at some processes."""
@@ -127,7 +128,6 @@ def initial_state(
         got=np.zeros((nodes, places // 64), np.uint64),
         past=np.zeros((places, places // 64), np.uint64),
         left=np.zeros(places, np.int32),
-        done=np.zeros((places, nodes), np.uint8),
         counts=np.zeros(COUNTS, np.int64),
         seed=np.array([seed], np.int64),
     )
@@ -140,7 +140,7 @@ def more_slots(s: State, slots: Slots) -> State:
     extra = slots.capacity - len(s.left)
     wide = ((0, 0), (0, extra // 64))
     s = s._replace(got=np.pad(s.got, wide), past=np.pad(s.past, wide))
-    per_slot = ("need", "length", "m_incarnation", "m_s_incr", "sender", "m_id", "past", "left", "done")
+    per_slot = ("need", "length", "m_incarnation", "m_s_incr", "sender", "m_id", "past", "left")
     longer = {k: np.concatenate([a := getattr(s, k), np.zeros((extra, *a.shape[1:]), a.dtype)]) for k in per_slot}
     return s._replace(ring=slots.ring, free=slots.free, **longer)
 
