@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from analysis import store
 from bridge.errors import UserError, unknown
@@ -114,7 +114,7 @@ def _print_scalars(console: Console, study: Study, jobs: list[Job], found: list[
         points.setdefault(_label(run["parameters"], [job.parameters for job in jobs]), []).append(run)
     if not points:
         return
-    table = Table("scalar", *points, title=f"{study.name}: {study.title} ({found[0]['engine_version']})")
+    table = Table(Column("scalar", no_wrap=True), *points, title=f"{study.name}: {study.title} ({found[0]['engine_version']})")
     names = dict.fromkeys(name for run in found for name in run["scalars"])
     for name in names:
         table.add_row(name, *(_mean(runs, name) for runs in points.values()))
