@@ -114,7 +114,8 @@ def _print_scalars(console: Console, study: Study, jobs: list[Job], found: list[
         points.setdefault(_label(run["parameters"], [job.parameters for job in jobs]), []).append(run)
     if not points:
         return
-    table = Table(Column("scalar", no_wrap=True), *points, title=f"{study.name}: {study.title} ({found[0]['engine_version']})")
+    title = f"{study.name}: {study.title} ({found[0]['engine_version']})"
+    table = Table(Column("scalar", no_wrap=True), *points, title=title)
     names = dict.fromkeys(name for run in found for name in run["scalars"])
     for name in names:
         table.add_row(name, *(_mean(runs, name) for runs in points.values()))
