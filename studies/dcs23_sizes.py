@@ -103,8 +103,10 @@ def read_runs(folder: Path) -> pd.DataFrame:
     parameters = store.read_arrow(folder, "parameters").to_pandas()
     wide = parameters.pivot(index="run_id", columns="name", values="value")
     mine = wide[(wide.load == "constant") & (wide.entries.astype(int) > 0)]
-    runs = mine[["rate", "entries"]].astype(float).join(scalars[COUNTS])
-    return runs.reset_index(drop=True)
+    seeds = store.read_arrow(folder, "runs").to_pandas().set_index("run_id").seed
+    runs = mine[["rate", "entries"]].astype(float).join(scalars[COUNTS]).join(seeds)
+    # Runs that differ in nothing a fixed clock knows of are one run.
+    return runs.drop_duplicates(["rate", "entries", "seed"]).reset_index(drop=True)
 
 
 if __name__ == "__main__":
