@@ -8,13 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inet_probe import ENGINE, needs_inet, run
-from ns3_probe import (
+from air_probe import (
     FIRST_HOST,
     MS,
     ONE_CELL,
     REACH_MM,
-    WIRES,
     Probe,
     S,
     distance_mm,
@@ -22,51 +20,17 @@ from ns3_probe import (
     one_after_the_other,
     positions,
 )  # fmt: skip
+from inet_probe import ENGINE, needs_inet, run
 
 from bridge.engine import RunSpec
 from bridge.engines.omnet_find import find_omnetpp
 from bridge.engines.omnet_inet import INET_EDGE, plain_command
 from bridge.errors import RunError, UserError
-from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
+from bridge.network import WIRE, WIRELESS_TCP
 from bridge.workload import Faults, Segment, Workload
 from pycontrol.node import EVERYONE
 
 pytestmark = needs_inet
-
-
-class Flood(Probe):
-    """Stations repeat what hosts say, in the air and over the wires."""
-
-    def on_packet(self, content, sender, interface):
-        super().on_packet(content, sender, interface)
-        if self.id >= FIRST_HOST or (interface == WIRELESS and sender < FIRST_HOST):
-            return
-        self.send(EVERYONE, content, 100)
-        for a, b in WIRES:
-            if interface == WIRELESS and self.id in (a, b):
-                self.send(a + b - self.id, content, 100, WIRE)
-
-
-BUSY = network(20, workload=Workload(20, FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389)
-
-
-# ---- determinism ----------------------------------------------------------------------------------------------------
-
-
-def test_the_same_seed_gives_the_same_run_and_another_seed_another():
-    first, again, other = (run(BUSY, 2, Flood, seed)[1] for seed in (1, 1, 2))
-    assert first.digest == again.digest
-    assert first.finish == again.finish
-    assert first.digest != other.digest
-    assert "INET" in first.engine_version
-
-
-@pytest.mark.parametrize("cap", [1, 16])
-def test_the_outcome_does_not_depend_on_how_events_are_batched(cap):
-    whole, batched = run(BUSY, 2, Flood)[1], run(BUSY, 2, Flood, cap=cap)[1]
-    assert batched.windows > whole.windows
-    assert batched.digest == whole.digest
-    assert batched.finish == whole.finish
 
 
 # ---- the radio ------------------------------------------------------------------------------------------------------

@@ -6,67 +6,32 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ns3_probe import (
-    ENGINE,
+from air_probe import (
+    BUSY,
     FIRST_HOST,
     MS,
     ONE_CELL,
     REACH_MM,
-    WIRES,
+    Flood,
     Log,
     Probe,
     S,
     distance_mm,
-    needs_ns3,
     network,
     one_after_the_other,
     positions,
-    run,
 )  # fmt: skip
+from ns3_probe import ENGINE, needs_ns3, run
 
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError, UserError
 from bridge.events import Kind, unpack_position
-from bridge.network import WIRE, WIRELESS, WIRELESS_TCP, AbstractNetwork, constant_delay
+from bridge.network import WIRE, WIRELESS_TCP, AbstractNetwork, constant_delay
 from bridge.workload import Faults, Script, Segment, Workload
 from pycontrol.node import EVERYONE, PerNode
 from pycontrol.protocol import Context
 
 pytestmark = needs_ns3
-
-
-class Flood(Probe):
-    """Stations repeat what hosts say, in the air and over the wires."""
-
-    def on_packet(self, content, sender, interface):
-        super().on_packet(content, sender, interface)
-        if self.id >= FIRST_HOST or (interface == WIRELESS and sender < FIRST_HOST):
-            return
-        self.send(EVERYONE, content, 100)
-        for a, b in WIRES:
-            if interface == WIRELESS and self.id in (a, b):
-                self.send(a + b - self.id, content, 100, WIRE)
-
-
-BUSY = network(20, workload=Workload(20, FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389)
-
-
-# ---- determinism ----------------------------------------------------------------------------------------------------
-
-
-def test_the_same_seed_gives_the_same_run_and_another_seed_another():
-    first, again, other = (run(BUSY, 2, Flood, seed)[1] for seed in (1, 1, 2))
-    assert first.digest == again.digest
-    assert first.finish == again.finish
-    assert first.digest != other.digest
-
-
-@pytest.mark.parametrize("cap", [1, 16])
-def test_the_outcome_does_not_depend_on_how_events_are_batched(cap):
-    whole, batched = run(BUSY, 2, Flood)[1], run(BUSY, 2, Flood, cap=cap)[1]
-    assert batched.windows > whole.windows
-    assert batched.digest == whole.digest
-    assert batched.finish == whole.finish
 
 
 # ---- the radio ------------------------------------------------------------------------------------------------------
