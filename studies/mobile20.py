@@ -37,7 +37,7 @@ RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "fault
 """Broadcasts a second of the whole system, as in Section V."""
 
 WARMUP_S = {"static_tcp": 60}
-DRAIN_S = {"static_tcp": 120}
+DRAIN_S = {"static_tcp": 120, "faults": 90}
 """Where 5 s and 15 s are too short."""
 
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
@@ -53,7 +53,7 @@ class Mobile20Params(Params):
     radio: Literal["unitdisk", "wifi"] = "unitdisk"
     radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
     warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
-    drain_s: int = Field(0, ge=0, description="silence at the end; 0: 15, for static_tcp 120")
+    drain_s: int = Field(0, ge=0, description="silence at the end; 0: 15, for static_tcp 120, for faults 90")
     spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
     outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
     reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
