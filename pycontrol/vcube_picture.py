@@ -1,6 +1,6 @@
 """Draws the tree of a source in a VCube of 16, and the tree that repairs itself after a crash, as SVG.
 
-    python -m pycontrol.vcube_picture docs/images/vcube-tree.svg
+python -m pycontrol.vcube_picture docs/images/vcube-tree.svg
 """
 
 from __future__ import annotations

@@ -143,6 +143,7 @@ def test_balancing_moves_processes_off_the_busy_component():
 
 def test_turns_go_round():
     nodes = np.arange(10, dtype=np.int32)
+
     def view(tick):
         return type("V", (), {"tick": tick, "nodes": nodes, "all_nodes": 10})()
 

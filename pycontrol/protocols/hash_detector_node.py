@@ -203,9 +203,7 @@ class HashDetectorProcesses(PerNode):
 
     node_class = HashDetectorNode
 
-    def __init__(
-        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False
-    ) -> None:
+    def __init__(self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False) -> None:
         super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest))
         self.clock_size, self.entries = clock_size, entries
 
