@@ -14,37 +14,25 @@ import tempfile
 import time
 from collections.abc import Mapping
 
-from bridge.engine import RunSpec
+from bench.mobile import SEED, cost_by_hosts, run_mobile
 from bridge.engines.omnet import OmnetEngine
 from bridge.engines.omnet_find import Found, find_omnetpp
 from bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
 from bridge.errors import RunError, UserError
-from pycontrol.loop import Outcome, passive_mask, run_protocol
-from studies.mobile20 import STATIONS, WIRES, Mobile20Params, Mobile20Study
+from studies.mobile20 import STATIONS, WIRES, Mobile20Params
 
-HOSTS = (35, 70, 140, 280)
-SEED = 1
 ROUNDS = 3
 HEADERS_BYTES = 8 + 20 + 21 + 11
 """UDP, IPv4, MAC, and the unit disk radio's own: what a frame in the air has on top of its payload."""
 
 
 def run() -> dict:
-    """Figures of the bridge's cost, and by number of hosts (25 broadcasts a second of the whole system)."""
+    """Figures of the bridge's cost, and by number of hosts."""
     engine, found = OmnetEngine(), find_omnetpp()
     why = engine.missing() or (missing_inet(found) if found else None)
     if why or found is None:
         raise UserError(str(why))
-    figures = _overhead(engine, found)
-    for hosts in HOSTS:
-        outcome, simulated_s = _bridged(
-            engine, Mobile20Params(experiment="dynamic", hosts=hosts, duration_s=8, drain_s=1)
-        )
-        figures[f"wall_s_per_simulated_s_{hosts}_hosts"] = outcome.wall_s / simulated_s
-        figures[f"controller_share_{hosts}_hosts"] = outcome.controller_s / outcome.wall_s
-        figures[f"simulator_events_per_simulated_s_{hosts}_hosts"] = outcome.finish.events / simulated_s
-        figures[f"windows_per_simulated_s_{hosts}_hosts"] = outcome.windows / simulated_s
-    return figures
+    return _overhead(engine, found) | cost_by_hosts(engine, "unitdisk")
 
 
 def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
@@ -53,7 +41,7 @@ def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
     bridged, plain, bridged_cpu_s, plain_cpu_s = [], [], [], []
     for _ in range(ROUNDS):
         before_s = _cpu_s()
-        outcome, simulated_s = _bridged(engine, params)
+        outcome, simulated_s = run_mobile(engine, params)
         between_s = _cpu_s()
         bridged.append(outcome)
         plain.append(_plain(found, params, simulated_s, outcome.finish.scalars))
@@ -72,17 +60,6 @@ def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
 def _cpu_s() -> float:
     """Processor time of this process and of the simulators it has run so far."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-
-
-def _bridged(engine: OmnetEngine, params: Mobile20Params) -> tuple[Outcome, float]:
-    study = Mobile20Study()
-    protocol, duration_ps = study.protocol(params), study.duration_ps(params)
-    network = study.network(params, SEED)
-    spec = RunSpec(
-        study.name, params.model_dump(), SEED, network, study.reaction_ps(params), duration_ps,
-        passive_kinds=passive_mask(protocol),
-    )  # fmt: skip
-    return run_protocol(engine, spec, protocol, study.observers(params, network.nodes)), duration_ps / 1e12
 
 
 def _plain(found: Found, params: Mobile20Params, simulated_s: float, air: Mapping[tuple[str, str], float]) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bridge.errors import UserError
 
@@ -12,7 +14,7 @@ CONTRACT = 1
 PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 
 try:
-    from proto import causeway_pb2 as pb
+    pb: Any = importlib.import_module("proto.causeway_pb2")  # generated: mypy cannot see into it
 except ImportError as error:  # pragma: no cover - only in a checkout that was never set up
     raise UserError("proto/causeway_pb2.py is not built or too new for this protobuf; run `make setup`") from error
 
