@@ -35,7 +35,7 @@ EXACT = [
 
 @pytest.mark.parametrize(("scripts", "components"), EXACT, ids=str)
 def test_with_exact_entries_causality_holds_and_nothing_is_stuck_in_any_order(scripts, components):
-    outcomes(scripts, size=3, components=components, exact=True)
+    assert outcomes(scripts, size=3, components=components, exact=True), "no order was explored"
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_with_exact_entries_causality_holds_and_nothing_is_stuck_in_any_order(sc
     ids=str,
 )
 def test_longer_scripts_with_two_rounds_hold_too(scripts, components):
-    outcomes(scripts, size=3, components=components, exact=True)
+    assert outcomes(scripts, size=3, components=components, exact=True), "no order was explored"
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -55,7 +55,7 @@ def test_longer_scripts_with_two_rounds_hold_too(scripts, components):
     ids=str,
 )
 def test_with_shared_entries_nothing_is_stuck_in_any_order(scripts, components, size):
-    outcomes(scripts, size=size, components=components)
+    assert outcomes(scripts, size=size, components=components), "no order was explored"
 
 
 def test_rounds_are_accepted_and_refused_depending_on_the_order():
@@ -218,7 +218,7 @@ def test_a_broken_process_is_caught(kind, scripts, world):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "scripts", "world"), BROKEN, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_catches_the_broken_process_passes_the_whole_one(kind, scripts, world):
-    outcomes(scripts, **world)
+    assert outcomes(scripts, **world), "no order was explored"
 
 
 # ---- larger worlds, at random --------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def test_expressions_are_nothing_else(text):
 # --- Spark against pandas ---
 
 
-def same(spark_frame, pandas_frame, by) -> None:
+def assert_same(spark_frame, pandas_frame, by) -> None:
     """The two frames hold the same rows, the numbers bit for bit."""
     ours = spark_frame.toPandas().sort_values(list(by)).reset_index(drop=True)[list(pandas_frame.columns)]
     theirs = pandas_frame.sort_values(list(by)).reset_index(drop=True)
@@ -169,7 +169,7 @@ def test_spark_gives_the_same_intervals(spark):
     frame = scalars()
     from analysis.reduce import in_spark
 
-    same(in_spark.mean_ci(spread(spark, frame), ["point"]), in_pandas.mean_ci(frame, ["point"]), ["point"])
+    assert_same(in_spark.mean_ci(spread(spark, frame), ["point"]), in_pandas.mean_ci(frame, ["point"]), ["point"])
 
 
 @pytest.mark.spark
@@ -180,7 +180,7 @@ def test_spark_sums_are_correctly_rounded_for_every_magnitude(spark):
     value = draw.normal(0, 1, 4000) * 2.0 ** draw.integers(-1074, 960, 4000)
     value[:7] = [5e-324, -5e-324, 0.0, -0.0, np.inf, np.nan, 2.0**1000]
     frame = pd.DataFrame({"g": draw.integers(0, 3, 4000), "value": value})
-    same(in_spark.group_means(spread(spark, frame), ["g"]), in_pandas.group_means(frame, ["g"]), ["g"])
+    assert_same(in_spark.group_means(spread(spark, frame), ["g"]), in_pandas.group_means(frame, ["g"]), ["g"])
 
 
 @pytest.mark.spark
@@ -192,7 +192,7 @@ def test_a_plain_spark_sum_would_be_caught(spark):
     frame = pd.DataFrame({"g": 0, "value": draw.normal(0, 1, 4000) * 10.0 ** draw.integers(-20, 20, 4000)})
     plain = spread(spark, frame).groupBy("g").agg(F.count("value").alias("rows"), F.avg("value").alias("mean"))
     with pytest.raises(AssertionError):
-        same(plain, in_pandas.group_means(frame, ["g"]), ["g"])
+        assert_same(plain, in_pandas.group_means(frame, ["g"]), ["g"])
 
 
 @pytest.mark.spark
@@ -201,14 +201,16 @@ def test_spark_gives_the_same_percentiles_and_histograms(spark):
 
     frame, levels = scalars(), [0.0, 2.5, 50.0, 97.5, 100.0]
     by = ["point", "level"]
-    same(
+    assert_same(
         in_spark.percentiles(spread(spark, frame), ["point"], levels),
         in_pandas.percentiles(frame, ["point"], levels),
         by,
     )
     wide = (0.1, 0.3, 40)
     by = ["point", "bin"]
-    same(in_spark.histogram(spread(spark, frame), ["point"], *wide), in_pandas.histogram(frame, ["point"], *wide), by)
+    assert_same(
+        in_spark.histogram(spread(spark, frame), ["point"], *wide), in_pandas.histogram(frame, ["point"], *wide), by
+    )
 
 
 @pytest.mark.spark
@@ -217,10 +219,14 @@ def test_spark_gives_the_same_series_batches_and_warmup(spark):
 
     frame = samples().assign(study="s")
     there, width = spread(spark, frame), 10**11
-    same(in_spark.time_series(there, ["study"], width), in_pandas.time_series(frame, ["study"], width), ["start_ps"])
-    same(in_spark.batch_means(there, ["run_id"]), in_pandas.batch_means(frame, ["run_id"]), ["run_id"])
+    assert_same(
+        in_spark.time_series(there, ["study"], width), in_pandas.time_series(frame, ["study"], width), ["start_ps"]
+    )
+    assert_same(in_spark.batch_means(there, ["run_id"]), in_pandas.batch_means(frame, ["run_id"]), ["run_id"])
     whole = frame.fillna({"value": 0.0})
     there = spread(spark, whole)
-    same(in_spark.warmup(there, ["run_id"]), in_pandas.warmup(whole, ["run_id"]), ["run_id"])
+    assert_same(in_spark.warmup(there, ["run_id"]), in_pandas.warmup(whole, ["run_id"]), ["run_id"])
     columns = ["run_id", "time_ps", "value"]
-    same(in_spark.steady(there, ["run_id"]).select(columns), in_pandas.steady(whole, ["run_id"])[columns], columns)
+    assert_same(
+        in_spark.steady(there, ["run_id"]).select(columns), in_pandas.steady(whole, ["run_id"])[columns], columns
+    )
