@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bridge import wire
+from bridge.core import SharedCore
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError
-from bridge.events import Actions, Window
+from bridge.events import Actions, Kind, Window
 from bridge.process import Simulator
 from bridge.recording import Recorder
 from bridge.schema import CONTRACT, schema_sha256
@@ -52,6 +53,7 @@ class PairSession:
         self._simulator: Simulator | None = None
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
+        self._core: SharedCore | None = None
         self._number = 0
         self._finished = False
         self._deadline_s = spec.deadline_s
@@ -60,6 +62,8 @@ class PairSession:
         """Listens, starts the simulator, shakes hands."""
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
+        if not self._spec.passive_kinds >> Kind.ARRIVAL & 1:  # else the simulator runs ahead while the controller works
+            self._core = SharedCore()
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
         deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
         self._simulator = Simulator(
@@ -115,6 +119,9 @@ class PairSession:
         if self._recorder is not None:
             self._recorder.discard()
             self._recorder = None
+        if self._core is not None:
+            self._core.release()
+            self._core = None
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _receive(self) -> Any:

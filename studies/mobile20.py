@@ -1,7 +1,7 @@
 """A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
 Seven stations, one in the middle of six, and hosts that stand or walk among them. A run is `warmup_s` for joining, then
-`duration_s` of the experiment, which alone is measured, then `drain_s` of silence in which everything owed must arrive.
+`duration_s` of the experiment, which alone is measured, then silence until everything owed has arrived, `drain_s` at most.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pycontrol.node import Node, PerNode
 from pycontrol.protocols.chores import Chore, with_chores
 from pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from pycontrol.protocols.mobile.failures import VICTIM_STATION, Failures
+from pycontrol.protocols.mobile.rest import Rest
 from pycontrol.protocols.mobile.sampler import EVERY_PS, Sampler
 from pycontrol.protocols.tcp_flooding import FloodingHost, FloodingStation
 from studies.study import MS_PS, S_PS, Params, Study
@@ -37,8 +38,9 @@ RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "fault
 """Broadcasts a second of the whole system, as in Section V."""
 
 WARMUP_S = {"static_tcp": 60}
-DRAIN_S = {"static_tcp": 120, "faults": 90}
-"""Where 5 s and 15 s are too short."""
+"""Where 5 s are too short."""
+DRAIN_S = 600
+"""Long enough for a cell that is overloaded when the last message is broadcast."""
 
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
@@ -53,7 +55,7 @@ class Mobile20Params(Params):
     radio: Literal["unitdisk", "wifi"] = "unitdisk"
     radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
     warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
-    drain_s: int = Field(0, ge=0, description="silence at the end; 0: 15, for static_tcp 120, for faults 90")
+    drain_s: int = Field(0, ge=0, description="the longest silence at the end; 0: 600")
     spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
     outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
     reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
@@ -150,7 +152,7 @@ class Mobile20Study(Study):
         return params.reaction_us * (MS_PS // 1000)
 
     def duration_ps(self, params: Mobile20Params) -> int:
-        return params.to_ps + (params.drain_s or DRAIN_S.get(params.experiment, 15)) * S_PS
+        return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
 
     def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
         """For TCP, what is sent is what the simulator saw on the air, in the whole run: segments and their acks."""
@@ -193,6 +195,7 @@ class MobileRun(PerNode):
         chores = []
         if id_ == 0:
             chores.append(Chore(EVERY_PS - reaction_ps, self.sampler.run))
+            chores.append(Chore(self.params.to_ps - reaction_ps, Rest(STATIONS).run))
         if id_ == VICTIM_STATION and self.params.experiment == "faults":
             chores.append(Chore(self.params.from_ps + FIRST_FAILURE_S * S_PS - reaction_ps, self.failures.run))
         return chores
