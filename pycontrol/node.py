@@ -23,10 +23,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from bridge.events import BROADCAST_PEER, Act, Actions, Kind, Window, unpack_position
+from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window, no_actions, unpack_position
 from pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
 
 EVERYONE = BROADCAST_PEER
+ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
+WORKLOAD = int(Kind.BROADCAST)
+SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
+"""Plain numbers: they are compared and stored once an event."""
+
+ACTION_TYPES = tuple(map(np.dtype, (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)))
+LOG_TYPES = tuple(map(np.dtype, (np.uint8, np.int64, np.int32, np.int64)))
 
 
 class Node:
@@ -146,7 +153,7 @@ class PerNode(Protocol):
         if copies is None or interface == 0:
             self._ages.append((self.now_ps, packet))
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((Act.SEND, effect_ps, node, packet, peer, size_bytes, interface))
+        self._actions.append((SEND, effect_ps, node, packet, peer, size_bytes, interface))
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.cancel_timer(node, key)
@@ -155,18 +162,18 @@ class PerNode(Protocol):
         self.timers[(node, key)] = timer
         self._due[timer] = (node, key)
         due_ps = self.now_ps + self.context.reaction_ps + delay_ps
-        self._actions.append((Act.SET_TIMER, due_ps, node, timer, 0, 0, 0))
+        self._actions.append((SET_TIMER, due_ps, node, timer, 0, 0, 0))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         timer = self.timers.pop((node, key), None)
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
-            self._actions.append((Act.CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0))
+            self._actions.append((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0))
 
     def switch(self, node: int, up: bool) -> None:
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((Act.NODE, effect_ps, node, 0, int(up), 0, 0))
+        self._actions.append((SWITCH, effect_ps, node, 0, int(up), 0, 0))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message
@@ -205,34 +212,36 @@ class PerNode(Protocol):
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _handle(self, kind: int, node: int, ref: int, arg: int) -> None:
-        if kind == Kind.ARRIVAL:
-            packet = self._packet(ref)
+        if kind == ARRIVAL:
+            packet = self._packets.get(ref)
             if packet is not None:
+                if packet[2] is not None:
+                    self._use_up(ref, packet)
                 self.nodes[node].on_packet(packet[0], packet[1], arg)
-        elif kind == Kind.TIMER:
+        elif kind == TIMER:
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
                 del self.timers[due]
                 self.nodes[node].on_timer(due[1])
-        elif kind == Kind.BROADCAST:
+        elif kind == LOST:
+            packet = self._packets.get(ref)
+            if packet is not None:
+                if packet[2] is not None:
+                    self._use_up(ref, packet)
+                if node >= 0:
+                    self.nodes[node].on_lost(packet[0], arg)
+        elif kind == WORKLOAD:
             self.nodes[node].on_broadcast(ref, arg)
-        elif kind == Kind.STATION:
+        elif kind == STATION:
             self.nodes[node].on_station(arg, *unpack_position(ref))
-        elif kind == Kind.LOST:
-            packet = self._packet(ref)
-            if packet is not None and node >= 0:
-                self.nodes[node].on_lost(packet[0], arg)
-        elif kind == Kind.NODE:
+        elif kind == NODE:
             self._up_or_down(node, bool(arg))
 
-    def _packet(self, ref: int) -> list[Any] | None:
-        """The packet, one copy of which is used up."""
-        packet = self._packets.get(ref)
-        if packet is not None and packet[2] is not None:
-            packet[2] -= 1
-            if packet[2] == 0:
-                del self._packets[ref]
-        return packet
+    def _use_up(self, ref: int, packet: list[Any]) -> None:
+        """One of the copies that are known to come has come, or will not."""
+        packet[2] -= 1
+        if packet[2] == 0:
+            del self._packets[ref]
 
     def _up_or_down(self, node: int, up: bool) -> None:
         if up:
@@ -249,18 +258,16 @@ class PerNode(Protocol):
 
     def _tell_observers(self) -> None:
         if self._log:
-            op, time_ps, node, message = zip(*self._log, strict=True)
+            self.context.observe(*_columns(self._log, LOG_TYPES))
             self._log.clear()
-            self.context.observe(
-                np.array(op, np.uint8),
-                np.array(time_ps, np.int64),
-                np.array(node, np.int32),
-                np.array(message, np.int64),
-            )
 
     def _take_actions(self) -> Actions:
-        columns: tuple[Any, ...] = tuple(zip(*self._actions, strict=True)) or ((),) * 7
+        if not self._actions:
+            return no_actions(True) if self.stop else NO_ACTIONS
+        actions = Actions(*cast(Any, _columns(self._actions, ACTION_TYPES)), self.stop)
         self._actions.clear()
-        types = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
-        arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
-        return Actions(*cast(Any, [*arrays, self.stop]))
+        return actions
+
+
+def _columns(rows: list[Any], types: tuple[np.dtype, ...]) -> list[Any]:
+    return [np.array(column, type_) for column, type_ in zip(zip(*rows, strict=True), types, strict=True)]
