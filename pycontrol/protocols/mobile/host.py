@@ -278,8 +278,9 @@ class Host(Node):
         self.seq_C += 1
         self._save_position()
         if isinstance(m, AppCo) or self.id not in m.M_d:
-            self.deliver(m.data.message)
-            self.meter.delivered(m.data.message, self.now_ps)
+            message = m.data.message
+            self.deliver(message)
+            self.meter.delivered(message, self.host.now_ps)
 
     def _fifo_deliver(self) -> None:
         """Takes from RBuffer what has its turn now."""

@@ -71,8 +71,8 @@ class Meter:
 
     def arrived(self, message: Any, node: Node) -> None:
         """A copy reached a node."""
-        self.now_ps = node.now_ps
-        if self.counting and _concerns(message, node):
+        self.now_ps = now_ps = node.host.now_ps
+        if self.from_ps <= now_ps < self.to_ps and _concerns(message, node):
             self.arrivals += 1
 
     def lost(self, message: Any, node: Node) -> None:
@@ -138,7 +138,9 @@ class Meter:
 def _concerns(message: Any, node: Node) -> bool:
     """Whether the copy is one that this node waits for: of its own cell or to itself, and over the air."""
     kind = message.kind
-    if kind in ("App_sh", "ack_C", "App_Co"):
+    if kind == "App_sh":  # nearly all there is
+        return message.id_C == getattr(node, "id_C", None)
+    if kind in ("ack_C", "App_Co"):
         return message.id_C == getattr(node, "id_C", None) and getattr(message, "id_hdest", node.id) == node.id
     if kind in ("App_hs", "ack_h"):
         h = getattr(node, "h", {}).get(message.id_h)
