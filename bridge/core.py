@@ -13,6 +13,7 @@ import socket
 
 SWITCH = "CAUSEWAY_SHARE_CORE"
 """Environment: 0 turns this off."""
+CLAIM = "causeway-core"
 
 
 class SharedCore:
@@ -45,7 +46,7 @@ def _claim(core: int) -> socket.socket | None:
     """A name in Linux's abstract namespace: it has one owner at a time, and is gone with the process."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        claim.bind(f"\0causeway-core-{core}")
+        claim.bind(f"\0{CLAIM}-{core}")
     except OSError:
         claim.close()
         return None

@@ -1,7 +1,8 @@
 """A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
 Seven stations, one in the middle of six, and hosts that stand or walk among them. A run is `warmup_s` for joining, then
-`duration_s` of the experiment, which alone is measured, then silence until everything owed has arrived, `drain_s` at most.
+`duration_s` of the experiment, which alone is measured, then silence until everything owed has arrived, but not longer
+than `drain_s`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import dist
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bridge.errors import RunError
 from bridge.recording import CONTROLLER, describe, frames
 from cli.replay import replay_file
 from pycontrol.protocols.mobile.failures import Failures
+from pycontrol.protocols.mobile.rest import Rest
 from studies import registry
 from studies.mobile20 import RATES, WIRES, Mobile20Params, station_places
 
@@ -83,3 +85,40 @@ def test_a_recording_with_a_changed_answer_is_refused(tmp_path: Path, monkeypatc
 
 def test_a_recording_holds_answers_too() -> None:
     assert any(direction == CONTROLLER for direction, _ in frames(RECORDINGS[0]))
+
+
+class _Quiet:
+    """Stands for a node of which the end of a run asks only its buffers."""
+
+    def __init__(self, **state: object) -> None:
+        self.SBuffer: list[object] = []
+        self.h: dict[int, object] = {}
+        self.state = SimpleNamespace(value="estab")
+        self.__dict__.update(state)
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        {"station": {"SBuffer": ["a message"]}},
+        {"station": {"h": {9: SimpleNamespace(H_lock=True, m_nd=[])}}},
+        {"station": {"h": {9: SimpleNamespace(H_lock=False, m_nd=["a message"])}}},
+        {"host": {"SBuffer": ["a message"]}},
+        {"host": {"state": SimpleNamespace(value="conn")}},
+        {"station": {"in_flight": 1, "pending": {}}},
+        {"host": {"connected": False}},
+    ],
+)
+def test_a_run_goes_on_while_anything_may_still_arrive(busy: dict[str, dict[str, object]]) -> None:
+    ends: list[bool] = []
+    station, host = _Quiet(**busy.get("station", {})), _Quiet(**busy.get("host", {}))
+    node = SimpleNamespace(
+        host=SimpleNamespace(nodes=[station, host], context=SimpleNamespace(reaction_ps=1)),
+        stop=lambda: ends.append(True),
+    )
+    rest = Rest(stations=1)
+    assert all(rest.run(node) is not None for _ in range(10)), "busy: it looks again"  # type: ignore[arg-type]
+    assert not ends
+    node.host.nodes = [_Quiet(), _Quiet()]
+    assert [rest.run(node) is None for _ in range(3)] == [False, False, True], "three quiet looks in a row end it"  # type: ignore[arg-type]
+    assert ends == [True]
