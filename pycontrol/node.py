@@ -264,7 +264,7 @@ class PerNode(Protocol):
     def _take_actions(self) -> Actions:
         if not self._actions:
             return no_actions(True) if self.stop else NO_ACTIONS
-        actions = Actions(*cast(Any, _columns(self._actions, ACTION_TYPES)), self.stop)
+        actions = Actions(*cast(Any, [*_columns(self._actions, ACTION_TYPES), self.stop]))
         self._actions.clear()
         return actions
 
