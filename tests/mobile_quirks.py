@@ -302,3 +302,18 @@ def everybody_in_the_cell_is_answered(m: pytest.MonkeyPatch) -> None:
         real(self, content, sender, interface)
 
     m.setattr(Station, "on_packet", printed)
+
+
+def any_ack_clears_what_was_not_delivered(m: pytest.MonkeyPatch) -> None:
+    """(2.13-17) m_nd is cleared as a whole, if seq_C is before what SBuffer holds: whatever of it was acknowledged."""
+    real = Station._on_ack_h
+
+    def printed(self: Station, a: AckH) -> None:
+        h = self.h.get(a.id_h)
+        if h is None or h.H_lock or h.Ses != a.Ses or not a.Co:
+            real(self, a)
+        elif a.seq_C < self.SBuffer.minSeq():
+            h.m_nd.clear()
+            self._send_init_ack(a.id_h, h)
+
+    m.setattr(Station, "_on_ack_h", printed)
