@@ -87,6 +87,47 @@ class Flood(Probe):
                 self.send(a + b - self.id, content, 100, WIRE)
 
 
+class StationsAtOnce(Probe):
+    """Two stations speak at the same instant."""
+
+    size_bytes = 1000
+
+    def on_start(self):
+        if self.id in (1, 2):
+            self.send(EVERYONE, "noise", self.size_bytes)
+
+
+class ToStationZero(Probe):
+    """Everybody's broadcast goes to one station only."""
+
+    def on_broadcast(self, number, size_bytes):
+        if self.id != 0:
+            self.send(0, number, size_bytes)
+
+
+SIZES = [1, 40, 100, 3000, 20_000, 7, 536, 100_000, *range(50, 150)]
+
+
+class Burst(Probe):
+    """Two nodes send packets of all sizes to each other at once."""
+
+    peers = (0, 1)
+    interface = WIRE
+
+    def on_start(self):
+        if self.id in self.peers:
+            for i, size in enumerate(SIZES):
+                self.send(sum(self.peers) - self.id, i, size, self.interface)
+
+
+class Ticking(Probe):
+    """Has a timer every 100 ms."""
+
+    def on_start(self):
+        for tick in range(40):
+            self.set_timer(tick, tick * 100 * MS)
+
+
 BUSY = network(20, workload=Workload(20, FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389)
 
 
@@ -130,3 +171,29 @@ def misplaced(log: Log, reach_mm: int = REACH_MM) -> list[str]:
 
 
 WALKERS = network(40, speed_mm_s=20_000, position_every_ps=S // 2)
+
+
+def check_who_heard(log: Log, outcome: Outcome, border_mm: int, miscounted: int) -> None:
+    """Every node broadcast once, alone: all within reach got it, and nobody else. At the border both are right."""
+    heard = {(sender, node) for _, node, _, sender, _ in log.arrivals}
+    at = positions(log)
+    for a in range(len(at)):
+        for b in range(len(at)):
+            if a != b and abs(distance_mm(at[a], at[b]) - REACH_MM) > border_mm:
+                assert ((a, b) in heard) == (distance_mm(at[a], at[b]) < REACH_MM)
+    assert not log.lost
+    assert outcome.finish.scalars["network", "loss_rate"] == 0
+    assert abs(outcome.finish.scalars["network", "copies_received"] - len(log.arrivals)) <= miscounted
+
+
+def check_order_on_wires(log: Log, outcome: Outcome, peers: tuple[int, int], hops: int) -> None:
+    """Two stations sent a `Burst` to each other: all came in order, none quicker than the wires carry it."""
+    for receiver in peers:
+        arrivals = [(t, c) for t, node, c, _, interface in log.arrivals if (node, interface) == (receiver, WIRE)]
+        assert [content for _, content in arrivals] == list(range(len(SIZES)))
+        sent_bytes = 0
+        for time_ps, content in arrivals:
+            sent_bytes += SIZES[content]
+            crossings = 3 * hops  # SYN, SYN-ACK, data
+            assert time_ps >= crossings * 10 * MS + sent_bytes * 8 * S // 10_000_000
+    assert outcome.finish.scalars["network", "tcp_broken"] == 0
