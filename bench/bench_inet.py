@@ -3,7 +3,8 @@
 The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
 load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the
 quickest of some runs counts. On a busy machine every hand-over between simulator and controller waits for a processor:
-the ratio of processor times (both processes over the plain one) tells how much of the wall time was that.
+the ratio of processor times (both processes over the plain one) tells how much of the wall time was that. How many
+hand-overs there are hangs on the reaction time, the lookahead: 1 ms in the study, and longer ones for comparison.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bridge.errors import RunError, UserError
 from studies.mobile20 import STATIONS, WIRES, Mobile20Params
 
 ROUNDS = 3
+REACTIONS_US = (1000, 2000, 5000)
 HEADERS_BYTES = 8 + 20 + 21 + 11
 """UDP, IPv4, MAC, and the unit disk radio's own: what a frame in the air has on top of its payload."""
 
@@ -32,12 +34,16 @@ def run() -> dict:
     why = engine.missing() or (missing_inet(found) if found else None)
     if why or found is None:
         raise UserError(str(why))
-    return _overhead(engine, found) | cost_by_hosts(engine, "unitdisk")
+    figures: dict[str, float] = {}
+    for reaction_us in REACTIONS_US:
+        for name, value in _overhead(engine, found, reaction_us).items():
+            figures[f"{name}, reaction {reaction_us / 1000:g} ms"] = value
+    return figures | cost_by_hosts(engine, "unitdisk")
 
 
-def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
+def _overhead(engine: OmnetEngine, found: Found, reaction_us: int) -> dict[str, float]:
     """The bridged run over the plain one, turn by turn."""
-    params = Mobile20Params(experiment="dynamic", duration_s=20, drain_s=1)
+    params = Mobile20Params(experiment="dynamic", duration_s=20, drain_s=1, reaction_us=reaction_us)
     bridged, plain, bridged_cpu_s, plain_cpu_s = [], [], [], []
     for _ in range(ROUNDS):
         before_s = _cpu_s()
@@ -54,6 +60,7 @@ def _overhead(engine: OmnetEngine, found: Found) -> dict[str, float]:
         "overhead_ratio": best.wall_s / min(plain),
         "overhead_ratio_of_processor_time": min(bridged_cpu_s) / min(plain_cpu_s),
         "controller_share": best.controller_s / best.wall_s,
+        "windows_per_simulated_s": best.windows / simulated_s,
     }
 
 
