@@ -1,7 +1,8 @@
 """Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (paper ladc18).
 
-One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 a packet, transmission 0.8, the receiver's CPU 0.1,
-and a process acts on a packet 0.1 later: its reaction time.
+One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 a packet, one after the other; transmission takes
+0.8 and reception 0.1, in which packets do not wait for each other; a process acts on a packet 0.1 later: its reaction
+time.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from pycontrol.vcube import dimension
 from studies.study import MS_PS, Params, Study
 
 UNIT_PS = MS_PS
-SEND_PS = RECV_PS = REACTION_PS = UNIT_PS // 10
-TRANSMISSION_MS = 0.8
+SEND_PS = REACTION_PS = UNIT_PS // 10
+TRAVEL_MS = 0.9
+"""tt + tr: receiving takes time, but nobody queues for it."""
 REPLY_TIMEOUT_PS = 4 * UNIT_PS
 """4 * (ts + tr + tt)"""
 
@@ -96,10 +98,9 @@ class Ladc18Study(Study):
         with_detectors = n if params.crashes else 0
         return AbstractNetwork(
             nodes=n + with_detectors,
-            delay_quantiles_ns=constant_delay(TRANSMISSION_MS),
+            delay_quantiles_ns=constant_delay(TRAVEL_MS),
             workload=Workload(nodes=n, messages=len(node), script=script),
             send_ps=SEND_PS,
-            recv_ps=RECV_PS,
             faults=_faults(params, seed),
         )
 

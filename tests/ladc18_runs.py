@@ -14,7 +14,7 @@ from bridge.workload import Faults, Script, Workload
 from pycontrol.loop import run_protocol
 from pycontrol.protocols.ladc18 import BundledBroadcast, Limits, Process
 from pycontrol.protocols.ladc18_audit import BestEffortAudit
-from studies.ladc18 import REACTION_PS, RECV_PS, REPLY_TIMEOUT_PS, SEND_PS, UNIT_PS
+from studies.ladc18 import REACTION_PS, REPLY_TIMEOUT_PS, SEND_PS, TRAVEL_MS, UNIT_PS
 
 Crashes = Mapping[int, int]
 """process -> time in ps"""
@@ -54,8 +54,8 @@ def run(
         np.zeros(len(rows), np.uint8),
     )
     network = AbstractNetwork(
-        2 * n, constant_delay(0.8) if delay is None else delay, Workload(n, messages=len(broadcasts), script=script),
-        send_ps=SEND_PS, recv_ps=RECV_PS, faults=faults,
+        2 * n, constant_delay(TRAVEL_MS) if delay is None else delay,
+        Workload(n, messages=len(broadcasts), script=script), send_ps=SEND_PS, faults=faults,
     )  # fmt: skip
     spec = RunSpec("test", {}, seed, network, REACTION_PS, duration_ps=units * UNIT_PS, cap=cap)
     return dict(run_protocol(InlineEngine(), spec, protocol, [BestEffortAudit(n)]).scalars)
