@@ -76,6 +76,7 @@ class Process(Node):
         self.due_ps: dict[int, int] = {}
         """When timer[k] expires; in order of expiry, since all run equally long."""
         self.ts = 0
+        self.detector: Detector | None = None
 
     # ---- broadcasting (l. 8-35) -----------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
@@ -168,6 +169,8 @@ class Process(Node):
     # ---- receiving (l. 51-69) -------------------------------------------------------------------------------------
     def on_packet(self, content: list[Item], sender: int, interface: int) -> None:  # l. 56
         self.tally.last_arrival_ps = self.now_ps
+        if self.detector:
+            self.detector.notice_due()
         self.flush_due()
         for kind, m in content:
             if kind == ACK:
@@ -247,10 +250,11 @@ class BundledBroadcast(PerNode):
             self.processes.append(self.make_process(id_))
             return self.processes[id_]
         process = self.processes[id_ - limits.processes]
-        return Detector(
+        process.detector = Detector(
             process.i, limits.processes, limits.test_interval_ps, limits.reply_timeout_ps,
             process.on_crash, self.busy, limits.processes,
         )  # fmt: skip
+        return process.detector
 
     def make_process(self, i: int) -> Process:
         return Process(i, self.limits, self.tally)

@@ -20,6 +20,7 @@ from pycontrol.vcube import tested_by
 
 TEST, REPLY = "TEST", "REPLY"
 TEST_BYTES = 20
+NEVER = 2**62
 
 
 class Detector(Node):
@@ -44,6 +45,8 @@ class Detector(Node):
         """The same as a bit mask: what a reply carries."""
         self.awaited: list[int] = []
         self.replied: set[int] = set()
+        self.limit_ps = NEVER
+        """When the time limit of the reply waited for is up."""
         self.tests = 0
 
     # ---- a round --------------------------------------------------------------------------------------------------
@@ -63,8 +66,10 @@ class Detector(Node):
         while self.awaited and self.awaited[-1] in self.replied:
             self.awaited.pop()
         if self.awaited:
+            self.limit_ps = self.now_ps + self.timeout_ps
             self.set_timer("reply", self.timeout_ps - self.host.context.reaction_ps)
         else:
+            self.limit_ps = NEVER
             self.cancel_timer("reply")
             self.set_timer("round", self.timeout_ps + self.interval_ps - self.host.context.reaction_ps)
 
@@ -81,12 +86,20 @@ class Detector(Node):
 
     def on_timer(self, key: Hashable) -> None:
         if key == "reply":
-            silent = self.awaited.pop()
-            if self.correct[silent]:
-                self.learn(1 << silent)
-            self.await_next()
+            self.time_out()
         elif self.more():
             self.begin_round()
+
+    def notice_due(self) -> None:
+        """For the process: a time limit that is up at this instant comes before a packet of this instant."""
+        if self.limit_ps <= self.now_ps:
+            self.time_out()
+
+    def time_out(self) -> None:
+        silent = self.awaited.pop()
+        if self.correct[silent]:
+            self.learn(1 << silent)
+        self.await_next()
 
     def learn(self, news: int) -> None:
         """Processes that are news to us have crashed."""
