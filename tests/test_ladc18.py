@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 from analysis.reduce.comparison import load_published
 from bridge import engines
 from bridge.events import Window
-from bridge.network import uniform_delay
+from bridge.network import AbstractNetwork, constant_delay, uniform_delay
 from pycontrol.protocol import Context
 from pycontrol.protocols import ladc18
 from pycontrol.protocols.ladc18 import BundledBroadcast, Limits, Process, Tally
+from pycontrol.protocols.vcube_detector import Detector
 from pycontrol.vcube import cluster_of, subtree
-from studies.ladc18 import SCENARIOS, UNIT_PS
+from studies.ladc18 import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
 from studies.runner import Job, run_job
 from tests.ladc18_runs import limits, run
 from tests.small_world import Broken, World, explore
@@ -47,6 +49,35 @@ def test_a_crash_of_process_1_costs_as_many_packets_as_in_table_4(scenario: str)
         published = {"SMALL2": packets, "SMALL10": {8: 59, 16: 235, 32: 749, 64: 2167}[processes]}[scenario]
         job = Job("ladc18", {"processes": processes, **SCENARIOS[scenario], "crashes": 1}, 1, "inline")
         assert run_job(job).scalars["packets"] == published
+
+
+def one_crash(processes: int) -> tuple[float, float]:
+    """Packets and latency without bundling when process 1 is dead from the start."""
+    parameters = {"processes": processes, **SCENARIOS["NO-AGGR"], "crashes": 1}
+    scalars = run_job(Job("ladc18", parameters, 1, "inline")).scalars
+    return scalars["packets"], scalars["latency"]
+
+
+def test_a_crash_without_bundling_costs_what_tables_3_and_4_say():
+    assert one_crash(32) == (1889, 18.4)
+    assert one_crash(128) == (32079, 35.0)
+
+
+def test_packets_that_queue_at_the_receiver_make_a_crash_dearer_than_in_table_3(monkeypatch: pytest.MonkeyPatch):
+    network = Ladc18Study.network
+
+    def queueing(study: Ladc18Study, params: Ladc18Params, seed: int) -> AbstractNetwork:
+        return replace(network(study, params, seed), delay_quantiles_ns=constant_delay(0.8), recv_ps=UNIT_PS // 10)
+
+    monkeypatch.setattr(Ladc18Study, "network", queueing)
+    assert one_crash(128)[1] > 37
+
+
+def test_a_time_limit_noticed_after_the_packets_of_its_instant_costs_a_packet_more_than_in_table_4(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(Detector, "notice_due", lambda detector: None)
+    assert one_crash(32)[0] == 1890
 
 
 # ---- correct whatever happens --------------------------------------------------------------------------------------
