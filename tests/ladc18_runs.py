@@ -11,9 +11,11 @@ from bridge.engine import RunSpec
 from bridge.engines.inline import InlineEngine
 from bridge.network import AbstractNetwork, constant_delay
 from bridge.workload import Faults, Script, Workload
-from pycontrol.loop import run_protocol
-from pycontrol.protocols.ladc18 import BundledBroadcast, Limits, Process
+from pycontrol.loop import Outcome, run_protocol
+from pycontrol.protocol import Protocol
+from pycontrol.protocols.ladc18 import BundledBroadcast, Limits
 from pycontrol.protocols.ladc18_audit import BestEffortAudit
+from pycontrol.protocols.ladc18_node import BundledProcesses, Process
 from studies.ladc18 import REACTION_PS, REPLY_TIMEOUT_PS, SEND_PS, TRAVEL_MS, UNIT_PS
 
 Crashes = Mapping[int, int]
@@ -27,20 +29,25 @@ def limits(n: int, scenario: Mapping[str, Any], test_until_ps: int = 0) -> Limit
     return Limits(n, delay_ps, *sizes, 30 * UNIT_PS, REPLY_TIMEOUT_PS, test_until_ps)
 
 
+def as_in_the_paper(limits: Limits, make: Callable[..., Process] = Process) -> BundledProcesses:
+    """The protocol written as one process, or as a broken one."""
+    protocol = BundledProcesses(limits)
+    protocol.make_process = lambda i: make(i, limits, protocol.tally)  # type: ignore[method-assign]
+    return protocol
+
+
 def run(
     limits: Limits,
     broadcasts: list[tuple[int, int]],
     crashes: Crashes,
     seed: int = 1,
     delay: np.ndarray | None = None,
-    make: Callable[..., Process] = Process,
+    protocol: Protocol | None = None,
     units: int = 3000,
     cap: int = 0,
-) -> dict[str, float]:
-    """The scalars of a run; `broadcasts` are (time in ps, process)."""
+) -> Outcome:
+    """A run, over columns unless it says otherwise; `broadcasts` are (time in ps, process)."""
     n = limits.processes
-    protocol = BundledBroadcast(limits)
-    protocol.make_process = lambda i: make(i, limits, protocol.tally)  # type: ignore[method-assign]
     broadcasts = sorted(broadcasts)
     script = Script(
         np.array([t for t, _ in broadcasts], np.int64),
@@ -58,4 +65,4 @@ def run(
         Workload(n, messages=len(broadcasts), script=script), send_ps=SEND_PS, faults=faults,
     )  # fmt: skip
     spec = RunSpec("test", {}, seed, network, REACTION_PS, duration_ps=units * UNIT_PS, cap=cap)
-    return dict(run_protocol(InlineEngine(), spec, protocol, [BestEffortAudit(n)]).scalars)
+    return run_protocol(InlineEngine(), spec, protocol or BundledBroadcast(limits), [BestEffortAudit(n)])

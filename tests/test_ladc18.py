@@ -1,4 +1,4 @@
-"""Best-effort broadcast with bundling: correct whatever crashes, equal to the tables; the printed lines fail."""
+"""Best-effort broadcast with bundling: right whatever crashes, equal to the tables and over columns; what fails."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from hypothesis import strategies as st
 
 from analysis.reduce.comparison import load_published
 from bridge import engines
+from bridge.engine import RunSpec
+from bridge.engines.inline import InlineEngine
 from bridge.events import Window
 from bridge.network import AbstractNetwork, constant_delay, uniform_delay
+from pycontrol.loop import Outcome, run_protocol
 from pycontrol.protocol import Context
-from pycontrol.protocols import ladc18
-from pycontrol.protocols.ladc18 import BundledBroadcast, Limits, Process, Tally
+from pycontrol.protocols import ladc18_node, ladc18_state
+from pycontrol.protocols.ladc18 import Limits
+from pycontrol.protocols.ladc18_node import BundledProcesses, Process, Tally
 from pycontrol.protocols.vcube_detector import Detector
 from pycontrol.vcube import cluster_of, subtree
 from studies.ladc18 import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
 from studies.runner import Job, run_job
-from tests.ladc18_runs import limits, run
+from tests.ladc18_runs import as_in_the_paper, limits, run
 from tests.small_world import Broken, World, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
@@ -76,34 +80,84 @@ def test_packets_that_queue_at_the_receiver_make_a_crash_dearer_than_in_table_3(
 def test_a_time_limit_noticed_after_the_packets_of_its_instant_costs_a_packet_more_than_in_table_4(
     monkeypatch: pytest.MonkeyPatch,
 ):
+    columns = Ladc18Study.protocol
+    monkeypatch.setattr(Ladc18Study, "protocol", lambda study, params: BundledProcesses(columns(study, params).limits))
+    assert one_crash(32)[0] == 1889
     monkeypatch.setattr(Detector, "notice_due", lambda detector: None)
     assert one_crash(32)[0] == 1890
 
 
-# ---- correct whatever happens --------------------------------------------------------------------------------------
+# ---- correct whatever happens, and the same over columns as written in the paper ------------------------------------
+def equal(*args, **kwargs) -> Outcome:
+    """The run over columns, which is the one as in the paper."""
+    columns, paper = run(*args, **kwargs), run(*args, **kwargs, protocol=as_in_the_paper(args[0]))
+    assert columns.digest == paper.digest
+    assert columns.scalars == paper.scalars
+    assert columns.samples == paper.samples
+    return columns
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([2, 4, 8, 16]), st.sampled_from(sorted(SCENARIOS)), st.integers(0, 10**6), st.data())
 def test_correct_processes_deliver_all_messages_of_correct_processes_once(n, scenario, seed, data):
     instant = st.integers(0, 100 * UNIT_PS)
-    broadcasts = data.draw(st.lists(st.tuples(instant, st.integers(0, n - 1)), min_size=1, max_size=12))
+    broadcasts = data.draw(st.lists(st.tuples(instant, st.integers(0, n - 1)), min_size=1, max_size=40))
     crashes = data.draw(st.dictionaries(st.integers(0, n - 1), instant, max_size=n - 1))
     delay = uniform_delay(data.draw(st.sampled_from([0.05, 0.8])), 0.9)
-    scalars = run(limits(n, SCENARIOS[scenario], 101 * UNIT_PS), broadcasts, crashes, seed, delay)
+    scalars = equal(limits(n, SCENARIOS[scenario], 101 * UNIT_PS), broadcasts, crashes, seed, delay).scalars
     assert scalars["violations"] == 0
     assert scalars["unfinished"] == 0
 
 
+STUDY = Ladc18Study()
+VARIANTS = ({}, {"trees": 1}, {"trees": 4}, {"crashes": 1}, {"crashes": 3, "trees": 2}, {"crashes": 5})
+
+
+def study_run(params: Ladc18Params, columns: bool) -> Outcome:
+    """A run of the study, over columns or as in the paper."""
+    protocol = STUDY.protocol(params)
+    spec = RunSpec("ladc18", {}, 1, STUDY.network(params, 1), STUDY.reaction_ps(params))
+    observers = STUDY.observers(params, spec.network.nodes)
+    return run_protocol(InlineEngine(), spec, protocol if columns else as_in_the_paper(protocol.limits), observers)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("processes", [8, 64, pytest.param(256, marks=pytest.mark.slow)])
+def test_the_study_is_the_same_over_columns_as_in_the_paper(processes: int, scenario: str):
+    for variant in VARIANTS:
+        params = Ladc18Params(processes=processes, **SCENARIOS[scenario], **variant)
+        columns, paper = study_run(params, True), study_run(params, False)
+        assert columns.digest == paper.digest
+        assert columns.scalars == paper.scalars
+        assert columns.samples == paper.samples
+
+
+def test_columns_do_as_in_the_paper_when_half_of_64_processes_crash_at_once_or_one_by_one():
+    broadcasts = [(0, i) for i in range(64)]
+    for scenario in SCENARIOS.values():
+        equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, dict.fromkeys(range(1, 64, 2), 0))
+        equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, {i * 37 % 64: i * UNIT_PS for i in range(32)})
+
+
+def test_a_run_that_outgrows_its_arrays_is_the_same(monkeypatch):
+    """Rows for the first events only, then more and more; more messages than processes."""
+    monkeypatch.setattr(ladc18_state, "ROWS", 256)
+    broadcasts = [(i // 16 * UNIT_PS, i % 16) for i in range(640)]
+    for scenario in SCENARIOS.values():
+        equal(limits(16, scenario, 50 * UNIT_PS), broadcasts, {2: 9 * UNIT_PS, 9: 30 * UNIT_PS})
+
+
 def test_windows_of_any_size_give_the_same_run():
     args = (limits(16, SCENARIOS["BIG2"]), [(0, i) for i in range(16)], {3: UNIT_PS, 9: 2 * UNIT_PS})
-    assert run(*args) == run(*args, cap=1) == run(*args, cap=7)
+    assert run(*args).digest == run(*args, cap=1).digest == run(*args, cap=7).digest
 
 
 @pytest.fixture
 def small_world(monkeypatch):
     """Messages are one object per identity, and copies of a process share them."""
-    Message = ladc18.Message
+    Message = ladc18_node.Message
     monkeypatch.setattr(Message, "__deepcopy__", lambda self, memo: self, raising=False)
-    monkeypatch.setattr(ladc18, "Message", functools.cache(Message))
+    monkeypatch.setattr(ladc18_node, "Message", functools.cache(Message))
 
     def deepcopy(self, memo):
         new = object.__new__(type(self))
@@ -151,7 +205,7 @@ class SubtreeOfTheSource(Process):
     def forward(self, m, j):
         height = self.height if m.src == self.i else cluster_of(self.i, m.src) - 1
         for k in subtree(self.i, height, self.correct):
-            self.check_bundle((ladc18.TREE, m), k)
+            self.check_bundle((ladc18_node.TREE, m), k)
             self.expect_ack(m, j, k)
 
 
@@ -183,7 +237,7 @@ class ForgetsEarly(Process):
         super().check_acks(m, k)
 
     def check_bundle(self, item, k):
-        if self.in_crash and item[0] == ladc18.TREE and item[1] in self.forgotten:
+        if self.in_crash and item[0] == ladc18_node.TREE and item[1] in self.forgotten:
             return  # there is nothing to send any more
         super().check_bundle(item, k)
 
@@ -215,9 +269,10 @@ class NoRetransmission(Process):
 
 
 def test_line_33_as_printed_sends_a_message_round_in_circles():
-    printed = run(limits(16, SCENARIOS["NO-AGGR"]), [(0, 0)], {}, make=SubtreeOfTheSource, units=100)
-    ours = run(limits(16, SCENARIOS["NO-AGGR"]), [(0, 0)], {}, units=100)
-    assert ours["packets"] == 30 and printed["packets"] > 10 * 30
+    one = limits(16, SCENARIOS["NO-AGGR"])
+    printed = run(one, [(0, 0)], {}, protocol=as_in_the_paper(one, SubtreeOfTheSource), units=100)
+    ours = run(one, [(0, 0)], {}, units=100)
+    assert ours.scalars["packets"] == 30 and printed.scalars["packets"] > 10 * 30
 
 
 FIVE_CRASHES = {39: 503850350, 33: 1863877770, 46: 4565744530, 3: 5842296220, 53: 7530378630}
@@ -225,18 +280,17 @@ FIVE_CRASHES = {39: 503850350, 33: 1863877770, 46: 4565744530, 3: 5842296220, 53
 
 def test_lines_67_to_69_as_printed_wait_for_an_ack_for_ever():
     args = (limits(64, SCENARIOS["SMALL2"]), [(0, i) for i in range(64)], FIVE_CRASHES)
-    assert run(*args)["unfinished"] == 0
-    assert run(*args, make=OneParentAcked)["unfinished"] > 0
+    assert run(*args).scalars["unfinished"] == 0
+    assert run(*args, protocol=as_in_the_paper(args[0], OneParentAcked)).scalars["unfinished"] > 0
 
 
 def resent_after_a_crash(make: type[Process]) -> list[int]:
     """Whom process 0 of 8 sends m to when 2 crashes, after getting m from 4 (to pass on to 2 and 1), then from 1."""
-    protocol = BundledBroadcast(Limits(8, 0, 1, 1, 1))
-    protocol.make_process = lambda i: make(i, protocol.limits, protocol.tally)  # type: ignore[method-assign]
+    protocol = as_in_the_paper(Limits(8, 0, 1, 1, 1), make)
     protocol.start(Context(8, 1, 1))
-    process, m = protocol.processes[0], ladc18.Message(5, 0, 0)
-    process.on_packet([(ladc18.TREE, m)], 4, 0)
-    process.on_packet([(ladc18.TREE, m)], 1, 0)
+    process, m = protocol.processes[0], ladc18_node.Message(5, 0, 0)
+    process.on_packet([(ladc18_node.TREE, m)], 4, 0)
+    process.on_packet([(ladc18_node.TREE, m)], 1, 0)
     before = protocol.tally.packets
     process.on_crash(2)
     peers = protocol.on_window(Window(1, 0, True, *(np.empty(0, int) for _ in range(5)))).peer.tolist()
