@@ -50,7 +50,9 @@ class Ladc18Params(Params):
     ack_size: int = Field(20, ge=1, description="bytes of an ACK message")
     trees: int = Field(0, ge=0, description="so many processes broadcast, processes/trees messages each; 0: all")
     crashes: int = Field(0, ge=0, description="1: process 1 at time 0; more: that many, anyone, at random times")
-    crash_within: float = Field(0.0, ge=0, description="random crashes come within so many units; 0: processes/10")
+    crash_within: float = Field(
+        0.0, ge=0, description="random crashes come within so many units; 0: processes/10, at most test_interval"
+    )
     test_interval: float = Field(30.0, gt=0, description="rest of the failure detector between rounds, in units")
 
 
@@ -132,7 +134,7 @@ def _faults(params: Ladc18Params, seed: int) -> Faults:
     if params.crashes == 1:
         when = {1: 0}
     else:
-        within_ps = round((params.crash_within or n / 10) * UNIT_PS)
+        within_ps = round((params.crash_within or min(n / 10, params.test_interval)) * UNIT_PS)
         when = {}
         for attempt in range(100 * n):
             if len(when) == min(params.crashes, n - 1):

@@ -56,7 +56,7 @@ def _await_next(c, s, out, i, now_ps):
     if s.timer[i] >= 0:
         cancel_timer(c, out, c.processes + i, s.timer[i], now_ps)
     s.limit_ps[i] = now_ps + c.timeout_ps if place < c.processes else NEVER
-    wait_ps = c.timeout_ps if place < c.processes else c.timeout_ps + c.interval_ps
+    wait_ps = c.timeout_ps if place < c.processes else c.interval_ps
     s.timer[i] = set_timer(c, s, out, c.processes + i, wait_ps - c.reaction_ps, now_ps)
 
 

@@ -6,8 +6,8 @@ synchronous and crashes are for good, so the detector is perfect, and the state 
 process: crashed or not.
 
 A round: test all you are the first correct tester of, then look at the replies in that order, waiting up to
-`timeout_ps` for each; who has not replied by then has crashed. The next round begins `interval_ps` after the time limit
-of the last reply.
+`timeout_ps` for each; who has not replied by then has crashed. The next round begins `interval_ps` after the last reply
+or its time limit.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Detector(Node):
         else:
             self.limit_ps = NEVER
             self.cancel_timer("reply")
-            self.set_timer("round", self.timeout_ps + self.interval_ps - self.host.context.reaction_ps)
+            self.set_timer("round", self.interval_ps - self.host.context.reaction_ps)
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
