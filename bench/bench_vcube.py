@@ -1,4 +1,4 @@
-"""icpp18 in packets per second, inline and over OMNeT++, and how that grows with the number of nodes.
+"""icpp18 in packets per second, inline and over OMNeT++, and how that grows with the number of nodes; ladc18 inline.
 
 The mark: the first author's own VCube code on PeerSim makes 38,000 packets/s at 512 nodes and 22,600 at 1,024.
 """
@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from bridge import engines
+from studies.ladc18 import SCENARIOS
 from studies.runner import Job, run_job
 
 PEERSIM_PACKETS_PER_S = {512: 38_000, 1024: 22_600}
@@ -30,15 +31,26 @@ def run() -> dict[str, Any]:
     for nodes, theirs in PEERSIM_PACKETS_PER_S.items():
         if f"inline_{nodes}_packets_per_s" in figures:
             figures[f"inline_{nodes}_to_peersim"] = figures[f"inline_{nodes}_packets_per_s"] / theirs
+    _ladc18(16)  # compiles
+    packets, seconds = _ladc18(1024)
+    figures["ladc18_1024_packets_per_s"] = packets / seconds
     return figures
 
 
+def _ladc18(processes: int) -> tuple[float, float]:
+    return _timed(Job("ladc18", {"processes": processes, **SCENARIOS["NO-AGGR"]}, 1, "inline"))
+
+
 def _run(nodes: int, engine: str) -> tuple[float, float]:
+    return _timed(Job("icpp18", {"nodes": nodes}, 1, engine))
+
+
+def _timed(job: Job) -> tuple[float, float]:
     began = time.process_time()
-    result = run_job(Job("icpp18", {"nodes": nodes}, 1, engine))
+    result = run_job(job)
     assert result.scalars["violations"] == 0
     used_s = time.process_time() - began
-    return result.scalars["packets"], used_s if engine == "inline" else result.outcome.wall_s
+    return result.scalars["packets"], used_s if job.engine == "inline" else result.outcome.wall_s
 
 
 if __name__ == "__main__":
