@@ -18,9 +18,10 @@ from bridge.engines.inline import InlineEngine
 from bridge.events import Window
 from bridge.network import AbstractNetwork, constant_delay, uniform_delay
 from pycontrol.loop import Outcome, run_protocol
-from pycontrol.protocol import Context
+from pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context
 from pycontrol.protocols import ladc18_node, ladc18_state
 from pycontrol.protocols.ladc18 import Limits
+from pycontrol.protocols.ladc18_audit import BestEffortAudit
 from pycontrol.protocols.ladc18_node import BundledProcesses, Process, Tally
 from pycontrol.protocols.vcube_detector import Detector
 from pycontrol.vcube import cluster_of, subtree
@@ -310,6 +311,39 @@ def test_a_process_that_forgets_its_windows_delivers_twice(small_world):
 def test_a_process_that_does_not_send_again_leaves_others_without_the_message(small_world):
     with pytest.raises(Broken, match="never delivers"):
         explore(small_world(NO_AGGR, NoRetransmission), (0,), 2)
+
+
+# ---- the audit and the faults of the study -------------------------------------------------------------------------
+def audit(*calls: list[tuple[int, int, int]]) -> dict[str, float]:
+    """What the audit of 3 processes finds in rows (what, process, message)."""
+    observer = BestEffortAudit(3)
+    for rows in calls:
+        op, node, message = (np.array(c) for c in zip(*rows, strict=True))
+        observer.observe(op.astype(np.uint8), np.zeros(len(rows), np.int64), node.astype(np.int32), message)
+    return dict(observer.scalars())
+
+
+def test_the_audit_finds_what_is_delivered_twice_or_not_at_all_or_before_it_is_broadcast():
+    first = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (DELIVER, 1, 0)]
+    assert audit(first, [(DELIVER, 2, 0)])["violations"] == 0
+    assert audit(first)["undelivered"] == 1
+    assert audit(first, [(LEFT, 2, -1)])["violations"] == 0
+    assert audit(first, [(LEFT, 0, -1)])["violations"] == 0
+    assert audit(first, [(DELIVER, 2, 0), (DELIVER, 2, 0)])["duplicates"] == 1
+    assert audit(first, [(DELIVER, 1, 0), (DELIVER, 2, 0)])["duplicates"] == 1
+    created = audit([(DELIVER, 1, 0), *first[:2], (DELIVER, 2, 0)])
+    assert (created["violations"], created["duplicates"], created["undelivered"]) == (1, 0, 0)
+    assert audit(first, [(DELIVER, 2, 0), (DELIVER, 2, 1000)])["violations"] == 1
+
+
+@pytest.mark.parametrize("processes", [8, 128, 1024])
+def test_random_crashes_come_in_the_first_tenth_of_a_unit_a_process_and_before_the_second_round(processes: int):
+    params = Ladc18Params(processes=processes, crashes=processes.bit_length() - 2)
+    faults = [STUDY.network(params, seed).faults for seed in range(40)]
+    assert all(len(f.node) == 2 * params.crashes for f in faults)
+    latest = max(f.time_ps.max() for f in faults) / UNIT_PS
+    within = min(processes / 10, 30)
+    assert 0.9 * within < latest < within
 
 
 # ---- on OMNeT++ ----------------------------------------------------------------------------------------------------
