@@ -4,3 +4,5 @@ Start here: `schema.py` names the tables, `store.py` lands and reads them, `conv
 `reduce/` turns samples and scalars into intervals, `report/` writes the page. Nothing here knows a protocol or an
 engine.
 """
+
+import bridge  # noqa: F401  says where compiled kernels are kept
