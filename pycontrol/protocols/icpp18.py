@@ -37,16 +37,16 @@ class Wire:
 class CausalAggregation(Protocol):
     """All nodes."""
 
-    def __init__(self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire) -> None:
-        """`per_node`: no node broadcasts more often than that in the run."""
-        self.per_node = per_node
+    def __init__(self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire, keep_times: bool = False) -> None:
+        """`per_node`: no node broadcasts more often than that in the run. `keep_times`: of every copy of a message."""
+        self.per_node, self.keep_times = per_node, keep_times
         self.config = (aggregate, single_tree, *_bytes(wire))
 
     def start(self, context: Context) -> None:
         super().start(context)
         dimension(context.nodes)
         self._config = Config(context.reaction_ps, *self.config)
-        self._s = _make_state(context.nodes, self.per_node)
+        self._s = _make_state(context.nodes, self.per_node, self.keep_times)
         self._bundles = np.zeros(1 << 16, np.int32)
         self._out = _make_out(1 << 14)
 
@@ -101,8 +101,9 @@ def _bytes(wire: Wire) -> tuple[int, int, int, int]:
     return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes
 
 
-def _make_state(n: int, per_node: int) -> State:
+def _make_state(n: int, per_node: int, keep_times: bool) -> State:
     slots = n * per_node
+    kept = (n if keep_times else 0, slots)
     words = (slots + 63) // 64
     return State(
         depends=np.zeros((slots, words), np.uint64), size=np.zeros(slots, np.int32), entries=np.zeros(slots, np.int32),
@@ -113,7 +114,8 @@ def _make_state(n: int, per_node: int) -> State:
         blocker=np.zeros((n, slots), np.int32), waiting=np.zeros(n, np.int32), max_waiting=np.zeros(n, np.int32),
         max_aggregated=np.zeros(n, np.int32), content=np.zeros(1 << 16, np.int32), counts=np.zeros(COUNTS, np.int64),
         next=np.zeros(3, np.int64), by_messages=np.zeros(MESSAGE_CLASSES, np.int64),
-        by_size=np.zeros(SIZE_CLASSES, np.int64),
+        by_size=np.zeros(SIZE_CLASSES, np.int64), company=np.zeros(kept, np.int32), came_ps=np.zeros(kept, np.int64),
+        delivered_ps=np.zeros(kept, np.int64),
     )  # fmt: skip
 
 

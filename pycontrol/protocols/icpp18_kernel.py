@@ -71,6 +71,9 @@ class State(NamedTuple):
     next: NDArray[np.int64]  # next packet, next message id, next free place in `bundles`
     by_messages: NDArray[np.int64]  # packets, by number of messages
     by_size: NDArray[np.int64]  # packets, by hundreds of bytes
+    company: NDArray[np.int32]  # node, slot: messages in the packet it came in; no rows if nobody asks
+    came_ps: NDArray[np.int64]  # node, slot, likewise
+    delivered_ps: NDArray[np.int64]  # node, slot, likewise
 
 
 class Out(NamedTuple):
@@ -209,6 +212,8 @@ def _deliver(s, out, i, m, nodes, now_ps):
         s.changed[i, source] = 1
         s.changes[i] += 1
     _tell(s, out, DELIVER, i, m, now_ps)
+    if len(s.company) > 0:
+        s.delivered_ps[i, m] = now_ps
     if source != i:
         latency_ps = now_ps - s.born_ps[m]
         s.counts[DELIVERED] += 1
@@ -241,17 +246,17 @@ def _broadcast(c, s, out, i, nodes, now_ps):
     if c.single_tree and i != SINGLE_ROOT:
         _emit_one(c, s, out, i, SINGLE_ROOT, m, now_ps)
         return
-    for b in range(height_below(i, i, nodes, c.single_tree) - 1, -1, -1):
+    for b in range(height_below(i, i, nodes, c.single_tree)):
         _emit_one(c, s, out, i, i ^ (1 << b), m, now_ps)
 
 
 @numba.njit(cache=True)
-def _receive(c, s, bundles, out, i, m, nodes, now_ps):
-    """One message of a received set (line 13)."""
+def _receive(c, s, bundles, out, i, m, company, nodes, now_ps):
+    """One message of a received set of `company` (line 13)."""
     source = m & (nodes - 1)
     height = height_below(i, source, nodes, c.single_tree)
     if source == i:  # single tree only: its own message comes by on its way down
-        for b in range(height - 1, -1, -1):
+        for b in range(height):
             _emit_one(c, s, out, i, i ^ (1 << b), m, now_ps)
         return
     if _has(s.received, i, m):
@@ -261,6 +266,9 @@ def _receive(c, s, bundles, out, i, m, nodes, now_ps):
     s.counts[RECEIVED] += 1
     s.counts[RECEPTION_PS] += latency_ps
     s.counts[MAX_RECEPTION_PS] = max(s.counts[MAX_RECEPTION_PS], latency_ps)
+    if len(s.company) > 0:
+        s.company[i, m] = company
+        s.came_ps[i, m] = now_ps
     _add(s.received, i, m)
     at = s.waiting[i]
     s.pending[i, at] = m
@@ -271,7 +279,7 @@ def _receive(c, s, bundles, out, i, m, nodes, now_ps):
         _add(s.known, i, following)
         s.vector_max[i, source] += 1
         following += nodes
-    for b in range(height - 1, -1, -1):
+    for b in range(height):
         if not c.aggregate:
             _emit_one(c, s, out, i, i ^ (1 << b), m, now_ps)
         elif not _check_agg(c, s, bundles, out, i, b, m, nodes, now_ps):
@@ -339,8 +347,8 @@ def handle(c, s, bundles, out, start, kind, time, node, ref, nodes, arrival, bro
             _broadcast(c, s, out, i, nodes, now_ps)
         elif kind[e] == arrival:
             if s.content[packet] >= 0:
-                _receive(c, s, bundles, out, i, np.int64(s.content[packet]), nodes, now_ps)
+                _receive(c, s, bundles, out, i, np.int64(s.content[packet]), 1, nodes, now_ps)
             else:
                 for at in range(messages):
-                    _receive(c, s, bundles, out, i, np.int64(bundles[first + at]), nodes, now_ps)
+                    _receive(c, s, bundles, out, i, np.int64(bundles[first + at]), messages, nodes, now_ps)
     return len(kind)

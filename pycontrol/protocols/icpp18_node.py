@@ -30,12 +30,12 @@ def first_child(i: int, s: int) -> int:
 
 
 def children(i: int, r: int, h: int) -> list[int]:
-    """CHILDREN(r, h) called by i (Algorithm 1): i's children in the tree of r of height h, biggest subtree first.
+    """CHILDREN(r, h) called by i (Algorithm 1): i's children in the tree of r of height h, in the paper's order.
 
     Departure: the paper's `1 < s <= h` would leave out the first cluster; its own example has 4 as a parent of 5.
     """
     if i == r:
-        return [first_child(i, s) for s in range(h, 0, -1)]
+        return [first_child(i, s) for s in range(1, h + 1)]
     return children(i, first_child(r, cluster_of(r, i)), cluster_of(r, i) - 1)
 
 
