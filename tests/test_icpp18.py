@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,8 @@ from pycontrol.node import PerNode
 from pycontrol.protocol import Protocol
 from pycontrol.protocols import icpp18_node
 from pycontrol.protocols.icpp18 import Wire
-from pycontrol.protocols.icpp18_node import CausalNode, causal_nodes, first_child
+from pycontrol.protocols.icpp18_compared import compare
+from pycontrol.protocols.icpp18_node import CausalNode, causal_nodes, children, first_child
 from studies.icpp18 import Icpp18Params, Icpp18Study
 from studies.runner import Job, run_job
 from tests.small_world import Broken, World, explore
@@ -91,6 +94,46 @@ def test_aggregation_saves_packets_and_the_single_tree_saves_less():
     saved = 64 * 63 - run(Icpp18Params(nodes=64)).scalars["packets"]
     single = 64 * 63 + 63 - run(Icpp18Params(nodes=64, trees="single")).scalars["packets"]
     assert saved > 200 and 0 < single < saved / 2
+
+
+def test_children_are_those_of_the_papers_examples_in_its_order():
+    assert children(0, 0, 3) == [1, 2, 4]
+    assert children(4, 0, 3) == [5, 6]
+    assert children(4, 2, 3) == [5]
+
+
+# ---- compared with none aggregated ---------------------------------------------------------------------------------
+def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
+    compared = run(Icpp18Params(nodes=64, compare=True))
+    with_, without = run(Icpp18Params(nodes=64)), run(Icpp18Params(nodes=64, aggregation=False))
+    assert compared.digest == with_.digest
+    assert compared.scalars["pairs"] == round(with_.scalars["packets_of_2"] * with_.scalars["packets"] / 100) > 0
+    for latency in ("reception", "delivery"):
+        name = f"{latency}_latency_ps"
+        change = 100 * (with_.scalars[name] / without.scalars[name] - 1)
+        assert compared.scalars[f"{latency}_change"] == pytest.approx(change)
+
+
+def test_pairs_are_compared_with_the_same_copies_sent_alone():
+    born = {"born_ps": np.array([100, 200])}
+    with_ = SimpleNamespace(
+        company=np.array([[0, 2], [2, 1]]), came_ps=np.array([[0, 260], [160, 230]]),
+        delivered_ps=np.array([[0, 260], [180, 240]]), **born,
+    )  # fmt: skip
+    without = SimpleNamespace(
+        came_ps=np.array([[0, 230], [150, 220]]), delivered_ps=np.array([[0, 240], [180, 240]]), **born
+    )
+    changes = compare(with_, without)  # type: ignore[arg-type]
+    assert changes["pairs"] == 1
+    assert changes["pair_reception_change"] == pytest.approx(100 * (60 + 60) / (30 + 50) - 100)
+    assert changes["pair_delivery_change"] == pytest.approx(100 * (60 + 80) / (40 + 80) - 100)
+    assert changes["pair_wait_change"] == pytest.approx(100 * (0 + 20) / (10 + 30) - 100)
+    assert changes["wait_change"] == pytest.approx(100 * (0 + 20 + 10) / (10 + 30 + 20) - 100)
+
+
+def test_only_aggregation_can_be_compared_with_none():
+    with pytest.raises(UserError, match="leave aggregation=true"):
+        run(Icpp18Params(aggregation=False, compare=True))
 
 
 # ---- every order of events -----------------------------------------------------------------------------------------
