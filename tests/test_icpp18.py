@@ -102,6 +102,28 @@ def test_children_are_those_of_the_papers_examples_in_its_order():
     assert children(4, 2, 3) == [5]
 
 
+class CountsHeld(CausalNode):
+    """Looks into `pending` after every packet."""
+
+    held = largest = 0
+
+    def on_packet(self, content, sender, interface):
+        super().on_packet(content, sender, interface)
+        CountsHeld.held += sum(m in self.pending for m in content)
+        CountsHeld.largest = max(CountsHeld.largest, len(self.pending))
+
+
+@pytest.mark.parametrize("trees", ["multi", "single"])
+def test_held_is_what_a_packet_brought_and_could_not_be_delivered_with_all_of_it(trees, monkeypatch):
+    monkeypatch.setattr(CountsHeld, "held", 0)
+    monkeypatch.setattr(CountsHeld, "largest", 0)
+    params = Icpp18Params(nodes=32, trees=trees, delay_sd=60.0)
+    run(params, protocol=PerNode(lambda i: CountsHeld(i, 32, True, trees == "single", Wire())))
+    scalars = run(params).scalars
+    assert (scalars["messages_held"], scalars["buffered_max"]) == (CountsHeld.held, CountsHeld.largest)
+    assert scalars["messages_held"] > 0
+
+
 # ---- compared with none aggregated ---------------------------------------------------------------------------------
 def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
     compared = run(Icpp18Params(nodes=64, compare=True))

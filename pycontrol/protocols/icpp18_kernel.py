@@ -285,8 +285,18 @@ def _receive(c, s, bundles, out, i, m, company, nodes, now_ps):
         elif not _check_agg(c, s, bundles, out, i, b, m, nodes, now_ps):
             s.counts[POSTPONED] += 1
     _check_delivery(s, out, i, nodes, now_ps)
-    if not _has(s.delivered, i, m):
-        s.counts[HELD] += 1
+
+
+@numba.njit(cache=True)
+def _count_held(s, bundles, i, packet):
+    """After a whole packet: what of it must wait. Inside a set a message may come before what it depends on."""
+    if s.content[packet] >= 0:
+        s.counts[HELD] += not _has(s.delivered, i, np.int64(s.content[packet]))
+    else:
+        at = np.int64(-1 - s.content[packet])
+        while bundles[at] >= 0:
+            s.counts[HELD] += not _has(s.delivered, i, np.int64(bundles[at]))
+            at += 1
     s.max_waiting[i] = max(s.max_waiting[i], s.waiting[i])
 
 
@@ -351,4 +361,5 @@ def handle(c, s, bundles, out, start, kind, time, node, ref, nodes, arrival, bro
             else:
                 for at in range(messages):
                     _receive(c, s, bundles, out, i, np.int64(bundles[first + at]), messages, nodes, now_ps)
+            _count_held(s, bundles, i, packet)
     return len(kind)
