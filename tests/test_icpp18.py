@@ -137,13 +137,13 @@ def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
 
 
 def test_pairs_are_compared_with_the_same_copies_sent_alone():
-    born = {"born_ps": np.array([100, 200])}
+    born_ps = np.array([100, 200])
+    nothing = [0, 0, 0]
     with_ = SimpleNamespace(
-        company=np.array([[0, 2], [2, 1]]), came_ps=np.array([[0, 260], [160, 230]]),
-        delivered_ps=np.array([[0, 260], [180, 240]]), **born,
-    )  # fmt: skip
+        born_ps=born_ps, kept=np.array([[nothing, [2, 260, 260]], [[2, 160, 180], [1, 230, 240]]])
+    )  # node, slot: company, came, delivered
     without = SimpleNamespace(
-        came_ps=np.array([[0, 230], [150, 220]]), delivered_ps=np.array([[0, 240], [180, 240]]), **born
+        born_ps=born_ps, kept=np.array([[nothing, [1, 230, 240]], [[1, 150, 180], [1, 220, 240]]])
     )
     changes = compare(with_, without)  # type: ignore[arg-type]
     assert changes["pairs"] == 1

@@ -103,7 +103,6 @@ def _bytes(wire: Wire) -> tuple[int, int, int, int]:
 
 def _make_state(n: int, per_node: int, keep_times: bool) -> State:
     slots = n * per_node
-    kept = (n if keep_times else 0, slots)
     words = (slots + 63) // 64
     return State(
         depends=np.zeros((slots, words), np.uint64), size=np.zeros(slots, np.int32), entries=np.zeros(slots, np.int32),
@@ -114,8 +113,8 @@ def _make_state(n: int, per_node: int, keep_times: bool) -> State:
         blocker=np.zeros((n, slots), np.int32), waiting=np.zeros(n, np.int32), max_waiting=np.zeros(n, np.int32),
         max_aggregated=np.zeros(n, np.int32), content=np.zeros(1 << 16, np.int32), counts=np.zeros(COUNTS, np.int64),
         next=np.zeros(3, np.int64), by_messages=np.zeros(MESSAGE_CLASSES, np.int64),
-        by_size=np.zeros(SIZE_CLASSES, np.int64), company=np.zeros(kept, np.int32), came_ps=np.zeros(kept, np.int64),
-        delivered_ps=np.zeros(kept, np.int64),
+        by_size=np.zeros(SIZE_CLASSES, np.int64),
+        kept=np.zeros((n if keep_times else 0, slots, len(kernel.KEPT)), np.int64),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycontrol.protocols.icpp18 import CausalAggregation, Wire
-from pycontrol.protocols.icpp18_kernel import State
+from pycontrol.protocols.icpp18_kernel import CAME_PS, COMPANY, DELIVERED_PS, State
 
 PAIR = 2
 
@@ -33,10 +33,11 @@ class Compared(CausalAggregation):
 
 def compare(with_: State, without: State) -> dict[str, float]:
     """How much the mean latencies change, in percent: of all copies that packets brought, and of those in pairs."""
-    pairs = with_.company == PAIR
+    company = with_.kept[:, :, COMPANY]
+    pairs = company == PAIR
     return {
         "pairs": float(pairs.sum()) / PAIR,
-        **_changes("", with_.company > 0, with_, without),
+        **_changes("", company > 0, with_, without),
         **_changes("pair_", pairs, with_, without),
     }
 
@@ -58,6 +59,6 @@ def _changes(what: str, which: NDArray[np.bool_], with_: State, without: State) 
 
 def _means(which: NDArray[np.bool_], s: State) -> tuple[float, float]:
     """Mean reception and delivery latency, in ps, of some copies (node, slot)."""
-    node, slot = np.nonzero(which)
-    born_ps = s.born_ps[slot]
-    return float((s.came_ps[node, slot] - born_ps).mean()), float((s.delivered_ps[node, slot] - born_ps).mean())
+    born_ps = s.born_ps[np.nonzero(which)[1]]
+    kept = s.kept[which]
+    return float((kept[:, CAME_PS] - born_ps).mean()), float((kept[:, DELIVERED_PS] - born_ps).mean())
