@@ -89,7 +89,7 @@ def test_a_time_limit_noticed_after_the_packets_of_its_instant_costs_a_packet_mo
 
 
 # ---- correct whatever happens, and the same over columns as written in the paper ------------------------------------
-def equal(*args, **kwargs) -> Outcome:
+def check_equal(*args, **kwargs) -> Outcome:
     """The run over columns, which is the one as in the paper."""
     columns, paper = run(*args, **kwargs), run(*args, **kwargs, protocol=as_in_the_paper(args[0]))
     assert columns.digest == paper.digest
@@ -105,7 +105,7 @@ def test_correct_processes_deliver_all_messages_of_correct_processes_once(n, sce
     broadcasts = data.draw(st.lists(st.tuples(instant, st.integers(0, n - 1)), min_size=1, max_size=40))
     crashes = data.draw(st.dictionaries(st.integers(0, n - 1), instant, max_size=n - 1))
     delay = uniform_delay(data.draw(st.sampled_from([0.05, 0.8])), 0.9)
-    scalars = equal(limits(n, SCENARIOS[scenario], 101 * UNIT_PS), broadcasts, crashes, seed, delay).scalars
+    scalars = check_equal(limits(n, SCENARIOS[scenario], 101 * UNIT_PS), broadcasts, crashes, seed, delay).scalars
     assert scalars["violations"] == 0
     assert scalars["unfinished"] == 0
 
@@ -136,8 +136,8 @@ def test_the_study_is_the_same_over_columns_as_in_the_paper(processes: int, scen
 def test_columns_do_as_in_the_paper_when_half_of_64_processes_crash_at_once_or_one_by_one():
     broadcasts = [(0, i) for i in range(64)]
     for scenario in SCENARIOS.values():
-        equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, dict.fromkeys(range(1, 64, 2), 0))
-        equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, {i * 37 % 64: i * UNIT_PS for i in range(32)})
+        check_equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, dict.fromkeys(range(1, 64, 2), 0))
+        check_equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, {i * 37 % 64: i * UNIT_PS for i in range(32)})
 
 
 def test_a_run_that_outgrows_its_arrays_is_the_same(monkeypatch):
@@ -145,7 +145,7 @@ def test_a_run_that_outgrows_its_arrays_is_the_same(monkeypatch):
     monkeypatch.setattr(ladc18_state, "ROWS", 256)
     broadcasts = [(i // 16 * UNIT_PS, i % 16) for i in range(640)]
     for scenario in SCENARIOS.values():
-        equal(limits(16, scenario, 50 * UNIT_PS), broadcasts, {2: 9 * UNIT_PS, 9: 30 * UNIT_PS})
+        check_equal(limits(16, scenario, 50 * UNIT_PS), broadcasts, {2: 9 * UNIT_PS, 9: 30 * UNIT_PS})
 
 
 def test_windows_of_any_size_give_the_same_run():
