@@ -1,11 +1,12 @@
 """Reductions over runs: the arithmetic against what is known, and Spark against pandas."""
 
 import math
+from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -65,7 +66,15 @@ def test_missing_values_are_left_out():
     assert arithmetic.interval([])[0] == 0
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e160])
+def test_the_deviation_of_very_large_and_very_small_values_is_not_lost(scale):
+    deviation = arithmetic.interval([1.0 * scale, 2.0 * scale, 3.0 * scale])[2]
+    assert math.isclose(deviation, scale, rel_tol=1e-12)
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20), st.randoms())
+@example([0.0, 0.0, 2.8442255724327534e154], Random(1))
+@example([1.7e308, 1.7e308, -1.7e308], Random(1))
 def test_the_order_of_the_runs_does_not_matter(values, random):
     shuffled = values.copy()
     random.shuffle(shuffled)

@@ -32,9 +32,24 @@ def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int,
     mean = total(known) / n
     if n == 1:
         return 1, mean, math.nan, math.nan, math.nan
-    deviation = math.sqrt(total([(value - mean) * (value - mean) for value in known]) / (n - 1))
+    deviation = _deviation(known, mean)
     half = _quantile(level, n - 1) * deviation / math.sqrt(n)
     return n, mean, deviation, mean - half, mean + half
+
+
+def _deviation(values: Sequence[float], mean: float) -> float:
+    """Of two values or more. Distances are scaled by a power of two, so that no square is too large or too small."""
+    distances = [value - mean for value in values]
+    farthest = max(map(abs, distances))
+    if farthest == 0 or not math.isfinite(farthest):
+        return farthest
+    _, exponent = math.frexp(farthest)
+    squares = (math.ldexp(distance, -exponent) ** 2 for distance in distances)
+    scaled = math.sqrt(math.fsum(squares) / (len(values) - 1))
+    try:
+        return math.ldexp(scaled, exponent)
+    except OverflowError:
+        return math.inf
 
 
 def total(values: Sequence[float]) -> float:
