@@ -196,7 +196,7 @@ class MobileRun(PerNode):
         chores = []
         if id_ == 0:
             chores.append(Chore(EVERY_PS - reaction_ps, self.sampler.run))
-            chores.append(Chore(self.params.to_ps - reaction_ps, Rest(STATIONS).run))
+            chores.append(Chore(self.params.to_ps - reaction_ps, Rest().run))
         if id_ == VICTIM_STATION and self.params.experiment == "faults":
             chores.append(Chore(self.params.from_ps + FIRST_FAILURE_S * S_PS - reaction_ps, self.failures.run))
         return chores

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import dist
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,13 @@ from analysis.reduce.comparison import load_published
 from bridge.errors import RunError
 from bridge.recording import CONTROLLER, describe, frames
 from cli.replay import replay_file
+from pycontrol.protocols.mobile import Host, Meter, Station, Timing
+from pycontrol.protocols.mobile.connection import Connection
 from pycontrol.protocols.mobile.failures import Failures
+from pycontrol.protocols.mobile.host import State
+from pycontrol.protocols.mobile.messages import Data
 from pycontrol.protocols.mobile.rest import Rest
+from pycontrol.protocols.tcp_flooding import FloodingHost, FloodingStation
 from studies import registry
 from studies.mobile20 import RATES, WIRES, Mobile20Params, station_places
 
@@ -87,38 +94,45 @@ def test_a_recording_holds_answers_too() -> None:
     assert any(direction == CONTROLLER for direction, _ in frames(RECORDINGS[0]))
 
 
-class _Quiet:
-    """Stands for a node of which the end of a run asks only its buffers."""
-
-    def __init__(self, **state: object) -> None:
-        self.SBuffer: list[object] = []
-        self.h: dict[int, object] = {}
-        self.state = SimpleNamespace(value="estab")
-        self.__dict__.update(state)
+def station() -> Station:
+    return Station(Timing(), Meter(), [])
 
 
-@pytest.mark.parametrize(
-    "busy",
-    [
-        {"station": {"SBuffer": ["a message"]}},
-        {"station": {"h": {9: SimpleNamespace(H_lock=True, m_nd=[])}}},
-        {"station": {"h": {9: SimpleNamespace(H_lock=False, m_nd=["a message"])}}},
-        {"host": {"SBuffer": ["a message"]}},
-        {"host": {"state": SimpleNamespace(value="conn")}},
-        {"station": {"in_flight": 1, "pending": {}}},
-        {"host": {"connected": False}},
-    ],
-)
-def test_a_run_goes_on_while_anything_may_still_arrive(busy: dict[str, dict[str, object]]) -> None:
+def connected(host: Host | FloodingHost) -> Host | FloodingHost:
+    if isinstance(host, Host):
+        host.state = State.ESTAB
+    else:
+        host.connected = True
+    return host
+
+
+QUIET = [station(), connected(Host(Timing(), Meter())), FloodingStation(Meter(), []), connected(FloodingHost(Meter()))]
+
+
+def busy_nodes() -> Iterator[object]:
+    data = Data(0, 100)
+    (keeps := station()).SBuffer.insert((7, 0), data)
+    (waits := station()).h[7] = Connection(0, 0, 0, H_lock=True)
+    (hands_over := station()).h[7] = Connection(0, 0, 0, m_nd=[((7, 0), data)])
+    yield from (keeps, waits, hands_over)
+    yield Host(Timing(), Meter())  # not connected
+    (sends := connected(Host(Timing(), Meter()))).SBuffer[0] = data
+    yield sends
+    (on_its_way := FloodingStation(Meter(), [])).in_flight = 1
+    yield on_its_way
+    yield FloodingHost(Meter())  # not connected
+    (floods := connected(FloodingHost(Meter()))).SBuffer[0] = data
+    yield floods
+
+
+@pytest.mark.parametrize("busy", [*busy_nodes()])
+def test_a_run_goes_on_while_anything_may_still_arrive(busy: object) -> None:
     ends: list[bool] = []
-    station, host = _Quiet(**busy.get("station", {})), _Quiet(**busy.get("host", {}))
-    node = SimpleNamespace(
-        host=SimpleNamespace(nodes=[station, host], context=SimpleNamespace(reaction_ps=1)),
-        stop=lambda: ends.append(True),
-    )
-    rest = Rest(stations=1)
-    assert all(rest.run(node) is not None for _ in range(10)), "busy: it looks again"  # type: ignore[arg-type]
+    host = SimpleNamespace(nodes=[*QUIET, busy], context=SimpleNamespace(reaction_ps=1))
+    node: Any = SimpleNamespace(host=host, stop=lambda: ends.append(True))
+    rest = Rest()
+    assert all(rest.run(node) is not None for _ in range(10)), "busy: it looks again"
     assert not ends
-    node.host.nodes = [_Quiet(), _Quiet()]
-    assert [rest.run(node) is None for _ in range(3)] == [False, False, True], "three quiet looks in a row end it"  # type: ignore[arg-type]
+    host.nodes = QUIET
+    assert [rest.run(node) is None for _ in range(3)] == [False, False, True], "three quiet looks in a row end it"
     assert ends == [True]

@@ -59,6 +59,11 @@ class FloodingHost(Node):
         self.SBuffer: dict[int, Data] = {}
         """Own messages the station has not got yet."""
 
+    @property
+    def busy(self) -> bool:
+        """It has something to send, or is not connected."""
+        return bool(self.SBuffer) or not self.connected
+
     def on_start(self) -> None:
         self.left()
 
@@ -113,6 +118,11 @@ class FloodingStation(Node):
         self.pending: dict[int, tuple[App, int, deque[int]]] = {}
         self.in_flight = 0
         """Copies for hosts that have not arrived: what TCP and the spacing keep."""
+
+    @property
+    def busy(self) -> bool:
+        """A copy is on its way, or waits for its turn."""
+        return bool(self.in_flight or self.pending)
 
     def on_start(self) -> None:
         self.left()

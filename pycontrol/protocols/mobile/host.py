@@ -86,6 +86,11 @@ class Host(Node):
         self.RBuffer: dict[int, AppSH] = {}
         self.RBuffer_Co: dict[int, AppCo] = {}
 
+    @property
+    def busy(self) -> bool:
+        """It has something to send, or is not connected."""
+        return bool(self.SBuffer) or self.state is not State.ESTAB
+
     # ---- the application's calls ----------------------------------------------------------------------------------
     def Join(self) -> None:
         """(1.1-5) Sequence and session numbers go on from an earlier stay, so that its stragglers are recognised."""

@@ -52,6 +52,11 @@ class Station(Node):
         """Of hosts that are elsewhere: the last session heard of, and when."""
         self.handoff = Handoff(self)
 
+    @property
+    def busy(self) -> bool:
+        """It keeps something for somebody, or a host is on its way from or to it."""
+        return bool(self.SBuffer) or any(h.H_lock or h.m_nd for h in self.h.values())
+
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
         self.left()  # a station delivers nothing
