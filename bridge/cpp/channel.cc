@@ -3,21 +3,19 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 namespace causeway {
 namespace {
 
-constexpr int kSliceMs = 100;     // how often a waiting edge looks whether the controller lives
-constexpr int kHighWater = 64;    // never reached: see WindowBuilder::kMostUnanswered
-constexpr int kLingerMs = 5000;   // how long a closing edge tries to get its last frame out
 constexpr int kExitStatus = 3;
+constexpr const char *kControllerDied = "the controller died; the simulation ends here";
 
 // For the signal handler, which may only use what is async-signal-safe.
 char socket_path[512];
@@ -66,33 +64,22 @@ Channel::Channel(const std::string &given) {
     }
     if (!controller_lives()) give_up("the controller died before the simulation began");
 
-    context_ = zmq_ctx_new();
-    socket_ = zmq_socket(context_, ZMQ_PAIR);
-    zmq_setsockopt(socket_, ZMQ_RCVTIMEO, &kSliceMs, sizeof(int));
-    zmq_setsockopt(socket_, ZMQ_SNDTIMEO, &kSliceMs, sizeof(int));
-    zmq_setsockopt(socket_, ZMQ_RCVHWM, &kHighWater, sizeof(int));
-    zmq_setsockopt(socket_, ZMQ_SNDHWM, &kHighWater, sizeof(int));
-    zmq_setsockopt(socket_, ZMQ_LINGER, &kLingerMs, sizeof(int));
-    set_up_curve();
-    if (zmq_connect(socket_, endpoint.c_str()) != 0) give_up("cannot connect to " + endpoint + ": " + zmq_strerror(errno));
+    connect(endpoint);
 }
 
 Channel::~Channel() { close(); }
 
-void Channel::close() {
-    if (socket_) zmq_close(socket_);
-    if (context_) zmq_ctx_term(context_);
-    socket_ = context_ = nullptr;
-}
+void Channel::close() { socket_.reset(); }
 
-void Channel::set_up_curve() {
-    const std::string server = environment("CAUSEWAY_CURVE_SERVER_KEY");
-    if (server.empty()) return;
-    const std::string publicKey = environment("CAUSEWAY_CURVE_PUBLIC_KEY"), secretKey = environment("CAUSEWAY_CURVE_SECRET_KEY");
-    if (zmq_setsockopt(socket_, ZMQ_CURVE_SERVERKEY, server.c_str(), server.size()) != 0 ||
-        zmq_setsockopt(socket_, ZMQ_CURVE_PUBLICKEY, publicKey.c_str(), publicKey.size()) != 0 ||
-        zmq_setsockopt(socket_, ZMQ_CURVE_SECRETKEY, secretKey.c_str(), secretKey.size()) != 0) {
-        give_up(std::string("the CURVE keys of the environment are not usable: ") + zmq_strerror(errno));
+void Channel::connect(const std::string &endpoint) {
+    CurveKeys keys{environment("CAUSEWAY_CURVE_SERVER_KEY"), environment("CAUSEWAY_CURVE_PUBLIC_KEY"), environment("CAUSEWAY_CURVE_SECRET_KEY")};
+    try {
+        if (endpoint.compare(0, 6, "ipc://") == 0)
+            socket_ = connect_zmtp(endpoint.substr(6));
+        else
+            socket_ = connect_libzmq(endpoint, keys.server.empty() ? nullptr : &keys);
+    } catch (const std::runtime_error &error) {
+        give_up(error.what());
     }
 }
 
@@ -103,7 +90,7 @@ bool Channel::controller_lives() const {
 }
 
 void Channel::check_peer(double waited_s, const char *doing) {
-    if (!controller_lives()) give_up("the controller died; the simulation ends here");
+    if (!controller_lives()) give_up(kControllerDied);
     if (waited_s >= deadline_s_) {
         char text[160];
         std::snprintf(text, sizeof text, "the controller was silent for %.3g s while the simulation waited to %s", waited_s, doing);
@@ -112,30 +99,31 @@ void Channel::check_peer(double waited_s, const char *doing) {
 }
 
 void Channel::send(const Frame &frame) {
-    const size_t size = frame.ByteSizeLong();
-    zmq_msg_t message;
-    zmq_msg_init_size(&message, size);
-    frame.SerializeWithCachedSizesToArray(static_cast<uint8_t *>(zmq_msg_data(&message)));
-    double began = 0;
-    while (zmq_msg_send(&message, socket_, 0) < 0) {
-        if (errno != EAGAIN && errno != EINTR) give_up(std::string("cannot send: ") + zmq_strerror(errno));
-        if (began == 0) began = seconds() - kSliceMs / 1000.0;
-        check_peer(seconds() - began, "send");
-    }
+    frame.SerializeToString(&out_);
+    patiently("send", [&] { return socket_->send(out_); });
 }
 
 void Channel::receive(Frame *frame) {
-    zmq_msg_t message;
-    zmq_msg_init(&message);
-    double began = 0;
-    while (zmq_msg_recv(&message, socket_, 0) < 0) {
-        if (errno != EAGAIN && errno != EINTR) give_up(std::string("cannot receive: ") + zmq_strerror(errno));
-        if (began == 0) began = seconds() - kSliceMs / 1000.0;
-        check_peer(seconds() - began, "receive");
+    const uint8_t *data = nullptr;
+    size_t size = 0;
+    patiently("receive", [&] { return socket_->receive(&data, &size); });
+    if (!frame->ParseFromArray(data, static_cast<int>(size))) give_up("the controller sent what is no frame of this contract");
+}
+
+template <class Attempt>
+void Channel::patiently(const char *doing, Attempt attempt) {
+    try {
+        if (attempt()) return;
+        const double began = seconds() - Socket::kSliceMs / 1000.0;
+        do check_peer(seconds() - began, doing);
+        while (!attempt());
+    } catch (const ConnectionOver &over) {
+        // A process that is killed closes its files first and is gone a moment later.
+        for (int i = 0; i < 20 && controller_lives(); ++i) usleep(10'000);
+        give_up(controller_lives() ? over.what() : kControllerDied);
+    } catch (const std::runtime_error &error) {
+        give_up(error.what());
     }
-    const bool good = frame->ParseFromArray(zmq_msg_data(&message), static_cast<int>(zmq_msg_size(&message)));
-    zmq_msg_close(&message);
-    if (!good) give_up("the controller sent what is no frame of this contract");
 }
 
 void Channel::give_up(const std::string &why) {

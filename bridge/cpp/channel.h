@@ -7,8 +7,10 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
+#include "bridge/cpp/socket.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -31,15 +33,17 @@ class Channel {
     void close();
 
   private:
-    void *context_ = nullptr;
-    void *socket_ = nullptr;
+    std::unique_ptr<Socket> socket_;
+    std::string out_;
     double deadline_s_ = 60;
     pid_t controller_ = 0;
     bool is_parent_ = false;
 
-    void set_up_curve();
+    void connect(const std::string &endpoint);
     bool controller_lives() const;
     void check_peer(double waited_s, const char *doing);
+    template <class Attempt>
+    void patiently(const char *doing, Attempt attempt);
 };
 
 }  // namespace causeway
