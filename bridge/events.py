@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,14 @@ I64 = NDArray[np.int64]
 
 BROADCAST_PEER = -1
 """`peer` of a SEND that goes to everyone the interface reaches."""
+
+
+TOPICS = 16
+"""Packets can have a topic, 1 to 15, that says what they are about; 0 says nothing."""
+FOREVER = (1 << 63) - 1
+"""A patience without an end: the node never does anything about packets of that topic."""
+IGNORED = -1
+"""More than that: it does not learn from them either, so nobody need tell it of them."""
 
 
 class Kind(IntEnum):
@@ -52,7 +61,7 @@ class Act(IntEnum):
     """ref: bits of a float64; peer: channel. For engines that write result files of their own."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that would double the time it takes to make one, and there is one for each frame
 class Window:
     """The events of one stretch of simulated time, in canonical order."""
 
@@ -69,7 +78,20 @@ class Window:
         return len(self.kind)
 
 
-@dataclass(frozen=True, slots=True)
+class Patience(NamedTuple):
+    """A promise: `node` does nothing about a packet of this topic sooner than `patience_ps` after its arrival.
+
+    It holds from the end of the window that it answers, until the next one for this node and topic. Such arrivals need
+    not close a window, so an engine may know more of them in one exchange; what a run computes does not change. What a
+    node learns from packets that it is patient about must not make it less patient.
+    """
+
+    node: int
+    topic: int
+    patience_ps: int
+
+
+@dataclass(slots=True)
 class Actions:
     """What a protocol does about one window."""
 
@@ -81,6 +103,9 @@ class Actions:
     size_bytes: I32
     interface: U8
     stop: bool = False
+    topic: U8 | None = None
+    """Of what is sent; None: 0 everywhere."""
+    patience: tuple[Patience, ...] = ()
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bridge.errors import UserError
 
-CONTRACT = 1
+CONTRACT = 2
 PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 
 try:

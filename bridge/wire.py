@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError
-from bridge.events import Actions, Window
+from bridge.events import Actions, Patience, Window
 from bridge.network import AbstractNetwork, MobileNetwork
 from bridge.schema import CONTRACT, pb, schema_sha256
 from bridge.workload import Faults, Workload, WorkloadTables
@@ -111,15 +111,26 @@ def encode_actions(number: int, actions: Actions) -> bytes:
         a.peer = _bytes(actions.peer, _I32)
         a.size_bytes = _bytes(actions.size_bytes, _I32)
         a.interface = _bytes(actions.interface, _U8)
+        if actions.topic is not None:
+            a.topic = _bytes(actions.topic, _U8)
     else:
         a.SetInParent()
+    if actions.patience:
+        node, topic, patience_ps = zip(*actions.patience, strict=True)
+        a.patient_node, a.patient_topic = _bytes(node, _I32), _bytes(topic, _U8)
+        a.patience_ps = _bytes(patience_ps, _I64)
     return frame.SerializeToString()
 
 
 def actions(message: Any) -> Actions:
     """A protobuf Actions as columns."""
     columns = {name: np.frombuffer(getattr(message, name), dtype) for name, dtype in ACTION_COLUMNS.items()}
-    return Actions(**columns, stop=message.stop)
+    promises = zip(
+        np.frombuffer(message.patient_node, _I32).tolist(), np.frombuffer(message.patient_topic, _U8).tolist(),
+        np.frombuffer(message.patience_ps, _I64).tolist(), strict=True,
+    )  # fmt: skip
+    topic = np.frombuffer(message.topic, _U8) if message.topic else None
+    return Actions(**columns, stop=message.stop, topic=topic, patience=tuple(Patience(*p) for p in promises))
 
 
 def encode_error(what: str) -> bytes:

@@ -14,6 +14,9 @@ from pycontrol.protocol import Observer
 
 SEND = int(Act.SEND)
 """A plain number: comparing an array with an IntEnum costs microseconds."""
+COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
+AT_ONCE = 2048
+"""Actions are gathered until there are so many: most windows of a mobile run have only a few."""
 
 
 class Digest(Observer):
@@ -22,6 +25,8 @@ class Digest(Observer):
     def __init__(self) -> None:
         self._observed = [hashlib.blake2b(digest_size=16) for _ in range(4)]
         self._sent = [hashlib.blake2b(digest_size=16) for _ in range(5)]
+        self._waiting: list[Actions] = []
+        self._rows = 0
 
     def observe(self, op, time_ps, node, message) -> None:
         for column, (hasher, type_) in zip(
@@ -33,21 +38,27 @@ class Digest(Observer):
 
     def sent(self, actions: Actions) -> None:
         """Adds the SENDs among the actions."""
-        which = actions.kind == SEND
-        if which.all():
-            columns = (actions.time_ps, actions.node, actions.ref, actions.peer, actions.size_bytes)
-        else:
-            columns = tuple(
-                c[which] for c in (actions.time_ps, actions.node, actions.ref, actions.peer, actions.size_bytes)
-            )
-        for hasher, column in zip(self._sent, columns, strict=True):
-            hasher.update(np.ascontiguousarray(column).data)
+        self._waiting.append(actions)
+        self._rows += len(actions)
+        if self._rows >= AT_ONCE:
+            self._add_waiting()
+
+    def _add_waiting(self) -> None:
+        if not self._waiting:
+            return
+        which = np.concatenate([a.kind for a in self._waiting]) == SEND
+        for hasher, name in zip(self._sent, COLUMNS, strict=True):
+            column = np.concatenate([getattr(a, name) for a in self._waiting])
+            hasher.update(np.ascontiguousarray(column if which.all() else column[which]).data)
+        self._waiting.clear()
+        self._rows = 0
 
     def scalars(self) -> dict[str, float]:
         return {}
 
     def hexdigest(self) -> str:
         """32 hex digits."""
+        self._add_waiting()
         total = hashlib.blake2b(digest_size=16)
         for hasher in (*self._observed, *self._sent):
             total.update(hasher.digest())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bridge.engine import Engine, Finish, RunSpec
@@ -48,6 +50,20 @@ def passive_mask(protocol: Protocol) -> int:
     return mask
 
 
+@contextlib.contextmanager
+def only_new_objects_collected() -> Iterator[None]:
+    """Everything that exists before a run (modules, mostly) outlives it: the garbage collector need not look at it."""
+    if gc.get_freeze_count() > 0:  # somebody else has done that, and will undo it
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@only_new_objects_collected()
 def run_protocol(
     engine: Engine,
     spec: RunSpec,
@@ -79,6 +95,7 @@ def run_protocol(
             if report is not None and progress.windows % progress.every == 0:
                 progress.now_ps = window.end_ps
                 report(progress)
+        context.tell_observers()
         scalars = dict(protocol.scalars())
         for observer in observers:
             scalars.update(observer.scalars())

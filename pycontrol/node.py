@@ -19,11 +19,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window, no_actions, unpack_position
+from bridge.errors import RunError
+from bridge.events import (
+    BROADCAST_PEER,
+    FOREVER,
+    IGNORED,
+    NO_ACTIONS,
+    TOPICS,
+    Act,
+    Actions,
+    Kind,
+    Patience,
+    Window,
+    no_actions,
+    unpack_position,
+)
 from pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
 
 EVERYONE = BROADCAST_PEER
@@ -32,8 +46,12 @@ WORKLOAD = int(Kind.BROADCAST)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
 """Plain numbers: they are compared and stored once an event."""
 
-ACTION_TYPES = tuple(map(np.dtype, (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)))
-LOG_TYPES = tuple(map(np.dtype, (np.uint8, np.int64, np.int32, np.int64)))
+COLUMNS = {
+    "kind": "u1", "time_ps": "i8", "node": "i4", "ref": "i8", "peer": "i4", "size_bytes": "i4", "interface": "u1",
+    "topic": "u1",
+}  # fmt: skip
+ROWS = np.dtype(list(COLUMNS.items()))
+"""Of actions."""
 
 
 class Node:
@@ -75,9 +93,19 @@ class Node:
         """The time of the event being handled."""
         return self.host.now_ps
 
-    def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0) -> None:
-        """Sends a packet to `peer` (or EVERYONE in reach)."""
-        self.host.send(self.id, peer, content, size_bytes, interface)
+    def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0, topic: int = 0) -> None:
+        """Sends a packet to `peer` (or EVERYONE in reach). Its topic (1 to 15) is only for `patient`."""
+        self.host.send(self.id, peer, content, size_bytes, interface, topic)
+
+    def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
+        """Promises that this node does nothing about packets of this topic (`deliver` is not doing) sooner than so long
+        after their arrival. The simulator then need not stop for them: a run of many such packets is quicker, and its
+        outcome is the same. 0 takes the promise back; packets that one is patient about must not be the reason."""
+        self.host.patient(self.id, topic, patience_ps)
+
+    def ignore(self, topic: int) -> None:
+        """Promises that packets of this topic mean nothing to this node: it may or may not be told of them."""
+        self.host.patient(self.id, topic, IGNORED)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
         """(Re)sets this node's timer `key` to be due `delay_ps` after the action takes effect."""
@@ -141,19 +169,32 @@ class PerNode(Protocol):
         self._next_packet = 0
         self._next_timer = 0
         self._next_message = 0
-        self._actions: list[tuple[int, int, int, int, int, int, int]] = []
-        self._log: list[tuple[int, int, int, int]] = []
+        self._actions: list[tuple[int, int, int, int, int, int, int, int]] = []
+        self._patience: dict[tuple[int, int], int] = {}
+        self._promises: dict[tuple[int, int], int] = {}
+        """Not told to the engine yet."""
+        self._changed: dict[tuple[int, int], tuple[int, int]] = {}
+        """What was promised before, and how many actions this window had when that changed."""
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int) -> None:
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         packet = self._next_packet
         self._next_packet += 1
         copies = 1 if peer != EVERYONE else self.copies_of_broadcast
-        self._packets[packet] = [content, node, copies]
+        self._packets[packet] = [content, node, copies, topic]
         if copies is None or interface == 0:
             self._ages.append((self.now_ps, packet))
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((SEND, effect_ps, node, packet, peer, size_bytes, interface))
+        self._actions.append((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic))
+
+    def patient(self, node: int, topic: int, patience_ps: int) -> None:
+        if not 0 < topic < TOPICS:
+            raise ValueError(f"a node can be patient about topics 1 to {TOPICS - 1}, not {topic}")
+        kept_ps = FOREVER if patience_ps == IGNORED else patience_ps
+        earlier_ps = self._patience.get((node, topic), 0)
+        if kept_ps != earlier_ps:
+            self._changed[node, topic] = len(self._actions), earlier_ps
+            self._patience[node, topic], self._promises[node, topic] = kept_ps, patience_ps
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.cancel_timer(node, key)
@@ -162,18 +203,18 @@ class PerNode(Protocol):
         self.timers[(node, key)] = timer
         self._due[timer] = (node, key)
         due_ps = self.now_ps + self.context.reaction_ps + delay_ps
-        self._actions.append((SET_TIMER, due_ps, node, timer, 0, 0, 0))
+        self._actions.append((SET_TIMER, due_ps, node, timer, 0, 0, 0, 0))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         timer = self.timers.pop((node, key), None)
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
-            self._actions.append((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0))
+            self._actions.append((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0, 0))
 
     def switch(self, node: int, up: bool) -> None:
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((SWITCH, effect_ps, node, 0, int(up), 0, 0))
+        self._actions.append((SWITCH, effect_ps, node, 0, int(up), 0, 0, 0))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message
@@ -182,7 +223,7 @@ class PerNode(Protocol):
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
-        self._log.append((op, self.now_ps, node, message))
+        self.context.note(op, self.now_ps, node, message)
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
@@ -202,22 +243,35 @@ class PerNode(Protocol):
         )  # fmt: skip
         for kind, time_ps, node, ref, arg in rows:
             self.now_ps = time_ps
-            self._handle(kind, node, ref, arg)
+            if kind == ARRIVAL:  # nearly all there is
+                self._arrive(node, ref, arg)
+            else:
+                self._handle(kind, node, ref, arg)
         self._forget_old_packets()
-        self._tell_observers()
-        return self._take_actions()
+        return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:
         return {"packets": self._next_packet}
 
     # ---- inside ---------------------------------------------------------------------------------------------------
+    def _arrive(self, node: int, ref: int, interface: int) -> None:
+        packet = self._packets.get(ref)
+        if packet is None:
+            return
+        content, sender, copies, topic = packet
+        if copies is not None:
+            self._use_up(ref, packet)
+        if topic == 0:
+            self.nodes[node].on_packet(content, sender, interface)
+            return
+        before = len(self._actions)
+        self.nodes[node].on_packet(content, sender, interface)
+        if len(self._actions) > before:
+            self._check_patience(node, topic, before)
+
     def _handle(self, kind: int, node: int, ref: int, arg: int) -> None:
         if kind == ARRIVAL:
-            packet = self._packets.get(ref)
-            if packet is not None:
-                if packet[2] is not None:
-                    self._use_up(ref, packet)
-                self.nodes[node].on_packet(packet[0], packet[1], arg)
+            self._arrive(node, ref, arg)
         elif kind == TIMER:
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
@@ -236,6 +290,20 @@ class PerNode(Protocol):
             self.nodes[node].on_station(arg, *unpack_position(ref))
         elif kind == NODE:
             self._up_or_down(node, bool(arg))
+
+    def _check_patience(self, node: int, topic: int, before: int) -> None:
+        """Whether what the node just did about a packet keeps its promise: an engine may have relied on it."""
+        promised_ps = self._patience.get((node, topic), 0)
+        at, earlier_ps = self._changed.get((node, topic), (-1, 0))
+        if at >= before:  # it may be this packet that changed the promise
+            promised_ps = min(promised_ps, earlier_ps)
+        soonest_ps = min(action[1] for action in self._actions[before:]) - self.now_ps
+        if soonest_ps < promised_ps:
+            promised = "nothing" if promised_ps == FOREVER else f"nothing within {promised_ps / 10**12:g} s"
+            raise RunError(
+                f"node {node} promised to do {promised} about packets of topic {topic} and acts after "
+                f"{soonest_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"
+            )
 
     def _use_up(self, ref: int, packet: list[Any]) -> None:
         """One of the copies that are known to come has come, or will not."""
@@ -256,18 +324,15 @@ class PerNode(Protocol):
         while self._ages and self._ages[0][0] < horizon_ps:
             self._packets.pop(self._ages.popleft()[1], None)
 
-    def _tell_observers(self) -> None:
-        if self._log:
-            self.context.observe(*_columns(self._log, LOG_TYPES))
-            self._log.clear()
-
-    def _take_actions(self) -> Actions:
-        if not self._actions:
+    def _take_actions(self, reply: bool) -> Actions:
+        """Everything since the last time; promises wait for a window that takes a reply."""
+        told = self._promises if reply else {}
+        if not self._actions and not told:
             return no_actions(True) if self.stop else NO_ACTIONS
-        actions = Actions(*cast(Any, [*_columns(self._actions, ACTION_TYPES), self.stop]))
+        rows = np.array(self._actions, ROWS)
+        columns = {name: rows[name] for name in COLUMNS}
+        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         self._actions.clear()
-        return actions
-
-
-def _columns(rows: list[Any], types: tuple[np.dtype, ...]) -> list[Any]:
-    return [np.array(column, type_) for column, type_ in zip(zip(*rows, strict=True), types, strict=True)]
+        self._changed.clear()
+        told.clear()
+        return Actions(**columns, stop=self.stop, patience=promises)

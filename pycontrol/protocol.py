@@ -41,6 +41,11 @@ class Observer(TypingProtocol):
         ...
 
 
+LOG = {"op": np.uint8, "time_ps": np.int64, "node": np.int32, "message": np.int64}
+AT_ONCE = 2048
+"""Observers are told of so many rows at once: most windows of a mobile run have only a few."""
+
+
 @dataclass
 class Context:
     """What a protocol is given at the start of a run."""
@@ -51,13 +56,28 @@ class Context:
     observers: list[Observer] = field(default_factory=list)
     samples: dict[tuple[str, str], tuple[list[int], list[float]]] = field(default_factory=dict)
     """Time series the protocol records: (module, name) -> (times in ps, values)."""
+    _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
 
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
         """Tells every observer what happened, in order. Message ids are dense, from 0, in order of broadcast."""
+        self.tell_observers()
         for observer in self.observers:
             observer.observe(op, time_ps, node, message)
+
+    def note(self, op: int, time_ps: int, node: int, message: int) -> None:
+        """The same for one row. Observers see it a little later, and before the run ends."""
+        self._log.append((op, time_ps, node, message))
+        if len(self._log) >= AT_ONCE:
+            self.tell_observers()
+
+    def tell_observers(self) -> None:
+        """Hands over what was noted."""
+        if self._log:
+            rows, self._log = self._log, []
+            log = np.array(rows, list(LOG.items()))
+            self.observe(*(np.ascontiguousarray(log[name]) for name in LOG))
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
         """Adds one sample to a time series."""

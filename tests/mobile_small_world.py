@@ -39,6 +39,8 @@ class SteadyTiming(Timing):
 class NoMeter:
     """Counts nothing."""
 
+    clock: Any = None
+
     def nothing(self, *_: Any) -> None:
         pass
 
@@ -149,7 +151,7 @@ class SmallWorld:
         actions, log = self.protocol.step(self.now_ps, do)
         for op, time_ps, node, message in log:
             self.verdict.add(op, time_ps, node, message)
-        for kind, time_ps, node, ref, peer, _, interface in actions:
+        for kind, time_ps, node, ref, peer, _, interface, _ in actions:
             if kind == Act.SEND:
                 self._send(node, peer, interface, self.protocol._packets.pop(ref)[0])
             elif kind == Act.SET_TIMER:

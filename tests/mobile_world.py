@@ -107,10 +107,12 @@ class Steps(PerNode):
     def step(self, time_ps: int, do: Callable[[], None]) -> tuple[list[Any], list[Any]]:
         """Runs `do` at a time; returns (actions, what the observers are told)."""
         self.now_ps = time_ps
+        self._actions, self._told = [], []
         do()
-        actions, log = self._actions, self._log
-        self._actions, self._log = [], []
-        return actions, log
+        return self._actions, self._told
+
+    def note(self, op: int, node: int, message: int) -> None:
+        self._told.append((op, self.now_ps, node, message))
 
 
 class World:
@@ -214,7 +216,7 @@ class World:
         actions, log = self.protocol.step(self.now_ps, do)
         for op, time_ps, node, message in log:
             self.verdict.add(op, time_ps, node, message)
-        for kind, time_ps, node, ref, peer, _, interface in actions:
+        for kind, time_ps, node, ref, peer, _, interface, _ in actions:
             if kind == Act.SEND:
                 self._send(time_ps, node, ref, peer, interface)
             elif kind == Act.SET_TIMER:

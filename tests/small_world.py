@@ -40,8 +40,11 @@ class Host:
     context: Any = field(default_factory=lambda: SimpleNamespace(reaction_ps=0, record=lambda *_: None))
     nodes: tuple[Node, ...] = ()
 
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int) -> None:
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         self.sends.append((peer, node, content))
+
+    def patient(self, node: int, topic: int, patience_ps: int) -> None:
+        pass
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.timers[(node, key)] = 0

@@ -16,7 +16,7 @@ import pytest
 from bridge import wire
 from bridge.engine import Finish
 from bridge.events import Act, Actions, Kind, Window
-from bridge.schema import pb
+from bridge.schema import CONTRACT, pb
 from bridge.session import open_session
 from bridge.transport import Transport
 from tests.bridge_tools import TOP, build_cpp, small_spec
@@ -151,11 +151,11 @@ def test_the_edge_says_why_it_was_refused(ticker: Path) -> None:
     assert (status, told) == (3, "causeway: the controller ended the run: wrong weather\n")
 
 
-@pytest.mark.parametrize("change", [{"contract": 2}, {"schema_sha256": "cd" * 32}])
+@pytest.mark.parametrize("change", [{"contract": CONTRACT + 1}, {"schema_sha256": "cd" * 32}])
 def test_the_edge_refuses_a_controller_of_another_contract(ticker: Path, change: dict) -> None:
     status, told, _ = edge_against(ticker, setup(**change))
     assert status == 3
-    assert told.startswith("causeway: this edge was built from contract 1 (schema ")
+    assert told.startswith(f"causeway: this edge was built from contract {CONTRACT} (schema ")
     assert told.endswith("; rebuild the edge\n")
 
 

@@ -17,6 +17,7 @@ import pytest
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError, UserError
 from bridge.events import NO_ACTIONS
+from bridge.schema import CONTRACT
 from bridge.session import open_session
 from bridge.transport import Transport, private_directory
 from tests.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec
@@ -24,7 +25,7 @@ from tests.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
     "random bytes at first": "the simulator (fake) broke the contract: what came is no frame of this contract (300 ",
-    "other contract": "the simulator (fake) speaks contract 7, this controller speaks 1; rebuild it (make fake)",
+    "other contract": f"the simulator (fake) speaks contract 7, this controller speaks {CONTRACT}; rebuild it (",
     "other schema": "the simulator (fake) was built from another proto/causeway.proto (schema abababababab, here ",
     "dies": "the simulator (fake) died: exit status 9; its last lines: about to be dies",
     "killed": "the simulator (fake) died: killed by SIGKILL; its last lines: about to be killed",

@@ -48,7 +48,7 @@ class FifoWorld:
         actions, log = self.protocol.step(self.now_ps, do)
         for row in log:
             self.verdict.add(*row)
-        for kind, time_ps, node, ref, peer, _, interface in actions:
+        for kind, time_ps, node, ref, peer, _, interface, _ in actions:
             arrival_ps, what = time_ps, Kind.TIMER
             if kind == Act.SEND:
                 self.sent.append((time_ps, node, peer, self.protocol._packets[ref][0]))

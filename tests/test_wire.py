@@ -12,7 +12,7 @@ from bridge import wire
 from bridge.errors import RunError
 from bridge.events import Actions, Window, no_actions
 from bridge.network import AbstractNetwork, MobileNetwork, normal_delay
-from bridge.schema import pb, schema_sha256
+from bridge.schema import CONTRACT, pb, schema_sha256
 from bridge.workload import Segment, Workload
 from tests.bridge_tools import small_spec
 
@@ -76,7 +76,7 @@ def test_the_setup_holds_the_whole_abstract_network() -> None:
     network = AbstractNetwork(7, normal_delay(10, 2), workload, 0.25, 1, 2, 3)
     spec = small_spec(network=network, seed=2**63 + 5, cap=4, passive_kinds=6, channels=("a", "b"), duration_ps=77)
     setup = pb.Frame.FromString(wire.encode_setup(spec)).setup
-    assert (setup.contract, setup.schema_sha256) == (1, schema_sha256())
+    assert (setup.contract, setup.schema_sha256) == (CONTRACT, schema_sha256())
     assert (setup.seed, setup.cap, setup.passive_kinds, setup.duration_ps) == (2**63 + 5, 4, 6, 77)
     assert (list(setup.channels), setup.parameters_json) == (["a", "b"], '{"x": 1}')
     abstract = setup.abstract_network

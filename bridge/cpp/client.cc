@@ -38,7 +38,39 @@ size_t Client::exchange(int64_t next_ps) {
     channel_.receive(&in_);
     expect(Frame::kActions, "the answer to a window");
     stopped_ = in_.actions().stop();
-    return check_actions();
+    const size_t rows = check_actions();
+    take_topics(rows);
+    take_promises();
+    return rows;
+}
+
+void Client::take_topics(size_t rows) {
+    const Actions &a = in_.actions();
+    if (a.topic().empty()) return;
+    if (a.topic().size() != rows) fail("the topics of the controller's answer are not as many as its actions");
+    for (size_t i = 0; i < rows; ++i) {
+        const uint8_t topic = at<uint8_t>(a.topic(), i);
+        if (topic >= PatienceTable::kTopics) fail("there is no topic " + std::to_string(topic) + "; topics are 0 to 15");
+        if (topic > 0) window_.patience().sent(at<int64_t>(a.ref(), i), topic);
+    }
+}
+
+void Client::take_promises() {
+    const Actions &a = in_.actions();
+    const size_t promises = a.patient_topic().size();
+    if (promises == 0) return;
+    if (a.patient_node().size() != promises * 4 || a.patience_ps().size() != promises * 8) {
+        fail("the promises of the controller's answer differ in length");
+    }
+    for (size_t i = 0; i < promises; ++i) {
+        const int32_t node = at<int32_t>(a.patient_node(), i);
+        const uint8_t topic = at<uint8_t>(a.patient_topic(), i);
+        if (node < 0 || topic == 0 || topic >= PatienceTable::kTopics) {
+            fail("a node can promise patience for topics 1 to 15, not for " + std::to_string(topic) + " (node " + std::to_string(node) + ")");
+        }
+        window_.patience().promise(node, topic, at<int64_t>(a.patience_ps(), i));
+    }
+    window_.look_again();
 }
 
 // Every column has as many rows as the kinds, the answer belongs to the window, nothing is in effect too early.

@@ -29,7 +29,7 @@
 
 namespace causeway {
 
-constexpr uint32_t kContract = 1;
+constexpr uint32_t kContract = 2;
 
 // One row of an Actions frame.
 struct Action {
@@ -54,6 +54,7 @@ class Client {
 
     // Tells an event. Times must not go back.
     void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+        if ((kind == ARRIVAL || kind == LOST) && window_.patience().of(node, ref) == PatienceTable::kIgnored) return;
         window_.event(kind, time_ps, node, ref, arg);
     }
 
@@ -101,6 +102,8 @@ class Client {
     }
     void expect(Frame::BodyCase body, const char *what);
     size_t check_actions();
+    void take_topics(size_t rows);
+    void take_promises();
 };
 
 }  // namespace causeway

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bridge/cpp/columns.h"
+#include "bridge/cpp/patience.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -39,8 +40,12 @@ class WindowBuilder {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
         last_ps_ = time_ps;
         rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
-        if (horizon_ps_ == kNever && !(passive_kinds_ >> kind & 1)) horizon_ps_ = time_ps + reaction_ps_;
+        horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
+
+    // What the controller said of its packets and nodes. After a promise: `look_again`.
+    PatienceTable &patience() { return patience_; }
+    void look_again() { keep_from(0); }
 
     // The simulator must not run what happens at or after this instant before it has exchanged.
     int64_t horizon_ps() const { return horizon_ps_; }
@@ -83,6 +88,15 @@ class WindowBuilder {
     int unanswered_ = 0;
     int64_t last_ps_ = 0;
     int64_t horizon_ps_ = kNever;
+    PatienceTable patience_;
+
+    // The first instant at which something may be done about an event.
+    int64_t deadline_ps(const Row &row) const {
+        if (passive_kinds_ >> row.kind & 1) return kNever;
+        const int64_t patience_ps = row.kind == ARRIVAL ? patience_.of(row.node, row.ref) : 0;
+        const int64_t wait_ps = std::max(reaction_ps_, patience_ps);
+        return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
+    }
 
     // Rows are in order of time already; those of one instant go by (kind, node, ref).
     void sort_ties() {
@@ -119,12 +133,7 @@ class WindowBuilder {
     void keep_from(size_t count) {
         rows_.erase(rows_.begin(), rows_.begin() + count);
         horizon_ps_ = kNever;
-        for (const Row &row : rows_) {
-            if (!(passive_kinds_ >> row.kind & 1)) {
-                horizon_ps_ = row.time_ps + reaction_ps_;
-                break;
-            }
-        }
+        for (const Row &row : rows_) horizon_ps_ = std::min(horizon_ps_, deadline_ps(row));
     }
 };
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bridge.errors import RunError, UserError
 from bridge.events import Actions, Window
 from bridge.network import Network
 from bridge.recording import CONTROLLER, describe, frames
+from bridge.schema import CONTRACT
 
 
 class ReplayEngine:
@@ -37,6 +39,11 @@ class ReplaySession:
 
     def __init__(self, path: Path) -> None:
         recorded = describe(path)
+        if recorded.setup.contract != CONTRACT:
+            raise UserError(
+                f"{path} was recorded under contract {recorded.setup.contract}, this controller speaks {CONTRACT}; "
+                "record it anew"
+            )
         self.path = path
         self.engine = "replay"
         self.engine_version = f"recording of {recorded.engine} ({recorded.engine_version})"
@@ -87,15 +94,24 @@ def first_difference(recorded: Actions, given: Actions) -> str | None:
     """Where two answers differ first, in words; None if they are the same."""
     rows = min(len(recorded), len(given))
     first: tuple[int, str] | None = None
-    for name in wire.ACTION_COLUMNS:
-        differs = np.flatnonzero(getattr(recorded, name)[:rows] != getattr(given, name)[:rows])
+    for name in (*wire.ACTION_COLUMNS, "topic"):
+        differs = np.flatnonzero(_column(recorded, name)[:rows] != _column(given, name)[:rows])
         if len(differs) and (first is None or differs[0] < first[0]):
             first = int(differs[0]), name
     if first is not None:
         row, name = first
-        return f"row {row}, column {name}: recorded {getattr(recorded, name)[row]}, given {getattr(given, name)[row]}"
+        return f"row {row}, column {name}: recorded {_column(recorded, name)[row]}, given {_column(given, name)[row]}"
     if len(recorded) != len(given):
         return f"row {rows}: recorded {len(recorded)} actions, given {len(given)}"
     if recorded.stop != given.stop:
         return f"stop: recorded {recorded.stop}, given {given.stop}"
+    if recorded.patience != given.patience:
+        pairs = zip_longest(recorded.patience, given.patience)
+        was, now = next((a, b) for a, b in pairs if a != b)
+        return f"promises of patience: recorded {was}, given {now}"
     return None
+
+
+def _column(actions: Actions, name: str) -> np.ndarray:
+    column = getattr(actions, name)
+    return np.zeros(len(actions), np.uint8) if column is None else column

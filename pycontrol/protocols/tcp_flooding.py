@@ -65,6 +65,7 @@ class FloodingHost(Node):
         return bool(self.SBuffer) or not self.connected
 
     def on_start(self) -> None:
+        self.meter.clock = self.host
         self.left()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
@@ -82,15 +83,14 @@ class FloodingHost(Node):
         if not self.connected:
             return
         message = self.broadcast()
-        self.meter.broadcast(message, self.now_ps)
+        self.meter.broadcast(message)
         self.deliver(message)
-        self.meter.delivered(message, self.now_ps)
+        self.meter.delivered(message)
         data = Data(message, size_bytes)
         self.SBuffer[message] = data
         self._transmit(App(data))
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
-        self.meter.now_ps = self.now_ps
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
@@ -100,7 +100,7 @@ class FloodingHost(Node):
         assert isinstance(station, FloodingStation)
         station.arrived()
         self.deliver(content.data.message)
-        self.meter.delivered(content.data.message, self.now_ps)
+        self.meter.delivered(content.data.message)
 
     def _transmit(self, message: Hello | App) -> None:
         self.meter.sent(message, WIRELESS_TCP)
@@ -125,10 +125,10 @@ class FloodingStation(Node):
         return bool(self.in_flight or self.pending)
 
     def on_start(self) -> None:
+        self.meter.clock = self.host
         self.left()
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
-        self.meter.now_ps = self.now_ps
         if isinstance(content, Hello):
             if sender not in self.hosts:
                 self.hosts.append(sender)

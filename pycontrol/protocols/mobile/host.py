@@ -12,17 +12,20 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
-from typing import Any
 
 from bridge.network import WIRELESS
 from pycontrol.node import EVERYONE, Node
 from pycontrol.protocols.mobile.messages import (
+    ACKNOWLEDGEMENT,
+    FROM_STATION,
+    TO_STATION,
     AckC,
     AckH,
     AppCo,
     AppHS,
     AppSH,
     Data,
+    FromHost,
     Init,
     InitACK,
     Join,
@@ -109,7 +112,7 @@ class Host(Node):
     def CoBroadcast(self, size_bytes: int) -> None:
         """(1.11-13)"""
         data = Data(self.broadcast(), size_bytes)
-        self.meter.broadcast(data.message, self.now_ps)
+        self.meter.broadcast(data.message)
         self.SBuffer[self.seq_h] = data
         self.seq_h += 1
         self.saved.seq_h, self.saved.SBuffer = self.seq_h, tuple(self.SBuffer.items())
@@ -118,8 +121,12 @@ class Host(Node):
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        self.meter.clock = self.host
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         self.left()
+        self.patient(FROM_STATION, self.timing.soonest_ack_ps)
+        self.ignore(ACKNOWLEDGEMENT)
+        self.ignore(TO_STATION)
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
         self.nearest = station
@@ -138,10 +145,14 @@ class Host(Node):
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """(1.15-48)"""
-        self.meter.arrived(content, self)
-        match content:
-            case AppSH():
+        if isinstance(content, AppSH):  # nearly all there is
+            if content.id_C == self.id_C:
+                self.meter.arrived()
                 self._on_app_sh(content)
+            return
+        if self._concerned(content):
+            self.meter.arrived()
+        match content:
             case AppCo() if content.id_hdest == self.id:
                 self._on_app_co(content)
             case AckC() if self.id in content.vSeq:
@@ -153,8 +164,20 @@ class Host(Node):
             case _:
                 pass
 
-    def on_lost(self, content: Any, interface: int) -> None:
-        self.meter.lost(content, self)
+    def on_lost(self, content: Message, interface: int) -> None:
+        if self._concerned(content):
+            self.meter.lost()
+
+    def _concerned(self, m: Message) -> bool:
+        """Whether a copy is one that this host waits for: of its own station, and to itself if to anybody."""
+        match m:
+            case AppSH() | AckC():
+                return m.id_C == self.id_C
+            case AppCo():
+                return m.id_C == self.id_C and m.id_hdest == self.id
+            case InitACK() | LeaveACK():
+                return m.id_h == self.id
+        return False
 
     def on_timer(self, key: Hashable) -> None:
         """(1.49-53)"""
@@ -204,7 +227,7 @@ class Host(Node):
         self._send_connect()
 
     def _send_connect(self) -> None:
-        message: Message
+        message: FromHost
         if self.state is State.JOIN:
             message = Join(self.id, self.id_C, min(self.SBuffer, default=self.seq_h), self.Ses)
         elif self.state is State.INIT:
@@ -248,15 +271,17 @@ class Host(Node):
     # ---- reception ------------------------------------------------------------------------------------------------
     def _on_app_sh(self, m: AppSH) -> None:
         """(1.16-23) A copy made before this host's ids were put in M_d (vMd) does not tell what is a duplicate."""
-        if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
-            return
-        if self.state is State.ESTAB and not self.has_timer("ack"):
-            self._set_ack_timer()
-        if self.state is not State.ESTAB or (m.seq_C > self.seq_C and m.vMd >= self.vMd):
+        if self.state is State.ESTAB:
+            if not self.has_timer("ack"):
+                self._set_ack_timer()
+            if m.seq_C >= self.seq_C and m.vMd >= self.vMd:
+                if m.seq_C > self.seq_C:
+                    self._store(m)
+                else:
+                    self._take(m)
+                    self._fifo_deliver()
+        elif self.state not in (State.OUT, State.LEAVING):
             self._store(m)
-        elif m.seq_C == self.seq_C and m.vMd >= self.vMd:
-            self._take(m)
-            self._fifo_deliver()
 
     def _store(self, m: AppSH) -> None:
         known = self.RBuffer.get(m.seq_C)
@@ -285,7 +310,7 @@ class Host(Node):
         if isinstance(m, AppCo) or self.id not in m.M_d:
             message = m.data.message
             self.deliver(message)
-            self.meter.delivered(message, self.host.now_ps)
+            self.meter.delivered(message)
 
     def _fifo_deliver(self) -> None:
         """Takes from RBuffer what has its turn now."""
@@ -321,7 +346,7 @@ class Host(Node):
     def _save_position(self) -> None:
         self.saved.position = (self.Ses_LC, self.Co, self.seq_C)
 
-    def _transmit(self, message: Message) -> None:
+    def _transmit(self, message: FromHost) -> None:
         if self.nearest != NO_CELL:
             self.meter.sent(message, WIRELESS)
-            self.send(EVERYONE, message, message.size_bytes, WIRELESS)
+            self.send(EVERYONE, message, message.size_bytes, WIRELESS, message.topic)

@@ -18,6 +18,9 @@ MessageId = tuple[int, int]
 
 TYPE_BYTES, INT_BYTES = 1, 4
 
+FROM_STATION, ACKNOWLEDGEMENT, TO_STATION, OTHER = 1, 2, 3, 0
+"""Topics over the air, for what nodes promise in `patient`: App_sh; what acknowledges it; what else hosts send."""
+
 
 @dataclass(frozen=True, slots=True)
 class Data:
@@ -32,6 +35,7 @@ class AppHS:
     """Host to its station: please broadcast."""
 
     kind: ClassVar[str] = "App_hs"
+    topic: ClassVar[int] = TO_STATION
     data: Data
     id_h: int
     seq_h: int
@@ -61,6 +65,7 @@ class AppSH:
     """Station to its cell. M_d: hosts that delivered it elsewhere; vMd: how many times the station added to any M_d."""
 
     kind: ClassVar[str] = "App_sh"
+    topic: ClassVar[int] = FROM_STATION
     data: Data
     seq_C: int
     id_C: int
@@ -77,6 +82,7 @@ class AppCo:
     """Station to one host, while it connects: a message that the station had already discarded."""
 
     kind: ClassVar[str] = "App_Co"
+    topic: ClassVar[int] = OTHER
     data: Data
     id_C: int
     seq_C: int
@@ -99,12 +105,18 @@ class AckH:
     seq_C: int
     Ses: int
 
+    @property
+    def topic(self) -> int:
+        """A host that is being connected gets an answer."""
+        return TO_STATION if self.Co else ACKNOWLEDGEMENT
+
 
 @dataclass(frozen=True, slots=True)
 class AckC:
     """Station to its cell: for every host connected to it, the seq_h it expects next."""
 
     kind: ClassVar[str] = "ack_C"
+    topic: ClassVar[int] = OTHER
     id_C: int
     vSeq: Mapping[int, int]
 
@@ -118,6 +130,7 @@ class Join:
     """Host to the nearest station: connect me to the system; my next message is seq_h."""
 
     kind: ClassVar[str] = "join"
+    topic: ClassVar[int] = TO_STATION
     size_bytes: ClassVar[int] = TYPE_BYTES + 4 * INT_BYTES
     id_h: int
     id_C: int
@@ -130,6 +143,7 @@ class Init:
     """Host to the nearest station: take me over; in session Ses_LC I delivered everything before seq_C."""
 
     kind: ClassVar[str] = "init"
+    topic: ClassVar[int] = TO_STATION
     size_bytes: ClassVar[int] = TYPE_BYTES + 5 * INT_BYTES + 1
     id_h: int
     id_C: int
@@ -144,6 +158,7 @@ class InitACK:
     """Station to a host: you are connected; expect seq_C next, I expect seq_h next."""
 
     kind: ClassVar[str] = "initACK"
+    topic: ClassVar[int] = OTHER
     size_bytes: ClassVar[int] = TYPE_BYTES + 5 * INT_BYTES
     id_h: int
     seq_h: int
@@ -157,6 +172,7 @@ class Leave:
     """Host to the nearest station: I leave."""
 
     kind: ClassVar[str] = "leave"
+    topic: ClassVar[int] = TO_STATION
     size_bytes: ClassVar[int] = TYPE_BYTES + 3 * INT_BYTES
     id_h: int
     id_C: int
@@ -168,6 +184,7 @@ class LeaveACK:
     """Station to a host: you have left."""
 
     kind: ClassVar[str] = "leaveACK"
+    topic: ClassVar[int] = OTHER
     size_bytes: ClassVar[int] = TYPE_BYTES + 2 * INT_BYTES
     id_h: int
     Ses: int
@@ -241,7 +258,7 @@ class Rsp2:
         return TYPE_BYTES + INT_BYTES * (2 + 2 * len(self.msg_rcv)) + copies
 
 
+FromHost = AppHS | AckH | Join | Init | Leave
+FromStation = AppSH | AppCo | AckC | InitACK | LeaveACK
 HandoffMessage = Req1 | Rsp1 | Req2 | Rsp2
-Message = (
-    AppHS | AppSS | AppSH | AppCo | AckH | AckC | Join | Init | InitACK | Leave | LeaveACK | Delete | HandoffMessage
-)
+Message = FromHost | FromStation | AppSS | Delete | HandoffMessage

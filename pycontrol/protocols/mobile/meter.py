@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bridge.network import WIRE, WIRELESS, WIRELESS_TCP
-
-if TYPE_CHECKING:
-    from pycontrol.node import Node
 
 S_PS = 10**12
 HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20, WIRELESS_TCP: 20 + 20 + 20}
@@ -26,7 +23,8 @@ class Meter:
 
     from_ps: int = 0
     to_ps: int = 1 << 62
-    now_ps: int = 0
+    clock: Any = None
+    """What knows the time (`now_ps`): the nodes set it when they start."""
     messages: Counter[tuple[int, str]] = field(default_factory=Counter)
     bytes: Counter[tuple[int, str]] = field(default_factory=Counter)
     born_ps: dict[int, int] = field(default_factory=dict)
@@ -45,7 +43,7 @@ class Meter:
     # ---- told by the nodes ----------------------------------------------------------------------------------------
     @property
     def counting(self) -> bool:
-        return self.from_ps <= self.now_ps < self.to_ps
+        return bool(self.from_ps <= self.clock.now_ps < self.to_ps)
 
     def sent(self, message: Any, interface: int) -> None:
         """A node sends a message."""
@@ -56,29 +54,25 @@ class Meter:
                 self.md_copies += 1
                 self.md_ids += len(message.M_d)
 
-    def broadcast(self, message: int, now_ps: int) -> None:
+    def broadcast(self, message: int) -> None:
         """The application broadcasts."""
-        self.now_ps = now_ps
-        self.born_ps[message] = now_ps
+        self.born_ps[message] = self.clock.now_ps
 
-    def delivered(self, message: int, now_ps: int) -> None:
+    def delivered(self, message: int) -> None:
         """A host delivers."""
-        self.now_ps = now_ps
         born_ps = self.born_ps[message]
         if self.from_ps <= born_ps < self.to_ps:
             self.deliveries += 1
-            self.delay_ps += now_ps - born_ps
+            self.delay_ps += self.clock.now_ps - born_ps
 
-    def arrived(self, message: Any, node: Node) -> None:
-        """A copy reached a node."""
-        self.now_ps = now_ps = node.host.now_ps
-        if self.from_ps <= now_ps < self.to_ps and _concerns(message, node):
+    def arrived(self) -> None:
+        """A copy reached a node that waits for it."""
+        if self.from_ps <= self.clock.now_ps < self.to_ps:
             self.arrivals += 1
 
-    def lost(self, message: Any, node: Node) -> None:
-        """A copy did not reach a node, and the engine knows it."""
-        self.now_ps = node.now_ps
-        if self.counting and _concerns(message, node):
+    def lost(self) -> None:
+        """A copy did not reach a node that waits for it, and the engine knows it."""
+        if self.counting:
             self.losses += 1
 
     def handed_off(self, not_delivered: int, requested: int, received: int) -> None:
@@ -133,16 +127,3 @@ class Meter:
     @staticmethod
     def _on_wire(counts: Counter[tuple[int, str]]) -> int:
         return sum(count for (interface, _), count in counts.items() if interface == WIRE)
-
-
-def _concerns(message: Any, node: Node) -> bool:
-    """Whether the copy is one that this node waits for: of its own cell or to itself, and over the air."""
-    kind = message.kind
-    if kind == "App_sh":  # nearly all there is
-        return message.id_C == getattr(node, "id_C", None)
-    if kind in ("ack_C", "App_Co"):
-        return message.id_C == getattr(node, "id_C", None) and getattr(message, "id_hdest", node.id) == node.id
-    if kind in ("App_hs", "ack_h"):
-        h = getattr(node, "h", {}).get(message.id_h)
-        return h is not None and h.Ses == message.Ses
-    return kind in ("initACK", "leaveACK") and message.id_h == node.id

@@ -30,7 +30,6 @@ class Sampler:
 
     def run(self, node: Node) -> int:
         nodes, context, now_ps = node.host.nodes, node.host.context, node.now_ps
-        self.meter.now_ps = now_ps
         stations, hosts = nodes[: self.stations], nodes[self.stations :]
         sizes = {
             "sbuffer_station": [_in_flight(s) for s in stations],

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from random import Random
-from typing import Any
 
+from bridge.events import FOREVER
 from bridge.network import WIRE, WIRELESS
 from pycontrol.node import EVERYONE, Node
 from pycontrol.protocols.mobile.connection import Connection
 from pycontrol.protocols.mobile.handoff import NOBODY, Handoff
 from pycontrol.protocols.mobile.messages import (
+    ACKNOWLEDGEMENT,
     AckC,
     AckH,
     AppCo,
@@ -22,6 +23,7 @@ from pycontrol.protocols.mobile.messages import (
     AppSS,
     Data,
     Delete,
+    FromStation,
     Init,
     InitACK,
     Join,
@@ -59,14 +61,17 @@ class Station(Node):
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        self.meter.clock = self.host
         self.left()  # a station delivers nothing
+        self._promise()
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         if self.timing.idle_acks:
             self._set_ack_timer()
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """(2.1, 4.52)"""
-        self.meter.arrived(content, self)
+        if self._concerned(content):
+            self.meter.arrived()
         match content:
             case AppHS():
                 self._on_app_hs(content)
@@ -87,8 +92,16 @@ class Station(Node):
             case _:
                 pass
 
-    def on_lost(self, content: Any, interface: int) -> None:
-        self.meter.lost(content, self)
+    def on_lost(self, content: Message, interface: int) -> None:
+        if self._concerned(content):
+            self.meter.lost()
+
+    def _concerned(self, m: Message) -> bool:
+        """Whether a copy is one that this station waits for: of one of its hosts."""
+        if not isinstance(m, AppHS | AckH):
+            return False
+        h = self.h.get(m.id_h)
+        return h is not None and h.Ses == m.Ses
 
     def on_timer(self, key: Hashable) -> None:
         """(3.48-53)"""
@@ -105,6 +118,7 @@ class Station(Node):
         entry = self.SBuffer.insert((id_h, seq_h), data)
         self.flood(AppSS(data, id_h, seq_h), sender)
         self.discard()
+        self._promise()
         if entry.id in self.SBuffer and len(self.SBuffer) <= self.timing.outstanding:
             self._send_entry(entry)
             if not self.has_timer("retry"):
@@ -136,22 +150,28 @@ class Station(Node):
 
     def discard(self) -> None:
         """(2.12) Clears what no host here needs any more; what comes into the window then has its turn."""
-        seq_C = min((h.seq_C for h in self.h.values()), default=self.SBuffer.seq_C)
+        seq_C = min([h.seq_C for h in self.h.values()], default=self.SBuffer.seq_C)
         if seq_C > self.SBuffer.minSeq():
             full = len(self.SBuffer) > self.timing.outstanding
             self.SBuffer.clear(seq_C)
+            self._promise()
             if full:
                 self._send_pending()
 
+    def _promise(self) -> None:
+        """An acknowledgement makes this station send only if messages wait for their turn."""
+        waiting = len(self.SBuffer) > self.timing.outstanding
+        self.patient(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
+
     def _send_pending(self) -> None:
         """Sends the messages of the window that were never sent or are due again; sets the timer for the next."""
-        window = list(self.SBuffer.first(self.timing.outstanding))
+        window, now_ps = list(self.SBuffer.first(self.timing.outstanding)), self.now_ps
         if not window:
             return
         for entry in window:
-            if entry.due_ps <= self.now_ps:
+            if entry.due_ps <= now_ps:
                 self._send_entry(entry)
-        self.set_timer("retry", min(e.due_ps for e in window) - self.now_ps)
+        self.set_timer("retry", min([e.due_ps for e in window]) - now_ps)
 
     def _send_entry(self, entry: Entry) -> None:
         entry.due_ps = self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
@@ -262,10 +282,10 @@ class Station(Node):
         return id_h in self.past and Ses <= self.past[id_h][0]
 
     # ---- sending --------------------------------------------------------------------------------------------------
-    def transmit(self, message: Message) -> None:
+    def transmit(self, message: FromStation) -> None:
         """To the cell, over the air."""
         self.meter.sent(message, WIRELESS)
-        self.send(EVERYONE, message, message.size_bytes, WIRELESS)
+        self.send(EVERYONE, message, message.size_bytes, WIRELESS, message.topic)
 
     def flood(self, message: Message, sender: int) -> None:
         """To all neighbours in the tree but the one it came from."""

@@ -35,6 +35,11 @@ class Timing:
         load = min(pending, self.outstanding)
         return self.retry_max_ps - (self.retry_max_ps - self.retry_min_ps) * load // self.outstanding
 
+    @property
+    def soonest_ack_ps(self) -> int:
+        """A host acknowledges a message no sooner than this long after it arrived."""
+        return self.ack_ps - self.ack_ps // 4
+
     @staticmethod
     def jittered_ps(wait_ps: int, random: Random) -> int:
         """That long, give or take a quarter: nodes that begin to wait at the same instant (the hosts of a cell that
