@@ -108,6 +108,7 @@ class Steps(PerNode):
         """Runs `do` at a time; returns (actions, what the observers are told)."""
         self.now_ps = time_ps
         self._actions, self._told = [], []
+        self._changed.clear()
         do()
         return self._actions, self._told
 
