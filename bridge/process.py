@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -71,6 +72,9 @@ class Simulator:
 
     def wait(self, timeout_s: float) -> int | None:
         """Its exit status once it ended; None if it still runs."""
+        if self._process.returncode is None and hasattr(os, "pidfd_open"):
+            _until_it_ends(self.pid, timeout_s)  # the kernel tells at once; subprocess looks now and then
+            return self._process.poll()
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(timeout_s)
         return None
@@ -90,6 +94,17 @@ class Simulator:
         self._reader.join(timeout=1)
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _until_it_ends(pid: int, timeout_s: float) -> None:
+    """Waits for the end of a child that nobody has waited for yet."""
+    watched = os.pidfd_open(pid)
+    try:
+        end = select.poll()
+        end.register(watched, select.POLLIN)
+        end.poll(timeout_s * 1000)
+    finally:
+        os.close(watched)
 
 
 def _with_parent_death_signal(command: Sequence[str]) -> list[str]:
