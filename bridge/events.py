@@ -6,9 +6,10 @@ no Python object per event. The canonical order of events is (time, kind, node, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,52 @@ class Actions:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+
+ROW = np.dtype([
+    ("kind", "u1"), ("time_ps", "i8"), ("node", "i4"), ("ref", "i8"), ("peer", "i4"), ("size_bytes", "i4"),
+    ("interface", "u1"), ("topic", "u1"),
+])  # fmt: skip
+
+
+class ActionRows(Actions):
+    """Actions as rows of plain numbers (`ROW`), as single nodes take them.
+
+    The columns are made when somebody asks for one. For the few rows of most windows that would cost more than all else
+    that is done about them, and the wire needs only the bytes.
+    """
+
+    __slots__ = ("_table", "rows")
+
+    def __init__(self, rows: list[tuple[int, ...]], stop: bool = False, patience: tuple[Patience, ...] = ()) -> None:
+        self.rows, self.stop, self.patience = rows, stop, patience
+        self._table: NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One column; so is the attribute of that name."""
+        if self._table is None:
+            self._table = np.array(self.rows, ROW)
+        return np.ascontiguousarray(self._table[name])
+
+
+def _made_when_asked(name: str) -> property:
+    return property(lambda self: self.column(name))
+
+
+for _name in ROW.names or ():
+    setattr(ActionRows, _name, _made_when_asked(_name))
+
+
+def joined(parts: Sequence[Actions]) -> Actions:
+    """Several answers as one."""
+    if all(isinstance(part, ActionRows) for part in parts):
+        return ActionRows([row for part in parts for row in cast(ActionRows, part).rows])
+    names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Actions(**columns)
 
 
 def no_actions(stop: bool = False) -> Actions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError
-from bridge.events import Actions, Patience, Window
+from bridge.events import ActionRows, Actions, Patience, Window
 from bridge.network import AbstractNetwork, MobileNetwork
 from bridge.schema import CONTRACT, pb, schema_sha256
 from bridge.workload import Faults, Workload, WorkloadTables
@@ -103,7 +104,10 @@ def encode_actions(number: int, actions: Actions) -> bytes:
     a.number = number
     if actions.stop:
         a.stop = True
-    if len(actions.kind):
+    if isinstance(actions, ActionRows):
+        if actions.rows:
+            _put_rows(a, actions.rows)
+    elif len(actions):
         a.kind = _bytes(actions.kind, _U8)
         a.time_ps = _bytes(actions.time_ps, _I64)
         a.node = _bytes(actions.node, _I32)
@@ -113,13 +117,19 @@ def encode_actions(number: int, actions: Actions) -> bytes:
         a.interface = _bytes(actions.interface, _U8)
         if actions.topic is not None:
             a.topic = _bytes(actions.topic, _U8)
-    else:
-        a.SetInParent()
+    a.SetInParent()
     if actions.patience:
         node, topic, patience_ps = zip(*actions.patience, strict=True)
         a.patient_node, a.patient_topic = _bytes(node, _I32), _bytes(topic, _U8)
         a.patience_ps = _bytes(patience_ps, _I64)
     return frame.SerializeToString()
+
+
+def _put_rows(a: Any, rows: list[tuple[int, ...]]) -> None:
+    kind, time_ps, node, ref, peer, size_bytes, interface, topic = zip(*rows, strict=True)
+    a.kind, a.interface, a.topic = bytes(kind), bytes(interface), bytes(topic)
+    a.time_ps, a.ref = array("q", time_ps).tobytes(), array("q", ref).tobytes()
+    a.node, a.peer, a.size_bytes = (array("i", column).tobytes() for column in (node, peer, size_bytes))
 
 
 def actions(message: Any) -> Actions:

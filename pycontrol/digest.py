@@ -9,7 +9,7 @@ import hashlib
 
 import numpy as np
 
-from bridge.events import Act, Actions
+from bridge.events import Act, Actions, joined
 from pycontrol.protocol import Observer
 
 SEND = int(Act.SEND)
@@ -46,9 +46,10 @@ class Digest(Observer):
     def _add_waiting(self) -> None:
         if not self._waiting:
             return
-        which = np.concatenate([a.kind for a in self._waiting]) == SEND
+        actions = joined(self._waiting)
+        which = actions.kind == SEND
         for hasher, name in zip(self._sent, COLUMNS, strict=True):
-            column = np.concatenate([getattr(a, name) for a in self._waiting])
+            column = getattr(actions, name)
             hasher.update(np.ascontiguousarray(column if which.all() else column[which]).data)
         self._waiting.clear()
         self._rows = 0

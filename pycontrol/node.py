@@ -21,8 +21,6 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-import numpy as np
-
 from bridge.errors import RunError
 from bridge.events import (
     BROADCAST_PEER,
@@ -31,6 +29,7 @@ from bridge.events import (
     NO_ACTIONS,
     TOPICS,
     Act,
+    ActionRows,
     Actions,
     Kind,
     Patience,
@@ -45,13 +44,6 @@ ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TI
 WORKLOAD = int(Kind.BROADCAST)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
 """Plain numbers: they are compared and stored once an event."""
-
-COLUMNS = {
-    "kind": "u1", "time_ps": "i8", "node": "i4", "ref": "i8", "peer": "i4", "size_bytes": "i4", "interface": "u1",
-    "topic": "u1",
-}  # fmt: skip
-ROWS = np.dtype(list(COLUMNS.items()))
-"""Of actions."""
 
 
 class Node:
@@ -169,7 +161,8 @@ class PerNode(Protocol):
         self._next_packet = 0
         self._next_timer = 0
         self._next_message = 0
-        self._actions: list[tuple[int, int, int, int, int, int, int, int]] = []
+        self._actions: list[tuple[int, ...]] = []
+        """Rows of `bridge.events.ROW`."""
         self._patience: dict[tuple[int, int], int] = {}
         self._promises: dict[tuple[int, int], int] = {}
         """Not told to the engine yet."""
@@ -329,10 +322,8 @@ class PerNode(Protocol):
         told = self._promises if reply else {}
         if not self._actions and not told:
             return no_actions(True) if self.stop else NO_ACTIONS
-        rows = np.array(self._actions, ROWS)
-        columns = {name: rows[name] for name in COLUMNS}
         promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
-        self._actions.clear()
+        rows, self._actions = self._actions, []
         self._changed.clear()
         told.clear()
-        return Actions(**columns, stop=self.stop, patience=promises)
+        return ActionRows(rows, self.stop, promises)

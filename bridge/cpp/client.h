@@ -17,6 +17,7 @@
 // instant at or after the horizon run to its end: its events wait for the next window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -63,6 +64,12 @@ class Client {
         next_ps = within_run(next_ps);
         if (!begun_ || (!stopped_ && window_.must_close(next_ps))) return EXCHANGE;
         return stopped_ || next_ps == kNever ? END : RUN;
+    }
+
+    // `step` answers RUN for everything before this instant, as long as no event is told: a simulator need not ask.
+    int64_t free_until_ps() const {
+        if (!begun_ || stopped_ || window_.full()) return 0;
+        return setup_.duration_ps() > 0 ? std::min(window_.horizon_ps(), setup_.duration_ps()) : window_.horizon_ps();
     }
 
     // Sends the window; returns the number of actions that came back (0 if the window wants no reply).

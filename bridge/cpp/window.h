@@ -50,11 +50,14 @@ class WindowBuilder {
     // The simulator must not run what happens at or after this instant before it has exchanged.
     int64_t horizon_ps() const { return horizon_ps_; }
 
+    // Whether as many events are there as the cap allows.
+    bool full() const { return rows_.size() >= cap_; }
+
     // Whether the window must close before the simulator goes on to next_ps (kNever: nothing is left to happen).
     bool must_close(int64_t next_ps) const {
         if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
         if (rows_.empty()) return false;
-        return next_ps == kNever || (rows_.size() >= cap_ && next_ps > last_ps_);
+        return next_ps == kNever || (full() && next_ps > last_ps_);
     }
 
     // Moves the events before the window's end into `window`, in canonical order, and begins the next window.

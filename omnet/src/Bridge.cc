@@ -57,15 +57,15 @@ void Bridge::begin() {
     scheduleBroadcast();
 }
 
-bool Bridge::mayRun(int64_t next_ps, bool *exchanged) {
+bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
     if (!begun_) {
         begin();
         *exchanged = true;
         return true;
     }
-    *exchanged = false;
     switch (client_->step(next_ps)) {
         case Client::RUN:
+            freeUntil_ps_ = client_->free_until_ps();
             return true;
         case Client::EXCHANGE:
             for (size_t i = 0, rows = client_->exchange(next_ps); i < rows; ++i) apply(client_->action(i));
@@ -174,7 +174,7 @@ void Bridge::nodeDue(int node, bool up) {
     if (state.up == up) return;
     state.up = up;
     if (!up) ++state.failures;
-    client_->event(NODE, simTime().raw(), node, 0, up);
+    tell(NODE, node, 0, up);
     cContextSwitcher context(state.handler->component());
     state.handler->onNode(up);
 }

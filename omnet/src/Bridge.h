@@ -79,7 +79,10 @@ class Bridge {
     // ---- for the scheduler and the bridge's own events --------------------------------------------------------------
     // Called before the simulation goes on to its next event; exchanges windows for actions as long as that is due.
     // False if the run is over. Actions may have brought an earlier event.
-    bool mayRun(int64_t next_ps, bool *exchanged);
+    bool mayRun(int64_t next_ps, bool *exchanged) {
+        *exchanged = false;
+        return next_ps < freeUntil_ps_ || askMayRun(next_ps, exchanged);
+    }
     const std::string &endReason() const { return end_reason_; }
     void finish();
     void timerDue(TimerEvent *timer);
@@ -98,6 +101,7 @@ class Bridge {
     std::vector<NodeState> nodes_;
     Broadcasts broadcasts_;
     bool begun_ = false, finished_ = false, faulty_ = false;
+    int64_t freeUntil_ps_ = 0;  // of the client; 0 once an event was told
     std::string end_reason_ = "ended by the simulation";
     int64_t end_ps_ = -1;  // where the run's duration ended it
     std::unordered_map<int64_t, TimerEvent *> timers_;
@@ -106,8 +110,13 @@ class Bridge {
 
     void emit(Kind kind, int node, int64_t ref, int arg) {
         if (node >= 0 && !nodes_[node].up) return;
-        client_->event(kind, omnetpp::simTime().raw(), node, ref, arg);
+        tell(kind, node, ref, arg);
     }
+    void tell(Kind kind, int node, int64_t ref, int arg) {
+        client_->event(kind, omnetpp::simTime().raw(), node, ref, arg);
+        freeUntil_ps_ = 0;
+    }
+    bool askMayRun(int64_t next_ps, bool *exchanged);
     void begin();
     void scheduleBroadcast();
     void apply(const Action &action);

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bridge.errors import UserError
-from bridge.events import Actions, Kind, Window, no_actions, sends
+from bridge.events import Actions, Kind, Window, joined, no_actions, sends
 from pycontrol.protocol import Context, Protocol
 from pycontrol.protocols import icpp18_kernel as kernel
 from pycontrol.protocols.icpp18_kernel import COUNTS, MESSAGE_CLASSES, Config, Out, State
@@ -63,7 +62,7 @@ class CausalAggregation(Protocol):
             done = at
         if len(actions) == 1:
             return actions[0]
-        return _joined(actions) if actions else no_actions()
+        return joined(actions) if actions else no_actions()
 
     def _take(self) -> Actions:
         """What is in `_out`: observers are told, the sends go back."""
@@ -128,12 +127,6 @@ def _make_out(rows: int) -> Out:
 
 def _doubled(array: np.ndarray, at_least: int) -> np.ndarray:
     return np.concatenate([array, np.zeros(max(len(array), at_least), array.dtype)])
-
-
-def _joined(parts: list[Actions]) -> Actions:
-    names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
-    columns: list[Any] = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
-    return Actions(*columns)
 
 
 def summary(s: State) -> dict[str, float]:

@@ -9,11 +9,11 @@ docs/deviations/ladc18.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from bridge.events import Actions, Kind, Window
+from bridge.events import Actions, Kind, Window, joined
 from pycontrol.protocol import Context, Protocol
 from pycontrol.protocols import ladc18_kernel as kernel
 from pycontrol.protocols import ladc18_state as state
@@ -65,7 +65,7 @@ class BundledBroadcast(Protocol):
             )
             actions.append(self._take())
             if at == len(window):
-                return actions[0] if len(actions) == 1 else _joined(actions)
+                return actions[0] if len(actions) == 1 else joined(actions)
             self._s = grown(self._s)
             if self._s.counts[state.NEED] > len(self._out.kind):
                 self._out = make_out(2 * int(self._s.counts[state.NEED]))
@@ -95,9 +95,3 @@ class BundledBroadcast(Protocol):
             "unfinished": float(count[state.UNFINISHED]),
             "last_arrival_ps": int(count[state.LAST_ARRIVAL]),
         }
-
-
-def _joined(parts: list[Actions]) -> Actions:
-    names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
-    columns: list[Any] = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
-    return Actions(*columns)
