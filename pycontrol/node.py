@@ -18,7 +18,7 @@ one reaction time later. Contents of packets stay here: the simulator only carri
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from bridge.errors import RunError
@@ -166,8 +166,8 @@ class PerNode(Protocol):
         self._patience: dict[tuple[int, int], int] = {}
         self._promises: dict[tuple[int, int], int] = {}
         """Not told to the engine yet."""
-        self._changed: dict[tuple[int, int], tuple[int, int]] = {}
-        """What was promised before, and how many actions this window had when that changed."""
+        self._topic = 0
+        """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -178,16 +178,15 @@ class PerNode(Protocol):
         if copies is None or interface == 0:
             self._ages.append((self.now_ps, packet))
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic))
+        self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic))
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         if not 0 < topic < TOPICS:
             raise ValueError(f"a node can be patient about topics 1 to {TOPICS - 1}, not {topic}")
         kept_ps = FOREVER if patience_ps == IGNORED else patience_ps
-        earlier_ps = self._patience.get((node, topic), 0)
-        if kept_ps != earlier_ps:
-            self._changed[node, topic] = len(self._actions), earlier_ps
+        if kept_ps != self._patience.get((node, topic), 0):
             self._patience[node, topic], self._promises[node, topic] = kept_ps, patience_ps
+            self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.cancel_timer(node, key)
@@ -196,18 +195,18 @@ class PerNode(Protocol):
         self.timers[(node, key)] = timer
         self._due[timer] = (node, key)
         due_ps = self.now_ps + self.context.reaction_ps + delay_ps
-        self._actions.append((SET_TIMER, due_ps, node, timer, 0, 0, 0, 0))
+        self._act((SET_TIMER, due_ps, node, timer, 0, 0, 0, 0))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         timer = self.timers.pop((node, key), None)
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
-            self._actions.append((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0, 0))
+            self._act((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0, 0))
 
     def switch(self, node: int, up: bool) -> None:
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._actions.append((SWITCH, effect_ps, node, 0, int(up), 0, 0, 0))
+        self._act((SWITCH, effect_ps, node, 0, int(up), 0, 0, 0))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message
@@ -234,12 +233,7 @@ class PerNode(Protocol):
             window.arg.tolist(),
             strict=True,
         )  # fmt: skip
-        for kind, time_ps, node, ref, arg in rows:
-            self.now_ps = time_ps
-            if kind == ARRIVAL:  # nearly all there is
-                self._arrive(node, ref, arg)
-            else:
-                self._handle(kind, node, ref, arg)
+        self._handle(rows)
         self._forget_old_packets()
         return self._take_actions(window.reply)
 
@@ -247,25 +241,22 @@ class PerNode(Protocol):
         return {"packets": self._next_packet}
 
     # ---- inside ---------------------------------------------------------------------------------------------------
-    def _arrive(self, node: int, ref: int, interface: int) -> None:
-        packet = self._packets.get(ref)
-        if packet is None:
-            return
-        content, sender, copies, topic = packet
-        if copies is not None:
-            self._use_up(ref, packet)
-        if topic == 0:
-            self.nodes[node].on_packet(content, sender, interface)
-            return
-        before = len(self._actions)
-        self.nodes[node].on_packet(content, sender, interface)
-        if len(self._actions) > before:
-            self._check_patience(node, topic, before)
+    def _handle(self, rows: Iterable[tuple[int, int, int, int, int]]) -> None:
+        """(kind, time_ps, node, ref, arg) of every event. Nearly all are arrivals."""
+        packets, nodes = self._packets, self.nodes
+        for kind, time_ps, node, ref, arg in rows:
+            self.now_ps = time_ps
+            if kind != ARRIVAL:
+                self._handle_other(kind, node, ref, arg)
+            elif (packet := packets.get(ref)) is not None:
+                content, sender, copies, self._topic = packet
+                if copies is not None:
+                    self._use_up(ref, packet)
+                nodes[node].on_packet(content, sender, arg)
+                self._topic = 0
 
-    def _handle(self, kind: int, node: int, ref: int, arg: int) -> None:
-        if kind == ARRIVAL:
-            self._arrive(node, ref, arg)
-        elif kind == TIMER:
+    def _handle_other(self, kind: int, node: int, ref: int, arg: int) -> None:
+        if kind == TIMER:
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
                 del self.timers[due]
@@ -284,18 +275,21 @@ class PerNode(Protocol):
         elif kind == NODE:
             self._up_or_down(node, bool(arg))
 
-    def _check_patience(self, node: int, topic: int, before: int) -> None:
-        """Whether what the node just did about a packet keeps its promise: an engine may have relied on it."""
-        promised_ps = self._patience.get((node, topic), 0)
-        at, earlier_ps = self._changed.get((node, topic), (-1, 0))
-        if at >= before:  # it may be this packet that changed the promise
-            promised_ps = min(promised_ps, earlier_ps)
-        soonest_ps = min(action[1] for action in self._actions[before:]) - self.now_ps
-        if soonest_ps < promised_ps:
+    def _act(self, row: tuple[int, ...]) -> None:
+        """Every action passes here."""
+        if self._topic:
+            self._check_patience(row)
+        self._actions.append(row)
+
+    def _check_patience(self, row: tuple[int, ...]) -> None:
+        """Whether the action keeps the promise about the packet that caused it: an engine may have relied on that."""
+        _, time_ps, node, *_ = row
+        promised_ps, after_ps = self._patience.get((node, self._topic), 0), time_ps - self.now_ps
+        if after_ps < promised_ps:
             promised = "nothing" if promised_ps == FOREVER else f"nothing within {promised_ps / 10**12:g} s"
             raise RunError(
-                f"node {node} promised to do {promised} about packets of topic {topic} and acts after "
-                f"{soonest_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"
+                f"node {node} promised to do {promised} about packets of topic {self._topic} and acts after "
+                f"{after_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"
             )
 
     def _use_up(self, ref: int, packet: list[Any]) -> None:
@@ -324,6 +318,5 @@ class PerNode(Protocol):
             return no_actions(True) if self.stop else NO_ACTIONS
         promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         rows, self._actions = self._actions, []
-        self._changed.clear()
         told.clear()
         return ActionRows(rows, self.stop, promises)

@@ -131,7 +131,7 @@ class SmallWorld:
         self.now_ps = max(self.now_ps, self.timers[timer][0])
         _, node = self.timers.pop(timer)
         self.timers_fired += 1
-        self._run(lambda: self.protocol._handle(Kind.TIMER, node, timer, 0))
+        self._run(lambda: self.protocol._handle([(Kind.TIMER, self.now_ps, node, timer, 0)]))
 
     def _act(self, action: Action) -> None:
         what, host, station = action
@@ -139,13 +139,13 @@ class SmallWorld:
             self.air = [copy for copy in self.air if host not in copy[:2]]
         if what == "move":
             self.places[host] = station
-            self._run(lambda: self.protocol._handle(Kind.STATION, host, pack_position(0, 0), station))
+            self._run(lambda: self.protocol._handle([(Kind.STATION, self.now_ps, host, pack_position(0, 0), station)]))
         elif what == "broadcast":
-            self._run(lambda: self.protocol._handle(Kind.BROADCAST, host, 0, 100))
+            self._run(lambda: self.protocol._handle([(Kind.BROADCAST, self.now_ps, host, 0, 100)]))
         else:
             up = what == "recover"
             (self.down.discard if up else self.down.add)(host)
-            self._run(lambda: self.protocol._handle(Kind.NODE, host, 0, int(up)))
+            self._run(lambda: self.protocol._handle([(Kind.NODE, self.now_ps, host, 0, int(up))]))
 
     def _run(self, do: Any) -> None:
         actions, log = self.protocol.step(self.now_ps, do)

@@ -108,7 +108,6 @@ class Steps(PerNode):
         """Runs `do` at a time; returns (actions, what the observers are told)."""
         self.now_ps = time_ps
         self._actions, self._told = [], []
-        self._changed.clear()
         do()
         return self._actions, self._told
 
@@ -211,7 +210,7 @@ class World:
         return station in self.places.get(host, ())
 
     def _event(self, kind: int, node: int, ref: int, arg: int) -> None:
-        self._run(lambda: self.protocol._handle(kind, node, ref, arg))
+        self._run(lambda: self.protocol._handle([(kind, self.now_ps, node, ref, arg)]))
 
     def _run(self, do: Callable[[], None]) -> None:
         actions, log = self.protocol.step(self.now_ps, do)

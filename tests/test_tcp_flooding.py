@@ -42,7 +42,7 @@ class FifoWorld:
             self._event(Kind.STATION, host, pack_position(0, 0), host % STATIONS)
 
     def _event(self, kind: int, node: int, ref: int, arg: int) -> None:
-        self._run(lambda: self.protocol._handle(kind, node, ref, arg))
+        self._run(lambda: self.protocol._handle([(kind, self.now_ps, node, ref, arg)]))
 
     def _run(self, do) -> None:
         actions, log = self.protocol.step(self.now_ps, do)
