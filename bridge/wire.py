@@ -129,7 +129,11 @@ def _put_rows(a: Any, rows: list[tuple[int, ...]]) -> None:
     kind, time_ps, node, ref, peer, size_bytes, interface, topic = zip(*rows, strict=True)
     a.kind, a.interface, a.topic = bytes(kind), bytes(interface), bytes(topic)
     a.time_ps, a.ref = array("q", time_ps).tobytes(), array("q", ref).tobytes()
-    a.node, a.peer, a.size_bytes = (array("i", column).tobytes() for column in (node, peer, size_bytes))
+    a.node, a.peer, a.size_bytes = (
+        array("i", node).tobytes(),
+        array("i", peer).tobytes(),
+        array("i", size_bytes).tobytes(),
+    )
 
 
 def actions(message: Any) -> Actions:

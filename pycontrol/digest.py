@@ -15,7 +15,7 @@ from pycontrol.protocol import Observer
 SEND = int(Act.SEND)
 """A plain number: comparing an array with an IntEnum costs microseconds."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
-AT_ONCE = 2048
+AT_ONCE = 256
 """Actions are gathered until there are so many: most windows of a mobile run have only a few."""
 
 

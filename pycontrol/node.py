@@ -316,7 +316,9 @@ class PerNode(Protocol):
         told = self._promises if reply else {}
         if not self._actions and not told:
             return no_actions(True) if self.stop else NO_ACTIONS
-        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         rows, self._actions = self._actions, []
+        if not told:
+            return ActionRows(rows, self.stop)
+        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         told.clear()
         return ActionRows(rows, self.stop, promises)

@@ -42,7 +42,7 @@ class Observer(TypingProtocol):
 
 
 LOG = {"op": np.uint8, "time_ps": np.int64, "node": np.int32, "message": np.int64}
-AT_ONCE = 2048
+AT_ONCE = 256
 """Observers are told of so many rows at once: most windows of a mobile run have only a few."""
 
 

@@ -274,8 +274,9 @@ class Host(Node):
         if self.state is State.ESTAB:
             if not self.has_timer("ack"):
                 self._set_ack_timer()
-            if m.seq_C >= self.seq_C and m.vMd >= self.vMd:
-                if m.seq_C > self.seq_C:
+            ahead = m.seq_C - self.seq_C
+            if ahead >= 0 and m.vMd >= self.vMd:
+                if ahead:
                     self._store(m)
                 else:
                     self._take(m)

@@ -165,13 +165,14 @@ class Station(Node):
 
     def _send_pending(self) -> None:
         """Sends the messages of the window that were never sent or are due again; sets the timer for the next."""
-        window, now_ps = list(self.SBuffer.first(self.timing.outstanding)), self.now_ps
-        if not window:
-            return
-        for entry in window:
+        now_ps, next_ps = self.now_ps, 0
+        for entry in self.SBuffer.first(self.timing.outstanding):
             if entry.due_ps <= now_ps:
                 self._send_entry(entry)
-        self.set_timer("retry", min([e.due_ps for e in window]) - now_ps)
+            if entry.due_ps < next_ps or not next_ps:
+                next_ps = entry.due_ps
+        if next_ps:
+            self.set_timer("retry", next_ps - now_ps)
 
     def _send_entry(self, entry: Entry) -> None:
         entry.due_ps = self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
