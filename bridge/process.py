@@ -72,8 +72,7 @@ class Simulator:
 
     def wait(self, timeout_s: float) -> int | None:
         """Its exit status once it ended; None if it still runs."""
-        if self._process.returncode is None and hasattr(os, "pidfd_open"):
-            _until_it_ends(self.pid, timeout_s)  # the kernel tells at once; subprocess looks now and then
+        if self._process.poll() is None and _until_it_ends(self.pid, timeout_s):
             return self._process.poll()
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(timeout_s)
@@ -96,15 +95,19 @@ class Simulator:
             self._process.stdout.close()
 
 
-def _until_it_ends(pid: int, timeout_s: float) -> None:
-    """Waits for the end of a child that nobody has waited for yet."""
-    watched = os.pidfd_open(pid)
+def _until_it_ends(pid: int, timeout_s: float) -> bool:
+    """Waits for the end of a child: the kernel tells at once, where subprocess looks now and then. False: it cannot."""
+    try:
+        watched = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # not on this system, or not allowed here
+        return False
     try:
         end = select.poll()
         end.register(watched, select.POLLIN)
         end.poll(timeout_s * 1000)
     finally:
         os.close(watched)
+    return True
 
 
 def _with_parent_death_signal(command: Sequence[str]) -> list[str]:

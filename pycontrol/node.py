@@ -171,6 +171,8 @@ class PerNode(Protocol):
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        if not 0 <= topic < TOPICS:
+            raise ValueError(f"a packet can have topic 1 to {TOPICS - 1}, or 0 for none, not {topic}")
         packet = self._next_packet
         self._next_packet += 1
         copies = 1 if peer != EVERYONE else self.copies_of_broadcast

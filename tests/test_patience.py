@@ -228,6 +228,15 @@ def test_a_node_cannot_be_patient_about_packets_without_a_topic() -> None:
         talk("inline", Wrong)
 
 
+def test_a_packet_cannot_have_a_topic_beyond_15() -> None:
+    class Wrong(Talker):
+        def on_broadcast(self, number: int, size_bytes: int) -> None:
+            self.send(EVERYONE, ("news", 0), 10, topic=16)
+
+    with pytest.raises(ValueError, match="topic 1 to 15, or 0 for none, not 16"):
+        talk("inline", Wrong)
+
+
 def test_a_promise_taken_back_by_one_packet_does_not_blame_the_next() -> None:
     """Both arrive at one instant: the first makes the node impatient, the second may be acted on."""
 

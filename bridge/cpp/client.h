@@ -13,7 +13,8 @@
 //         }
 //     }
 //
-// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead. An edge may let an
+// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead, which an event that it tells
+// may bring nearer. An edge may let an
 // instant at or after the horizon run to its end: its events wait for the next window.
 #pragma once
 

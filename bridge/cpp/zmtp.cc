@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint8_t kMore = 1, kLong = 2, kCommand = 4;
 constexpr size_t kGreeting = 64;
-constexpr int kPatience = 50;   // slices that the peer has for its handshake
+constexpr int kHandshakeSlices = 50;   // that the peer has for its handshake
 
 std::string greeting() {
     std::string bytes(kGreeting, '\0');
@@ -108,7 +108,7 @@ class ZmtpSocket : public Socket {
     template <class Done>
     static void wait(Done done) {
         for (int i = 0; !done(); ++i) {
-            if (i == kPatience) throw std::runtime_error("the controller's socket does not answer");
+            if (i == kHandshakeSlices) throw std::runtime_error("the controller's socket does not answer");
         }
     }
 
