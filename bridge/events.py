@@ -27,7 +27,7 @@ TOPICS = 16
 FOREVER = (1 << 63) - 1
 """A patience without an end: the node never does anything about packets of that topic."""
 IGNORED = -1
-"""More than that: it does not learn from them either, so nobody need tell it of them."""
+"""More than that, and for good: it does not learn from them either, so nobody need tell it of them."""
 
 
 class Kind(IntEnum):
@@ -116,6 +116,8 @@ ROW = np.dtype([
     ("kind", "u1"), ("time_ps", "i8"), ("node", "i4"), ("ref", "i8"), ("peer", "i4"), ("size_bytes", "i4"),
     ("interface", "u1"), ("topic", "u1"),
 ])  # fmt: skip
+COLUMNS: tuple[str, ...] = ROW.names or ()
+"""Of actions."""
 
 
 class ActionRows(Actions):
@@ -125,37 +127,40 @@ class ActionRows(Actions):
     that is done about them, and the wire needs only the bytes.
     """
 
-    __slots__ = ("_table", "rows")
+    __slots__ = ("rows",)
 
     def __init__(self, rows: list[tuple[int, ...]], stop: bool = False, patience: tuple[Patience, ...] = ()) -> None:
         self.rows, self.stop, self.patience = rows, stop, patience
-        self._table: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def column(self, name: str) -> NDArray[Any]:
-        """One column; so is the attribute of that name."""
-        if self._table is None:
-            self._table = np.array(self.rows, ROW)
-        return np.ascontiguousarray(self._table[name])
+    def __getattr__(self, name: str) -> Any:
+        """Called for a column that is not there yet."""
+        if name not in COLUMNS:
+            raise AttributeError(name)
+        table = np.array(self.rows, ROW)
+        for column in COLUMNS:
+            setattr(self, column, np.ascontiguousarray(table[column]))
+        return getattr(self, name)
 
 
-def _made_when_asked(name: str) -> property:
-    return property(lambda self: self.column(name))
-
-
-for _name in ROW.names or ():
-    setattr(ActionRows, _name, _made_when_asked(_name))
+def column(actions: Actions, name: str) -> NDArray[Any]:
+    """One of COLUMNS; the topics, too, where there are none."""
+    found = getattr(actions, name)
+    return np.zeros(len(actions), np.uint8) if found is None else found
 
 
 def joined(parts: Sequence[Actions]) -> Actions:
     """Several answers as one."""
+    if len(parts) == 1:
+        return parts[0]
+    stop = any(part.stop for part in parts)
+    patience = tuple(promise for part in parts for promise in part.patience)
     if all(isinstance(part, ActionRows) for part in parts):
-        return ActionRows([row for part in parts for row in cast(ActionRows, part).rows])
-    names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return Actions(**columns)
+        return ActionRows([row for part in parts for row in cast(ActionRows, part).rows], stop, patience)
+    columns: dict[str, Any] = {name: np.concatenate([column(part, name) for part in parts]) for name in COLUMNS}
+    return Actions(**columns, stop=stop, patience=patience)
 
 
 def no_actions(stop: bool = False) -> Actions:

@@ -12,15 +12,11 @@ from google.protobuf.message import DecodeError
 
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError
-from bridge.events import ActionRows, Actions, Patience, Window
+from bridge.events import COLUMNS, ROW, ActionRows, Actions, Patience, Window
 from bridge.network import AbstractNetwork, MobileNetwork
 from bridge.schema import CONTRACT, pb, schema_sha256
 from bridge.workload import Faults, Workload, WorkloadTables
 
-ACTION_COLUMNS: dict[str, np.dtype] = {
-    "kind": np.dtype("<u1"), "time_ps": np.dtype("<i8"), "node": np.dtype("<i4"), "ref": np.dtype("<i8"),
-    "peer": np.dtype("<i4"), "size_bytes": np.dtype("<i4"), "interface": np.dtype("<u1"),
-}  # fmt: skip
 _U8, _I32, _I64 = np.dtype("<u1"), np.dtype("<i4"), np.dtype("<i8")
 
 
@@ -138,13 +134,14 @@ def _put_rows(a: Any, rows: list[tuple[int, ...]]) -> None:
 
 def actions(message: Any) -> Actions:
     """A protobuf Actions as columns."""
-    columns = {name: np.frombuffer(getattr(message, name), dtype) for name, dtype in ACTION_COLUMNS.items()}
+    columns: dict[str, Any] = {name: np.frombuffer(getattr(message, name), ROW[name]) for name in COLUMNS}
     promises = zip(
         np.frombuffer(message.patient_node, _I32).tolist(), np.frombuffer(message.patient_topic, _U8).tolist(),
         np.frombuffer(message.patience_ps, _I64).tolist(), strict=True,
     )  # fmt: skip
-    topic = np.frombuffer(message.topic, _U8) if message.topic else None
-    return Actions(**columns, stop=message.stop, topic=topic, patience=tuple(Patience(*p) for p in promises))
+    if not message.topic:
+        columns["topic"] = None
+    return Actions(**columns, stop=message.stop, patience=tuple(Patience(*p) for p in promises))
 
 
 def encode_error(what: str) -> bytes:

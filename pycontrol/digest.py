@@ -10,13 +10,11 @@ import hashlib
 import numpy as np
 
 from bridge.events import Act, Actions, joined
-from pycontrol.protocol import Observer
+from pycontrol.protocol import AT_ONCE, Observer
 
 SEND = int(Act.SEND)
 """A plain number: comparing an array with an IntEnum costs microseconds."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
-AT_ONCE = 256
-"""Actions are gathered until there are so many: most windows of a mobile run have only a few."""
 
 
 class Digest(Observer):
@@ -37,7 +35,7 @@ class Digest(Observer):
             hasher.update(np.ascontiguousarray(column, type_).data)
 
     def sent(self, actions: Actions) -> None:
-        """Adds the SENDs among the actions."""
+        """Adds the SENDs among the actions, AT_ONCE of them at a time."""
         self._waiting.append(actions)
         self._rows += len(actions)
         if self._rows >= AT_ONCE:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bridge.engine import Engine, Finish, RunSpec
 from bridge.events import NO_ACTIONS
+from pycontrol.collector import only_new_objects_collected
 from pycontrol.digest import Digest
 from pycontrol.protocol import Context, Observer, Protocol
 
@@ -48,19 +47,6 @@ def passive_mask(protocol: Protocol) -> int:
     for kind in protocol.passive:
         mask |= 1 << int(kind)
     return mask
-
-
-@contextlib.contextmanager
-def only_new_objects_collected() -> Iterator[None]:
-    """Everything that exists before a run (modules, mostly) outlives it: the garbage collector need not look at it."""
-    if gc.get_freeze_count() > 0:  # somebody else has done that, and will undo it
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 @only_new_objects_collected()

@@ -96,7 +96,7 @@ class Node:
         self.host.patient(self.id, topic, patience_ps)
 
     def ignore(self, topic: int) -> None:
-        """Promises that packets of this topic mean nothing to this node: it may or may not be told of them."""
+        """Promises, for good, that packets of this topic mean nothing to this node: it may be told of them or not."""
         self.host.patient(self.id, topic, IGNORED)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
@@ -185,10 +185,13 @@ class PerNode(Protocol):
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         if not 0 < topic < TOPICS:
             raise ValueError(f"a node can be patient about topics 1 to {TOPICS - 1}, not {topic}")
-        kept_ps = FOREVER if patience_ps == IGNORED else patience_ps
-        if kept_ps != self._patience.get((node, topic), 0):
-            self._patience[node, topic], self._promises[node, topic] = kept_ps, patience_ps
-            self._topic = 0
+        earlier_ps = self._patience.get((node, topic), 0)
+        if patience_ps == earlier_ps:
+            return
+        if earlier_ps == IGNORED:  # else it would hang on the windows which packets it was told of before it said so
+            raise ValueError(f"node {node} ignores topic {topic}, and that is for good")
+        self._patience[node, topic] = self._promises[node, topic] = patience_ps
+        self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.cancel_timer(node, key)
@@ -287,8 +290,8 @@ class PerNode(Protocol):
         """Whether the action keeps the promise about the packet that caused it: an engine may have relied on that."""
         _, time_ps, node, *_ = row
         promised_ps, after_ps = self._patience.get((node, self._topic), 0), time_ps - self.now_ps
-        if after_ps < promised_ps:
-            promised = "nothing" if promised_ps == FOREVER else f"nothing within {promised_ps / 10**12:g} s"
+        if after_ps < promised_ps or promised_ps == IGNORED:
+            promised = "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
             raise RunError(
                 f"node {node} promised to do {promised} about packets of topic {self._topic} and acts after "
                 f"{after_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"

@@ -228,6 +228,26 @@ def test_a_node_cannot_be_patient_about_packets_without_a_topic() -> None:
         talk("inline", Wrong)
 
 
+def test_what_is_ignored_is_ignored_for_good() -> None:
+    class Wavers(Talker):
+        def on_broadcast(self, number: int, size_bytes: int) -> None:
+            self.patient(NOISE)
+
+    with pytest.raises(ValueError, match=r"node \d ignores topic 3, and that is for good"):
+        talk("inline", Wavers)
+
+
+def test_a_node_that_acts_on_what_it_ignores_is_told_so() -> None:
+    class Listens(Talker):
+        def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
+            super().on_packet(content, sender, interface)
+            if content[0] == "noise":
+                self.send(sender, ("late", 0), 10)
+
+    with pytest.raises(RunError, match=r"node \d promised to do nothing about packets of topic 3 and acts"):
+        talk("inline", Listens)
+
+
 def test_a_packet_cannot_have_a_topic_beyond_15() -> None:
     class Wrong(Talker):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
@@ -262,7 +282,7 @@ def test_a_promise_taken_back_by_one_packet_does_not_blame_the_next() -> None:
 
 
 def test_a_station_that_keeps_its_promise_though_messages_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Station, "_promise", lambda self: self.patient(ACKNOWLEDGEMENT))
+    monkeypatch.setattr(Station, "_promise_patience", lambda self: self.patient(ACKNOWLEDGEMENT))
     with pytest.raises(RunError, match="promised to do nothing about packets of topic 2"):
         for seed in range(200):
             random_schedule(Random(seed)).play()

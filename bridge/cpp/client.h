@@ -13,9 +13,9 @@
 //         }
 //     }
 //
-// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead, which an event that it tells
-// may bring nearer. An edge may let an
-// instant at or after the horizon run to its end: its events wait for the next window.
+// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead, which an event that it
+// tells may bring nearer. An edge may let an instant at or after the horizon run to its end: its events wait for the next
+// window.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,6 @@ class Client {
 
     // Tells an event. Times must not go back.
     void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
-        if ((kind == ARRIVAL || kind == LOST) && window_.patience().of(node, ref) == PatienceTable::kIgnored) return;
         window_.event(kind, time_ps, node, ref, arg);
     }
 

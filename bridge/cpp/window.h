@@ -38,6 +38,7 @@ class WindowBuilder {
     // Adds an event. Times must not go back.
     void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
+        if ((kind == ARRIVAL || kind == LOST) && patience_.of(node, ref) == PatienceTable::kIgnored) return;
         last_ps_ = time_ps;
         rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));

@@ -13,7 +13,7 @@ import numpy as np
 from bridge import wire
 from bridge.engine import Finish, RunSpec
 from bridge.errors import RunError, UserError
-from bridge.events import Actions, Window
+from bridge.events import COLUMNS, Actions, Window, column
 from bridge.network import Network
 from bridge.recording import CONTROLLER, describe, frames
 from bridge.schema import CONTRACT
@@ -94,13 +94,13 @@ def first_difference(recorded: Actions, given: Actions) -> str | None:
     """Where two answers differ first, in words; None if they are the same."""
     rows = min(len(recorded), len(given))
     first: tuple[int, str] | None = None
-    for name in (*wire.ACTION_COLUMNS, "topic"):
-        differs = np.flatnonzero(_column(recorded, name)[:rows] != _column(given, name)[:rows])
+    for name in COLUMNS:
+        differs = np.flatnonzero(column(recorded, name)[:rows] != column(given, name)[:rows])
         if len(differs) and (first is None or differs[0] < first[0]):
             first = int(differs[0]), name
     if first is not None:
         row, name = first
-        return f"row {row}, column {name}: recorded {_column(recorded, name)[row]}, given {_column(given, name)[row]}"
+        return f"row {row}, column {name}: recorded {column(recorded, name)[row]}, given {column(given, name)[row]}"
     if len(recorded) != len(given):
         return f"row {rows}: recorded {len(recorded)} actions, given {len(given)}"
     if recorded.stop != given.stop:
@@ -110,8 +110,3 @@ def first_difference(recorded: Actions, given: Actions) -> str | None:
         was, now = next((a, b) for a, b in pairs if a != b)
         return f"promises of patience: recorded {was}, given {now}"
     return None
-
-
-def _column(actions: Actions, name: str) -> np.ndarray:
-    column = getattr(actions, name)
-    return np.zeros(len(actions), np.uint8) if column is None else column

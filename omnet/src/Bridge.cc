@@ -65,7 +65,7 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
     }
     switch (client_->step(next_ps)) {
         case Client::RUN:
-            freeUntil_ps_ = client_->free_until_ps();
+            free_until_ps_ = client_->free_until_ps();
             return true;
         case Client::EXCHANGE:
             for (size_t i = 0, rows = client_->exchange(next_ps); i < rows; ++i) apply(client_->action(i));

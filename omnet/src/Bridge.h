@@ -81,7 +81,7 @@ class Bridge {
     // False if the run is over. Actions may have brought an earlier event.
     bool mayRun(int64_t next_ps, bool *exchanged) {
         *exchanged = false;
-        return next_ps < freeUntil_ps_ || askMayRun(next_ps, exchanged);
+        return next_ps < free_until_ps_ || askMayRun(next_ps, exchanged);
     }
     const std::string &endReason() const { return end_reason_; }
     void finish();
@@ -101,7 +101,7 @@ class Bridge {
     std::vector<NodeState> nodes_;
     Broadcasts broadcasts_;
     bool begun_ = false, finished_ = false, faulty_ = false;
-    int64_t freeUntil_ps_ = 0;  // of the client; 0 once an event was told
+    int64_t free_until_ps_ = 0;  // of the client; 0 once an event was told
     std::string end_reason_ = "ended by the simulation";
     int64_t end_ps_ = -1;  // where the run's duration ended it
     std::unordered_map<int64_t, TimerEvent *> timers_;
@@ -114,7 +114,7 @@ class Bridge {
     }
     void tell(Kind kind, int node, int64_t ref, int arg) {
         client_->event(kind, omnetpp::simTime().raw(), node, ref, arg);
-        freeUntil_ps_ = 0;
+        free_until_ps_ = 0;
     }
     bool askMayRun(int64_t next_ps, bool *exchanged);
     void begin();

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.events import BROADCAST_PEER, NO_ACTIONS, Act, Actions, Kind, Window
+from bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Act, Actions, Kind, Window, column, joined
 from pycontrol.clocks import draw_entries
 from pycontrol.protocol import Context, Protocol
 from pycontrol.protocols.dcs import kernel, resize, rounds
@@ -217,10 +217,10 @@ class DynamicClockSet(Protocol):
         parts, self._actions = self._actions, []
         if len(parts) == 1 and parts[0].kind[0] == Act.SEND and len(parts[0]) == 1:
             return parts[0]
-        names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface")
-        columns: list[Any] = [np.concatenate([getattr(a, name) for a in parts]) for name in names]
-        order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))
-        return Actions(*(c[order] for c in columns))
+        whole = joined(parts)
+        order = np.lexsort((whole.ref, whole.node, whole.time_ps, whole.kind))
+        columns: dict[str, Any] = {name: column(whole, name)[order] for name in COLUMNS}
+        return Actions(**columns)
 
     def scalars(self) -> Mapping[str, float]:
         s, all_rounds = self.s, self.mailroom.rounds

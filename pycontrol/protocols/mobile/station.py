@@ -63,7 +63,7 @@ class Station(Node):
     def on_start(self) -> None:
         self.meter.clock = self.host
         self.left()  # a station delivers nothing
-        self._promise()
+        self._promise_patience()
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         if self.timing.idle_acks:
             self._set_ack_timer()
@@ -118,7 +118,7 @@ class Station(Node):
         entry = self.SBuffer.insert((id_h, seq_h), data)
         self.flood(AppSS(data, id_h, seq_h), sender)
         self.discard()
-        self._promise()
+        self._promise_patience()
         if entry.id in self.SBuffer and len(self.SBuffer) <= self.timing.outstanding:
             self._send_entry(entry)
             if not self.has_timer("retry"):
@@ -154,11 +154,11 @@ class Station(Node):
         if seq_C > self.SBuffer.minSeq():
             full = len(self.SBuffer) > self.timing.outstanding
             self.SBuffer.clear(seq_C)
-            self._promise()
+            self._promise_patience()
             if full:
                 self._send_pending()
 
-    def _promise(self) -> None:
+    def _promise_patience(self) -> None:
         """An acknowledgement makes this station send only if messages wait for their turn."""
         waiting = len(self.SBuffer) > self.timing.outstanding
         self.patient(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
