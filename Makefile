@@ -44,20 +44,20 @@ tools:
 
 # The OMNeT++ edge is part of the set-up only where OMNeT++ is found.
 edges: ns3
-	@if $(BIN)/python -m bridge.engines.omnet_find --quiet; then $(MAKE) --no-print-directory omnet; \
-	else $(BIN)/python -m bridge.engines.omnet_find || true; fi
+	@if $(BIN)/python -m causeway.bridge.engines.omnet_find --quiet; then $(MAKE) --no-print-directory omnet; \
+	else $(BIN)/python -m causeway.bridge.engines.omnet_find || true; fi
 
 ns3: $(VENV)/.ready tools
 	$(MAKE) --no-print-directory -j2 -C ns3 PYTHON=$(abspath $(BIN)/python)
 
 omnet: proto
-	@$(BIN)/python -m bridge.engines.omnet_find
+	@$(BIN)/python -m causeway.bridge.engines.omnet_find
 	@$(MAKE) --no-print-directory tools
 	$(MAKE) --no-print-directory -j2 -C omnet PYTHON=$(abspath $(BIN)/python)
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
 demo: setup
-	$(BIN)/python -m cli.demo results/demo
+	$(BIN)/python -m causeway.cli.demo results/demo
 
 test: setup
 	$(BIN)/python -m pytest -m '' tests

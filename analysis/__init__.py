@@ -5,4 +5,4 @@ Start here: `schema.py` names the tables, `store.py` lands and reads them, `conv
 engine.
 """
 
-import bridge  # noqa: F401  says where compiled kernels are kept
+import causeway.bridge  # noqa: F401  says where compiled kernels are kept

@@ -3,7 +3,7 @@
 Needs series `x_m`, `y_m`, `reach_m`, `sbuffer` of the modules station[i], and `x_m`, `y_m`, `cell`, `rbuffer` of
 host[i], all sampled at the same times. A host's `cell` is its station; less 100 while it connects; -200 while down.
 
-    python -m analysis.animation RESULTS RUN_ID PAGE.html
+    python -m causeway.analysis.animation RESULTS RUN_ID PAGE.html
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import pandas as pd
 import pyarrow.compute as pc
 
-from analysis import store
-from analysis.animation_page import PAGE
-from bridge.errors import UserError
+from causeway.analysis import store
+from causeway.analysis.animation_page import PAGE
+from causeway.bridge.errors import UserError
 
 CHARTS = {
     "sbuffer_station_mean": "SBuffer of the stations, mean (messages)",
@@ -108,7 +108,7 @@ def main(arguments: list[str]) -> int:
     """The command line of the module."""
     try:
         if len(arguments) != 3:
-            raise UserError("usage: python -m analysis.animation RESULTS RUN_ID PAGE.html")
+            raise UserError("usage: python -m causeway.analysis.animation RESULTS RUN_ID PAGE.html")
         write(Path(arguments[0]), arguments[1], Path(arguments[2]))
     except UserError as error:
         print(f"animation: {error}", file=sys.stderr)

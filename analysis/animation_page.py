@@ -1,6 +1,6 @@
 """The page of an animation: markup, style and script. `@TITLE@`, `@TOLD@` and `@DATA@` are filled in."""
 
-from analysis.report.style import STYLE
+from causeway.analysis.report.style import STYLE
 
 OWN_STYLE = """
 .scene { display:grid; grid-template-columns:minmax(0,3fr) minmax(0,2fr); gap:1rem; align-items:start }

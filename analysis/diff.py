@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis import store
-from analysis.reduce import in_pandas
+from causeway.analysis import store
+from causeway.analysis.reduce import in_pandas
 
 _POINT = ["study", "point", "engine"]
 _SHOWN = 10

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis.arrays import array
+from causeway.analysis.arrays import array
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis import schema
+from causeway.analysis import schema
 
 if TYPE_CHECKING:
     import pandas as pd

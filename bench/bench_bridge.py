@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from bridge import engines, wire
-from bridge.engine import Finish, RunSpec, Session
-from bridge.errors import UserError
-from bridge.events import NO_ACTIONS, Actions, Window
-from bridge.network import AbstractNetwork, constant_delay
-from bridge.session import open_session
-from bridge.workload import Script, Workload
+from causeway.bridge import engines, wire
+from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.errors import UserError
+from causeway.bridge.events import NO_ACTIONS, Actions, Window
+from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.bridge.session import open_session
+from causeway.bridge.workload import Script, Workload
 
 TOP = Path(__file__).resolve().parent.parent
 ROUNDS = 60

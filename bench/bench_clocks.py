@@ -9,15 +9,15 @@ import time
 
 import numpy as np
 
-from bridge.engine import RunSpec
-from bridge.engines.inline import InlineEngine
-from bridge.network import AbstractNetwork, normal_delay
-from bridge.workload import Segment, Workload
-from pycontrol.checker import CausalityChecker
-from pycontrol.loop import passive_mask, run_protocol
-from pycontrol.protocol import Observer, Protocol
-from pycontrol.protocols.hash_detector import HashDetector
-from pycontrol.protocols.probabilistic import ProbabilisticClock
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.network import AbstractNetwork, normal_delay
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.loop import passive_mask, run_protocol
+from causeway.pycontrol.protocol import Observer, Protocol
+from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.hash.columns import HashDetector
 
 PROCESSES, CLOCK, ENTRIES, RATE, REACTION_PS = 200, 50, 2, 100.0, 10**9
 

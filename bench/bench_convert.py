@@ -24,7 +24,7 @@ import pyarrow.csv
 SIZE_MB = int(os.environ.get("CAUSEWAY_BENCH_MB", "520"))
 ROOT = Path(__file__).parent.parent
 
-OURS = "from analysis.convert import convert; import sys; print(convert([sys.argv[1]], sys.argv[2]).rows)"
+OURS = "from causeway.analysis.convert import convert; import sys; print(convert([sys.argv[1]], sys.argv[2]).rows)"
 BARE = """
 import sys, pyarrow as pa, pyarrow.csv as csv
 pa.set_cpu_count(1)

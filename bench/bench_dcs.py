@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from studies.runner import Job, run_job
+from causeway.studies.runner import Job, run_job
 
 DURATION_S = 30.0
 PLAIN_ENTRIES = 260

@@ -5,13 +5,13 @@ from __future__ import annotations
 import resource
 from typing import Any
 
-from bridge import engines
-from bridge.engine import RunSpec
-from bridge.network import AbstractNetwork, normal_delay
-from bridge.workload import Segment, Workload
-from pycontrol.checker import CausalityChecker
-from pycontrol.loop import Outcome, passive_mask, run_protocol
-from pycontrol.protocols.probabilistic import ProbabilisticClock
+from causeway.bridge import engines
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.network import AbstractNetwork, normal_delay
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.loop import Outcome, passive_mask, run_protocol
+from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 
 PROCESSES, CLOCK, ENTRIES, RATE = 1000, 260, 2, 100.0
 MS = 10**9

@@ -16,11 +16,11 @@ import time
 from collections.abc import Mapping
 
 from bench.mobile import SEED, cost_by_hosts, run_mobile
-from bridge.engines.omnet import OmnetEngine
-from bridge.engines.omnet_find import Found, find_omnetpp
-from bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
-from bridge.errors import RunError, UserError
-from studies.mobile20 import STATIONS, WIRES, Mobile20Params
+from causeway.bridge.engines.omnet import OmnetEngine
+from causeway.bridge.engines.omnet_find import Found, find_omnetpp
+from causeway.bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
+from causeway.bridge.errors import RunError, UserError
+from causeway.studies.mobile20.study import STATIONS, WIRES, Mobile20Params
 
 ROUNDS = 3
 RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))

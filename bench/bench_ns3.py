@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bench.mobile import cost_by_hosts
-from bridge.engines.ns3 import Ns3Engine
-from bridge.errors import UserError
+from causeway.bridge.engines.ns3 import Ns3Engine
+from causeway.bridge.errors import UserError
 
 
 def run() -> dict:

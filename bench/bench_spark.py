@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import schema, store
-from analysis.convert.samples import Batch, SampleWriter
+from causeway.analysis import schema, store
+from causeway.analysis.convert.samples import Batch, SampleWriter
 
 MILLIONS = tuple(int(m) for m in os.environ.get("CAUSEWAY_BENCH_MILLIONS", "1,10,100").split(","))
 RUNS, VECTORS = 20, 5
@@ -136,8 +136,8 @@ def reduce(folder: Path) -> dict[str, float]:
     """Seconds for each reduction of a folder."""
     from pyspark.sql import functions as F
 
-    from analysis.reduce import in_spark
-    from analysis.spark import session
+    from causeway.analysis.reduce import in_spark
+    from causeway.analysis.spark import session
 
     spark = session("local[2]", memory=MEMORY)
     runs = store.read_spark(spark, folder, "runs").select("run_id", "study", "point")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from bridge import engines
-from studies.ladc18 import SCENARIOS
-from studies.runner import Job, run_job
+from causeway.bridge import engines
+from causeway.studies.ladc18.study import SCENARIOS
+from causeway.studies.runner import Job, run_job
 
 PEERSIM_PACKETS_PER_S = {512: 38_000, 1024: 22_600}
 SIZES = (64, 256, 512, 1024, 4096)

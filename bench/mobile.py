@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bridge.engine import Engine, RunSpec
-from pycontrol.loop import Outcome, passive_mask, run_protocol
-from studies.mobile20 import Mobile20Params, Mobile20Study
+from causeway.bridge.engine import Engine, RunSpec
+from causeway.pycontrol.loop import Outcome, passive_mask, run_protocol
+from causeway.studies.mobile20.study import Mobile20Params, Mobile20Study
 
 HOSTS = (35, 70, 140, 280)
 SEED = 1

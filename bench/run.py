@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bridge.errors import RunError, UserError, unknown
+from causeway.bridge.errors import RunError, UserError, unknown
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "build" / "bench.json"

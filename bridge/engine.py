@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from bridge.events import Actions, Window
-from bridge.network import Network
+from causeway.bridge.events import Actions, Window
+from causeway.bridge.network import Network
 
 
 @dataclass(frozen=True)

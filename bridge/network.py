@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bridge.random import QUANTILE_BINS
-from bridge.workload import Faults, Workload
+from causeway.bridge.random import QUANTILE_BINS
+from causeway.bridge.workload import Faults, Workload
 
 WIRELESS, WIRE, WIRELESS_TCP = 0, 1, 2
 MS_NS = 1_000_000.0

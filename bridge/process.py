@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bridge.errors import UserError
+from causeway.bridge.errors import UserError
 
 LAST_LINES = 20
 TOLD_LINES = 4

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bridge import wire
-from bridge.errors import RunError, UserError
+from causeway.bridge import wire
+from causeway.bridge.errors import RunError, UserError
 
 MAGIC = b"causeway recording 1\n"
 ENGINE, CONTROLLER = 0, 1

@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bridge.errors import UserError
+from causeway.bridge.errors import UserError
 
 CONTRACT = 2
 PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 
 try:
-    pb: Any = importlib.import_module("proto.causeway_pb2")  # generated: mypy cannot see into it
+    pb: Any = importlib.import_module("causeway.proto.causeway_pb2")  # generated: mypy cannot see into it
 except ImportError as error:  # pragma: no cover - only in a checkout that was never set up
     raise UserError("proto/causeway_pb2.py is not built or too new for this protobuf; run `make setup`") from error
 

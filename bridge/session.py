@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bridge import wire
-from bridge.core import SharedCore
-from bridge.engine import Finish, RunSpec
-from bridge.errors import RunError
-from bridge.events import Actions, Kind, Window
-from bridge.process import Simulator
-from bridge.recording import Recorder
-from bridge.schema import CONTRACT, schema_sha256
-from bridge.transport import Transport
+from causeway.bridge import wire
+from causeway.bridge.core import SharedCore
+from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import Actions, Kind, Window
+from causeway.bridge.process import Simulator
+from causeway.bridge.recording import Recorder
+from causeway.bridge.schema import CONTRACT, schema_sha256
+from causeway.bridge.transport import Transport
 
 EDGE_PATIENCE = 5
 """The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that
@@ -44,7 +44,7 @@ def open_session(
 
 
 class PairSession:
-    """A run in progress; see `bridge.engine.Session`."""
+    """A run in progress; see `causeway.bridge.engine.Session`."""
 
     def __init__(self, spec: RunSpec, engine: str) -> None:
         self.engine = engine

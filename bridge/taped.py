@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bridge import wire
-from bridge.engine import Finish, RunSpec, Session
-from bridge.events import Actions, Window
-from bridge.recording import Recorder
+from causeway.bridge import wire
+from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.events import Actions, Window
+from causeway.bridge.recording import Recorder
 
 
 class TapedSession:

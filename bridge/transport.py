@@ -18,7 +18,7 @@ from pathlib import Path
 
 import zmq
 
-from bridge.errors import RunError, UserError
+from causeway.bridge.errors import RunError, UserError
 
 SLICE_MS = 100
 """How often a waiting controller looks whether the simulator still lives."""

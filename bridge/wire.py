@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from bridge.engine import Finish, RunSpec
-from bridge.errors import RunError
-from bridge.events import COLUMNS, ROW, ActionRows, Actions, Patience, Window
-from bridge.network import AbstractNetwork, MobileNetwork
-from bridge.schema import CONTRACT, pb, schema_sha256
-from bridge.workload import Faults, Workload, WorkloadTables
+from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import COLUMNS, ROW, ActionRows, Actions, Patience, Window
+from causeway.bridge.network import AbstractNetwork, MobileNetwork
+from causeway.bridge.schema import CONTRACT, pb, schema_sha256
+from causeway.bridge.workload import Faults, Workload, WorkloadTables
 
 _U8, _I32, _I64 = np.dtype("<u1"), np.dtype("<i4"), np.dtype("<i8")
 

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.random import (
+from causeway.bridge.random import (
     QUANTILE_BINS,
     STREAM_HOT,
     STREAM_INTERVAL,

@@ -11,7 +11,7 @@ def convert_files(
     paths: list[Path], out_dir: Path, keep_going: bool, master: str | None, console: Console, err: Console
 ) -> int:
     """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
-    from analysis.convert import convert
+    from causeway.analysis.convert import convert
 
     report = convert(paths, out_dir, keep_going, master)
     for problem in report.problems:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bridge.errors import RunError, UserError
-from cli.report import write_report
-from cli.run import run_study
-from studies import registry
+from causeway.bridge.errors import RunError, UserError
+from causeway.cli.report import write_report
+from causeway.cli.run import run_study
+from causeway.studies import registry
 
 REPETITIONS = 3
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from analysis import store
-from bridge.errors import UserError
+from causeway.analysis import store
+from causeway.bridge.errors import UserError
 
 
 def diff_folders(a: Path, b: Path, threshold: float, console: Console) -> int:
     """Prints how two result folders differ; the exit status for CI."""
-    from analysis.diff import diff
+    from causeway.analysis.diff import diff
 
     for folder in (a, b):
         if not store.finished_runs(folder):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from bridge import engines
+from causeway.bridge import engines
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _tool(name: str, what_for: str, advice: str) -> Check:
 
 
 def _omnetpp() -> Iterator[Check]:
-    from bridge.engines.omnet_find import find_omnetpp
+    from causeway.bridge.engines.omnet_find import find_omnetpp
 
     found = find_omnetpp()
     if found is None:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bridge.errors import RunError, UserError
+from causeway.bridge.errors import RunError, UserError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 out = Console()
@@ -24,7 +24,7 @@ OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
 @app.command()
 def doctor() -> None:
     """Says what is found on this machine, which versions, and what to do about what is missing."""
-    from cli.doctor import checks
+    from causeway.cli.doctor import checks
 
     table = Table("", "what", "found", "what to do")
     for check in checks():
@@ -36,7 +36,7 @@ def doctor() -> None:
 @app.command()
 def studies() -> None:
     """Lists the studies with their parameters and sweeps."""
-    from cli.show import show_studies
+    from causeway.cli.show import show_studies
 
     show_studies(out)
 
@@ -64,7 +64,7 @@ def run(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
-    from cli.run import run_study
+    from causeway.cli.run import run_study
 
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, console=err if json_ else out
@@ -75,7 +75,7 @@ def run(
 @app.command()
 def replay(file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")]) -> None:
     """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""
-    from cli.replay import replay_file
+    from causeway.cli.replay import replay_file
 
     replay_file(file, out)
 
@@ -88,7 +88,7 @@ def report(
     ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
-    from cli.report import write_report
+    from causeway.cli.report import write_report
 
     write_report(directory, spark, out)
 
@@ -101,7 +101,7 @@ def convert(
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
 ) -> None:
     """Converts OMNeT++ result files into the parquet tables, whatever project wrote them."""
-    from cli.convert import convert_files
+    from causeway.cli.convert import convert_files
 
     raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, out, err))
 
@@ -113,7 +113,7 @@ def diff(
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
 ) -> None:
     """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
-    from cli.diff import diff_folders
+    from causeway.cli.diff import diff_folders
 
     raise typer.Exit(diff_folders(a, b, threshold, out))
 

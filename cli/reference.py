@@ -1,6 +1,6 @@
 """Writes docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
 
-`python -m cli.reference` rewrites it.
+`python -m causeway.cli.reference` rewrites it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from pathlib import Path
 
 import typer.main
 
-from analysis import schema
-from bridge import engines, events
-from cli.main import app
-from studies import registry
-from studies.study import Study
+from causeway.analysis import schema
+from causeway.bridge import engines, events
+from causeway.cli.main import app
+from causeway.studies import registry
+from causeway.studies.study import Study
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
 
 
 def page() -> str:
     """The whole page."""
     parts = [
-        "# Reference\n\nGenerated from the code by `python -m cli.reference`.",
+        "# Reference\n\nGenerated from the code by `python -m causeway.cli.reference`.",
         "## Commands\n\n" + _commands(),
         "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
         "## Engines\n\n" + "\n".join(f"- `{name}`: {_first_line(engines.get(name))}" for name in engines.ENGINES),

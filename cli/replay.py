@@ -8,13 +8,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bridge.engines.replay import ReplayEngine
-from bridge.errors import UserError
-from bridge.recording import describe
-from pycontrol.loop import passive_mask, run_protocol
-from studies import registry
-from studies.parameters import make_params
-from studies.runner import Job, make_spec
+from causeway.bridge.engines.replay import ReplayEngine
+from causeway.bridge.errors import UserError
+from causeway.bridge.recording import describe
+from causeway.pycontrol.loop import passive_mask, run_protocol
+from causeway.studies import registry
+from causeway.studies.parameters import make_params
+from causeway.studies.runner import Job, make_spec
 
 
 def replay_file(path: Path, console: Console) -> None:

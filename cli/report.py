@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from analysis import store
-from bridge.errors import UserError
-from studies import registry
+from causeway.analysis import store
+from causeway.bridge.errors import UserError
+from causeway.studies import registry
 
 
 def write_report(directory: Path, master: str | None, console: Console) -> None:
     """The report of a result folder, with the plots that its studies ask for."""
-    from analysis import report
+    from causeway.analysis import report
 
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
@@ -25,7 +25,7 @@ def write_report(directory: Path, master: str | None, console: Console) -> None:
 
 def _moving_pictures(directory: Path) -> list[tuple[str, str]]:
     """One animation for each point and engine that recorded where its hosts were: (title, file name)."""
-    from analysis import animation
+    from causeway.analysis import animation
 
     pages = []
     for run in animation.runs_with_positions(directory):

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from analysis import store
-from bridge.errors import UserError, unknown
-from cli.main import print_json
-from studies import campaign, registry
-from studies.parameters import make_params, parse_settings
-from studies.runner import Job, choose_engine
-from studies.study import Study
+from causeway.analysis import store
+from causeway.bridge.errors import UserError, unknown
+from causeway.cli.main import print_json
+from causeway.studies import campaign, registry
+from causeway.studies.parameters import make_params, parse_settings
+from causeway.studies.runner import Job, choose_engine
+from causeway.studies.study import Study
 
 
 def run_study(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from studies import registry
-from studies.study import Study
+from causeway.studies import registry
+from causeway.studies.study import Study
 
 
 def show_studies(console: Console) -> None:

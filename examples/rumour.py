@@ -8,11 +8,11 @@ others, and every station says it aloud in its cell. What collides on the air is
 
 from pydantic import Field
 
-from bridge.network import WIRE, WIRELESS, MobileNetwork
-from bridge.workload import Segment, Workload
-from pycontrol.node import EVERYONE, Node, PerNode
-from studies.mobile20 import STATIONS, WIRES, station_places
-from studies.study import MS_PS, S_PS, Params, Study
+from causeway.bridge.network import WIRE, WIRELESS, MobileNetwork
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.studies.mobile20.study import STATIONS, WIRES, station_places
+from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 
 class Gossip(Node):

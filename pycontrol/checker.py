@@ -24,8 +24,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT, Observer
-from pycontrol.slots import DEAD, FREE, NEXT, Slots, forget, give_back, has_room, slot_of, take
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT, Observer
+from causeway.pycontrol.slots import DEAD, FREE, NEXT, Slots, forget, give_back, has_room, slot_of, take
 
 NAMES = (
     "messages", "deliveries", "violations", "violations_own", "messages_violated", "duplicates", "unowed",

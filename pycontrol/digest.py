@@ -9,8 +9,8 @@ import hashlib
 
 import numpy as np
 
-from bridge.events import Act, Actions, joined
-from pycontrol.protocol import AT_ONCE, Observer
+from causeway.bridge.events import Act, Actions, joined
+from causeway.pycontrol.protocol import AT_ONCE, Observer
 
 SEND = int(Act.SEND)
 """A plain number: comparing an array with an IntEnum costs microseconds."""

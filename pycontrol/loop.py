@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bridge.engine import Engine, Finish, RunSpec
-from bridge.events import NO_ACTIONS
-from pycontrol.collector import only_new_objects_collected
-from pycontrol.digest import Digest
-from pycontrol.protocol import Context, Observer, Protocol
+from causeway.bridge.engine import Engine, Finish, RunSpec
+from causeway.bridge.events import NO_ACTIONS
+from causeway.pycontrol.collector import only_new_objects_collected
+from causeway.pycontrol.digest import Digest
+from causeway.pycontrol.protocol import Context, Observer, Protocol
 
 
 @dataclass(frozen=True)

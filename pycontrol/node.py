@@ -21,8 +21,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from bridge.errors import RunError
-from bridge.events import (
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import (
     BROADCAST_PEER,
     FOREVER,
     IGNORED,
@@ -37,7 +37,7 @@ from bridge.events import (
     no_actions,
     unpack_position,
 )
-from pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
 
 EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
@@ -162,7 +162,7 @@ class PerNode(Protocol):
         self._next_timer = 0
         self._next_message = 0
         self._actions: list[tuple[int, ...]] = []
-        """Rows of `bridge.events.ROW`."""
+        """Rows of `causeway.bridge.events.ROW`."""
         self._patience: dict[tuple[int, int], int] = {}
         self._promises: dict[tuple[int, int], int] = {}
         """Not told to the engine yet."""

@@ -3,7 +3,7 @@
 Two ways to write one, the same contract:
 
 - columns: subclass `Protocol` and work on whole windows as arrays (the clocks do);
-- per node: subclass `pycontrol.node.Node` and hand it to `PerNode` (VCube and mobile do).
+- per node: subclass `causeway.pycontrol.node.Node` and hand it to `PerNode` (VCube and mobile do).
 
 Whatever a node does because of an event at t takes effect at t + reaction_ps, and the protocol tells its observers
 what it broadcast and delivered, in the order in which it happened.
@@ -19,7 +19,7 @@ from typing import Protocol as TypingProtocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.events import Actions, Kind, Window
+from causeway.bridge.events import Actions, Kind, Window
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """What an observer can be told: node `node` broadcast or delivered `message`; or left for good (it owes no more

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis import store
-from bridge.errors import RunError, UserError
-from studies import registry
-from studies.parameters import make_params
-from studies.runner import Job, RunResult, run_job
+from causeway.analysis import store
+from causeway.bridge.errors import RunError, UserError
+from causeway.studies import registry
+from causeway.studies.parameters import make_params
+from causeway.studies.runner import Job, RunResult, run_job
 
 
 @dataclass
@@ -77,7 +77,7 @@ def run_here(
 
 def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> Tally:
     """Runs jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails by itself is only told."""
-    from analysis import spark
+    from causeway.analysis import spark
 
     todo = list(jobs)
     tally = Tally(len(todo))

@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
-from bridge.errors import UserError, unknown
-from studies.study import Params, Study
+from causeway.bridge.errors import UserError, unknown
+from causeway.studies.study import Params, Study
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:

@@ -7,15 +7,15 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from bridge.errors import UserError, unknown
-from studies.study import Study
+from causeway.bridge.errors import UserError, unknown
+from causeway.studies.study import Study
 
 STUDIES = {
-    "hash": "studies.hash:HashStudy",
-    "dcs23": "studies.dcs23:Dcs23Study",
-    "ladc18": "studies.ladc18:Ladc18Study",
-    "icpp18": "studies.icpp18:Icpp18Study",
-    "mobile20": "studies.mobile20:Mobile20Study",
+    "hash": "causeway.studies.hash.study:HashStudy",
+    "dcs23": "causeway.studies.dcs23.study:Dcs23Study",
+    "ladc18": "causeway.studies.ladc18.study:Ladc18Study",
+    "icpp18": "causeway.studies.icpp18.study:Icpp18Study",
+    "mobile20": "causeway.studies.mobile20.study:Mobile20Study",
 }
 """name -> module:class"""
 

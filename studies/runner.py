@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bridge import engines
-from bridge.engine import RunSpec
-from bridge.errors import UserError
-from bridge.network import Network
-from pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
-from studies import registry
-from studies.parameters import make_params, point_of
-from studies.study import Params, Study
+from causeway.bridge import engines
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import Network
+from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
+from causeway.studies import registry
+from causeway.studies.parameters import make_params, point_of
+from causeway.studies.study import Params, Study
 
 
 @dataclass(frozen=True)

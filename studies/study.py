@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.plots import Plot
-from bridge.network import Network
-from pycontrol.protocol import Observer, Protocol
+from causeway.analysis.plots import Plot
+from causeway.bridge.network import Network
+from causeway.pycontrol.protocol import Observer, Protocol
 
 MS_PS = 10**9
 S_PS = 10**12
@@ -31,7 +31,7 @@ class Study(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str] = ""
-    """Short name of the paper, as in analysis/published/<paper>.csv."""
+    """Short name of the paper, as in studies/<paper>/published.csv."""
     Params: ClassVar[type[Params]] = Params
     engines: ClassVar[tuple[str, ...]] = ("inline", "omnet")
     """Engines it can run on; the first one that is not missing here is the default."""
@@ -58,7 +58,7 @@ class Study(ABC):
 
     def observers(self, params: Any, nodes: int) -> list[Observer]:
         """Observers of a run besides the digest; by default the causality checker."""
-        from pycontrol.checker import CausalityChecker
+        from causeway.pycontrol.checker import CausalityChecker
 
         return [CausalityChecker(nodes)]
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis import schema, store
-from analysis.convert import job
-from analysis.convert.job import RangeResult, RangeTask, convert_file, run_range
-from analysis.convert.report import FileReport, Report
-from bridge.errors import UserError
+from causeway.analysis import schema, store
+from causeway.analysis.convert import job
+from causeway.analysis.convert.job import RangeResult, RangeTask, convert_file, run_range
+from causeway.analysis.convert.report import FileReport, Report
+from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def convert(
     if spark is None or (len(files) == 1 and not huge):
         return Report([_one(path, out, keep_going) for path in files])
     if isinstance(spark, str):
-        from analysis.spark import session
+        from causeway.analysis.spark import session
 
         spark = session(spark)
     small = [path for path in files if path not in huge]

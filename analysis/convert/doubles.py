@@ -10,7 +10,7 @@ Who changes this file should touch `kernel.py` too: numba keeps that file's comp
 import numpy as np
 from numba import njit
 
-from analysis.convert import powers
+from causeway.analysis.convert import powers
 
 _HIGH, _LOW = powers.table()
 _EXACT = np.array([10.0**n for n in range(23)])

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import schema, store
-from analysis.convert import kernel, sqlite, text
-from analysis.convert.records import Rows
-from analysis.convert.report import FileReport
-from analysis.convert.runs import header_tables
-from analysis.convert.samples import SampleWriter
-from analysis.convert.stage import Mark, Stage, fingerprint
-from bridge.errors import UserError
+from causeway.analysis import schema, store
+from causeway.analysis.convert import kernel, sqlite, text
+from causeway.analysis.convert.records import Rows
+from causeway.analysis.convert.report import FileReport
+from causeway.analysis.convert.runs import header_tables
+from causeway.analysis.convert.samples import SampleWriter
+from causeway.analysis.convert.stage import Mark, Stage, fingerprint
+from causeway.bridge.errors import UserError
 
 RANGE_BYTES = 128 << 20
 

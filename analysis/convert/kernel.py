@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from analysis.convert.doubles import decimal_to_double
+from causeway.analysis.convert.doubles import decimal_to_double
 
 DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
 NO_EVENT = np.int64(-(2**63))  # stands for a missing event number

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.convert.lexer import BadLine, integer, number, tokens
+from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple]]
 _ITERVAR = re.compile(r"(?:^|,)\s*\$(\w+)=")

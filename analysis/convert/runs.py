@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from analysis.convert.lexer import BadLine, number
-from analysis.convert.records import Header
+from causeway.analysis.convert.lexer import BadLine, number
+from causeway.analysis.convert.records import Header
 
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 

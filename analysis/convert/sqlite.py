@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import schema, store
-from analysis.convert.records import Header
-from analysis.convert.report import FileReport
-from analysis.convert.runs import header_tables
-from analysis.convert.samples import Batch, SampleWriter
-from analysis.convert.stage import Mark, Stage
-from bridge.errors import UserError
+from causeway.analysis import schema, store
+from causeway.analysis.convert.records import Header
+from causeway.analysis.convert.report import FileReport
+from causeway.analysis.convert.runs import header_tables
+from causeway.analysis.convert.samples import Batch, SampleWriter
+from causeway.analysis.convert.stage import Mark, Stage
+from causeway.bridge.errors import UserError
 
 _MAGIC = b"SQLite format 3\0"
 _ROWS = 100_000

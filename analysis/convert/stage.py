@@ -11,7 +11,7 @@ import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from analysis import store
+from causeway.analysis import store
 
 _SAMPLE_BYTES = 1 << 16
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.convert import kernel
-from analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
-from analysis.convert.records import Header, RecordReader, Rows, Section
-from analysis.convert.samples import Batch, SampleWriter
+from causeway.analysis.convert import kernel
+from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
+from causeway.analysis.convert.records import Header, RecordReader, Rows, Section
+from causeway.analysis.convert.samples import Batch, SampleWriter
 
 CHUNK_BYTES = 8 << 20
 _MOST_PROBLEMS = 1000

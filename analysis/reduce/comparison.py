@@ -1,6 +1,6 @@
 """Measured beside published: for every published number, the runs of its point, and what they say.
 
-The published numbers are data, `analysis/published/<paper>.csv`; nothing here knows a paper.
+The published numbers are data, `studies/<study>/published.csv`; nothing here knows a paper.
 """
 
 import json
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.reduce import arithmetic, expression
-from bridge.errors import UserError
+from causeway.analysis.reduce import arithmetic, expression
+from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PUBLISHED = Path(__file__).parent.parent / "published"
+PUBLISHED = Path(__file__).resolve().parents[2] / "studies"
 COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
     "ratio",
@@ -28,7 +28,7 @@ _GIVEN = ("paper", "where", "quantity", "condition", "study", "parameters", "sca
 def load_published(folder: Path = PUBLISHED) -> pd.DataFrame:
     """All published numbers, `parameters` as dicts. A file that is not as it should be is refused with its line."""
     frames = [pd.DataFrame(columns=list(_GIVEN))]
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted(folder.rglob("*.csv")):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         missing = [name for name in _GIVEN if name not in frame]
         if missing:

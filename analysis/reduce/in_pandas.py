@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.reduce import arithmetic
-from bridge.errors import UserError
+from causeway.analysis.reduce import arithmetic
+from causeway.bridge.errors import UserError
 
 ORDER = ["time_ps", "event", "value"]
 

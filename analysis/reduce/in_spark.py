@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
-from analysis.reduce import arithmetic
-from analysis.reduce.in_pandas import ORDER
+from causeway.analysis.reduce import arithmetic
+from causeway.analysis.reduce.in_pandas import ORDER
 
 _INTERVAL = StructType(
     [StructField("runs", LongType())] + [StructField(name, DoubleType()) for name in arithmetic.INTERVAL[1:]]

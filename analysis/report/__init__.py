@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 import pyarrow.dataset as ds
 
-from analysis import schema, store
-from analysis.plots import Plot
-from analysis.reduce import comparison, expression, in_pandas
-from analysis.report import page
-from analysis.report.figures import Figure, OverTime, figure, rows
+from causeway.analysis import schema, store
+from causeway.analysis.plots import Plot
+from causeway.analysis.reduce import comparison, expression, in_pandas
+from causeway.analysis.report import page
+from causeway.analysis.report.figures import Figure, OverTime, figure, rows
 
 _SMALL_ROWS = 2_000_000  # what pandas reduces faster than Spark starts
 _SHOWN_SCALARS = 400
@@ -81,7 +81,7 @@ class _Source:
         return ds.dataset(place, format="parquet").count_rows() if place.is_dir() else 0
 
     def _spark(self) -> Any:
-        from analysis.spark import session
+        from causeway.analysis.spark import session
 
         return session(self.master)
 
@@ -97,7 +97,7 @@ class _Source:
         keys = runs[["run_id", *by[:3]]]
         if self._rows("scalars") <= _SMALL_ROWS:
             return in_pandas.mean_ci(store.read_pandas(self.folder, "scalars").merge(keys, on="run_id"), by)
-        from analysis.reduce import in_spark
+        from causeway.analysis.reduce import in_spark
 
         spark = self._spark()
         joined = store.read_spark(spark, self.folder, "scalars").join(spark.createDataFrame(keys), "run_id")
@@ -108,7 +108,7 @@ class _Source:
         vectors = store.read_pandas(self.folder, "vectors")
         if self._rows("samples") <= _SMALL_ROWS:
             return vectors, store.read_pandas(self.folder, "samples"), in_pandas
-        from analysis.reduce import in_spark
+        from causeway.analysis.reduce import in_spark
 
         return vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.plots import Plot
-from analysis.reduce import arithmetic
-from analysis.reduce.comparison import Runs
+from causeway.analysis.plots import Plot
+from causeway.analysis.reduce import arithmetic
+from causeway.analysis.reduce.comparison import Runs
 
 X = float | str
 BINS = 60

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.report import svg
-from analysis.report.figures import Figure
-from analysis.report.numbers import short
-from analysis.report.style import STYLE
-from analysis.report.verdict import Verdict, verdict
+from causeway.analysis.report import svg
+from causeway.analysis.report.figures import Figure
+from causeway.analysis.report.numbers import short
+from causeway.analysis.report.style import STYLE
+from causeway.analysis.report.verdict import Verdict, verdict
 
 _WORDS = {"good": "inside the interval or equal", "near": "within 10 %", "off": "further away"}
 

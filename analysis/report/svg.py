@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
-from analysis.report.figures import Figure, Line, Point, X
-from analysis.report.numbers import linear_ticks, log_ticks, short
+from causeway.analysis.report.figures import Figure, Line, Point, X
+from causeway.analysis.report.numbers import linear_ticks, log_ticks, short
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 
-from bridge.engine import Engine
-from bridge.errors import unknown
+from causeway.bridge.engine import Engine
+from causeway.bridge.errors import unknown
 
 ENGINES = {
-    "inline": "bridge.engines.inline:InlineEngine",
-    "omnet": "bridge.engines.omnet:OmnetEngine",
-    "ns3": "bridge.engines.ns3:Ns3Engine",
-    "replay": "bridge.engines.replay:ReplayEngine",
+    "inline": "causeway.bridge.engines.inline:InlineEngine",
+    "omnet": "causeway.bridge.engines.omnet:OmnetEngine",
+    "ns3": "causeway.bridge.engines.ns3:Ns3Engine",
+    "replay": "causeway.bridge.engines.replay:ReplayEngine",
 }
 """name -> module:class"""
 

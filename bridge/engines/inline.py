@@ -11,13 +11,13 @@ import numpy as np
 from numba import types
 from numba.typed import Dict
 
-from bridge.engine import Finish, RunSpec, Session
-from bridge.engines import inline_wheel as wheel
-from bridge.errors import UserError
-from bridge.events import Act, Actions, Window
-from bridge.network import AbstractNetwork, Network
-from bridge.taped import TapedSession
-from bridge.workload import NEVER, WorkloadTables, next_broadcast
+from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.engines import inline_wheel as wheel
+from causeway.bridge.errors import UserError
+from causeway.bridge.events import Act, Actions, Window
+from causeway.bridge.network import AbstractNetwork, Network
+from causeway.bridge.taped import TapedSession
+from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 SLOTS = 1 << 15
 PASSIVE_CAP = 4096

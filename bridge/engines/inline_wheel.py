@@ -13,9 +13,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bridge.events import BROADCAST_PEER, Kind
-from bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
-from bridge.workload import NEVER, next_broadcast
+from causeway.bridge.events import BROADCAST_PEER, Kind
+from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
+from causeway.bridge.workload import NEVER, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
     int(k) for k in (Kind.NODE, Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.BROADCAST)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bridge.engine import RunSpec
-from bridge.errors import UserError
-from bridge.network import MobileNetwork, Network
-from bridge.session import PairSession, open_session
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import MobileNetwork, Network
+from causeway.bridge.session import PairSession, open_session
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "ns3" / "causeway-ns3"
 

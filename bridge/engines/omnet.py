@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bridge.engine import RunSpec
-from bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
-from bridge.errors import UserError
-from bridge.network import MobileNetwork, Network
-from bridge.session import PairSession, open_session
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import MobileNetwork, Network
+from causeway.bridge.session import PairSession, open_session
 
 TOP = Path(__file__).resolve().parents[2]
 LIBRARY = TOP / "build" / "omnet" / "libcauseway_omnet.so"
@@ -55,7 +55,7 @@ class OmnetEngine:
         if not LIBRARY.exists():
             return "the OMNeT++ edge is not built; run `make omnet`"
         if isinstance(network, MobileNetwork):
-            from bridge.engines.omnet_inet import missing_inet
+            from causeway.bridge.engines.omnet_inet import missing_inet
 
             return missing_inet(found)
         return None
@@ -77,7 +77,7 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
     """What to start for this network and these options."""
     options = spec.options
     if isinstance(spec.network, MobileNetwork):
-        from bridge.engines.omnet_inet import launch_inet
+        from causeway.bridge.engines.omnet_inet import launch_inet
 
         base = launch_inet(spec.network, found)
     else:

@@ -1,7 +1,7 @@
 """Where OMNeT++ and INET are installed here: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual places.
 
-`python -m bridge.engines.omnet_find` tells what it found, or what to do; `--make` prints it for the Makefile; `--quiet`
-only sets the exit status (0: found).
+`python -m causeway.bridge.engines.omnet_find` tells what it found, or what to do; `--make` prints it for the Makefile;
+`--quiet` only sets the exit status (0: found).
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bridge.engines.omnet import LIBRARY, TOP, Launch
-from bridge.engines.omnet_find import Found
-from bridge.errors import UserError
-from bridge.network import MobileNetwork
+from causeway.bridge.engines.omnet import LIBRARY, TOP, Launch
+from causeway.bridge.engines.omnet_find import Found
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import MobileNetwork
 
 INET_EDGE = TOP / "omnet" / "inet"
 INET_LIBRARY = TOP / "build" / "omnet-inet" / "libcauseway_inet.so"

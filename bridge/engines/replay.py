@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bridge import wire
-from bridge.engine import Finish, RunSpec
-from bridge.errors import RunError, UserError
-from bridge.events import COLUMNS, Actions, Window, column
-from bridge.network import Network
-from bridge.recording import CONTROLLER, describe, frames
-from bridge.schema import CONTRACT
+from causeway.bridge import wire
+from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import COLUMNS, Actions, Window, column
+from causeway.bridge.network import Network
+from causeway.bridge.recording import CONTROLLER, describe, frames
+from causeway.bridge.schema import CONTRACT
 
 
 class ReplayEngine:

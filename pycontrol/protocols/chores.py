@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from pycontrol.node import Node
+from causeway.pycontrol.node import Node
 
 CHORE = "chore"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bridge.events import Kind
-from pycontrol.protocol import BROADCAST, DELIVER, HELD
-from pycontrol.protocols.dcs.resize import adapt, incarnations_differ
-from pycontrol.protocols.dcs.state import (
+from causeway.bridge.events import Kind
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD
+from causeway.pycontrol.protocols.dcs.resize import adapt, incarnations_differ
+from causeway.pycontrol.protocols.dcs.state import (
     ABSENT,
     CONTROL_ARRIVED,
     DELIVERED,
@@ -19,7 +19,7 @@ from pycontrol.protocols.dcs.state import (
     SENT_ENTRIES,
     WAITED,
 )
-from pycontrol.slots import DEAD, NEXT, forget, give_back, has_room, slot_of, take
+from causeway.pycontrol.slots import DEAD, NEXT, forget, give_back, has_room, slot_of, take
 
 K_ARRIVAL, K_TIMER, K_BROADCAST = int(Kind.ARRIVAL), int(Kind.TIMER), int(Kind.BROADCAST)
 CONTROL = 1 << 40

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.events import BROADCAST_PEER
-from pycontrol.protocols.dcs import rounds
-from pycontrol.protocols.dcs.kernel import CONTROL
-from pycontrol.protocols.dcs.state import State
+from causeway.bridge.events import BROADCAST_PEER
+from causeway.pycontrol.protocols.dcs import rounds
+from causeway.pycontrol.protocols.dcs.kernel import CONTROL
+from causeway.pycontrol.protocols.dcs.state import State
 
 HEADER_BYTES = 16
 ENTRY_BYTES = 4

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bridge.random import below, draw, unit
-from pycontrol.protocols.dcs.state import ABSENT, ASSIGNED, EXPANDED_BY_MESSAGE, REMOVED, STREAM_ASSIGN, STREAM_POLICY
+from causeway.bridge.random import below, draw, unit
+from causeway.pycontrol.protocols.dcs.state import (
+    ABSENT,
+    ASSIGNED,
+    EXPANDED_BY_MESSAGE,
+    REMOVED,
+    STREAM_ASSIGN,
+    STREAM_POLICY,
+)
 
 
 @numba.njit(cache=True)

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.state import REMOVED, State
-from pycontrol.slots import NEXT
+from causeway.pycontrol.protocols.dcs.state import REMOVED, State
+from causeway.pycontrol.slots import NEXT
 
 DEACTIVATE, REMOVE = 0, 1
 

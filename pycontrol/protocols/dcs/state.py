@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.random import STREAM_PROTOCOL
-from pycontrol.slots import Slots
+from causeway.bridge.random import STREAM_PROTOCOL
+from causeway.pycontrol.slots import Slots
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycontrol.node import Node, PerNode
-from pycontrol.protocols.mobile.host import Host
-from pycontrol.protocols.mobile.meter import Meter
-from pycontrol.protocols.mobile.station import Station
-from pycontrol.protocols.mobile.timing import Timing
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocols.mobile.host import Host
+from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.station import Station
+from causeway.pycontrol.protocols.mobile.timing import Timing
 
 __all__ = ["Host", "Meter", "Station", "Timing", "mobile_protocol", "tree_neighbours"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pycontrol.protocols.mobile.messages import AppHS, Data, MessageId, Req1
+from causeway.pycontrol.protocols.mobile.messages import AppHS, Data, MessageId, Req1
 
 Pending = tuple[MessageId, Data]
 

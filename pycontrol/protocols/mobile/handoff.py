@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pycontrol.protocols.mobile.connection import Connection
-from pycontrol.protocols.mobile.messages import Delete, HandoffMessage, Init, Req1, Req2, Rsp1, Rsp2
-from pycontrol.protocols.mobile.sbuffer import Entry
+from causeway.pycontrol.protocols.mobile.connection import Connection
+from causeway.pycontrol.protocols.mobile.messages import Delete, HandoffMessage, Init, Req1, Req2, Rsp1, Rsp2
+from causeway.pycontrol.protocols.mobile.sbuffer import Entry
 
 if TYPE_CHECKING:
-    from pycontrol.protocols.mobile.station import Station
+    from causeway.pycontrol.protocols.mobile.station import Station
 
 NOBODY = -1
 

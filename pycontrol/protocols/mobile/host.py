@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from random import Random
 
-from bridge.network import WIRELESS
-from pycontrol.node import EVERYONE, Node
-from pycontrol.protocols.mobile.messages import (
+from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.node import EVERYONE, Node
+from causeway.pycontrol.protocols.mobile.messages import (
     ACKNOWLEDGEMENT,
     FROM_STATION,
     TO_STATION,
@@ -33,8 +33,8 @@ from pycontrol.protocols.mobile.messages import (
     LeaveACK,
     Message,
 )  # fmt: skip
-from pycontrol.protocols.mobile.meter import Meter
-from pycontrol.protocols.mobile.timing import Timing
+from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.timing import Timing
 
 NO_SESSION = -1
 NO_CELL = -1

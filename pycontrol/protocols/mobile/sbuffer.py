@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from pycontrol.protocols.mobile.messages import Data, MessageId
+from causeway.pycontrol.protocols.mobile.messages import Data, MessageId
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from random import Random
 
-from bridge.events import FOREVER
-from bridge.network import WIRE, WIRELESS
-from pycontrol.node import EVERYONE, Node
-from pycontrol.protocols.mobile.connection import Connection
-from pycontrol.protocols.mobile.handoff import NOBODY, Handoff
-from pycontrol.protocols.mobile.messages import (
+from causeway.bridge.events import FOREVER
+from causeway.bridge.network import WIRE, WIRELESS
+from causeway.pycontrol.node import EVERYONE, Node
+from causeway.pycontrol.protocols.mobile.connection import Connection
+from causeway.pycontrol.protocols.mobile.handoff import NOBODY, Handoff
+from causeway.pycontrol.protocols.mobile.messages import (
     ACKNOWLEDGEMENT,
     AckC,
     AckH,
@@ -35,9 +35,9 @@ from pycontrol.protocols.mobile.messages import (
     Rsp1,
     Rsp2,
 )  # fmt: skip
-from pycontrol.protocols.mobile.meter import Meter
-from pycontrol.protocols.mobile.sbuffer import Entry, SBuffer
-from pycontrol.protocols.mobile.timing import Timing
+from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.sbuffer import Entry, SBuffer
+from causeway.pycontrol.protocols.mobile.timing import Timing
 
 
 class Station(Node):

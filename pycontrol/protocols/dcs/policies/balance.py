@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.policies.base import Policy, View, Wish
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish
 
 
 class Balance(Policy):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from pycontrol.protocols.dcs.policies.sized import Sizing
+from causeway.pycontrol.protocols.dcs.policies.sized import Sizing
 
 
 def error(entries: float, concurrent: float, increments: int) -> float:

@@ -1,6 +1,7 @@
 """Sizing by the measured curve of Figure 5: the size a probabilistic clock needs, found by simulation.
 
-The runs of `dcs23 --sweep figure5`, reduced by `studies.dcs23_sizes`, follow a power law in the load and in the error:
+The runs of `dcs23 --sweep figure5`, reduced by `causeway.studies.dcs23.sizes`, follow a power law in the load and in
+the error:
 
     entries = SCALE * load^LOAD_POWER * error^ERROR_POWER
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.policies.sized import Sizing
+from causeway.pycontrol.protocols.dcs.policies.sized import Sizing
 
 SCALE, LOAD_POWER, ERROR_POWER = 7.7e-4, 1.48, -0.50
 

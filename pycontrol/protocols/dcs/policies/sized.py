@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
 
 Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""

@@ -1,0 +1,1 @@
+"""Causeway: distributed protocols in Python on packet-level network simulators."""

@@ -1,0 +1,52 @@
+"""What all logical clocks here share: the entries of a process, and the comparison of two clocks.
+
+A message carries the clock of its sender. Receivers compare with what it was BEFORE the sender counted the message in
+(`need`): `m.V[x] - 1 <= V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere is then the one condition
+`need <= clock`.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.bridge.random import STREAM_PROTOCOL, below, draw
+
+STREAM_ENTRIES = STREAM_PROTOCOL
+
+
+@numba.njit(cache=True)
+def draw_entries(seed, nodes, size, entries):
+    """f(p): for every process `entries` distinct entries of a clock of `size`, ascending, drawn from (seed, p)."""
+    f = np.zeros((nodes, entries), np.int32)
+    for p in range(nodes):
+        for i in range(entries):
+            nth = below(draw(seed, STREAM_ENTRIES, p, i), size - i)  # the nth entry not taken yet
+            place = 0
+            while place < i and f[p, place] <= nth:
+                nth += 1
+                place += 1
+            for j in range(i, place, -1):
+                f[p, j] = f[p, j - 1]
+            f[p, place] = nth
+    return f
+
+
+def own_entries(nodes: int) -> NDArray[np.int32]:
+    """f(p) = {p}: the vector clock."""
+    return np.arange(nodes, dtype=np.int32)[:, None].copy()
+
+
+@numba.njit(cache=True, inline="always")
+def entry_lacking(clock, p, need, slot):
+    """An entry in which the clock of p is behind what the message needs; -1: none, it may be delivered."""
+    lacking = np.int32(0)
+    for x in range(clock.shape[1]):  # no early end, so that it is done many entries at a time
+        lacking |= clock[p, x] - need[slot, x]
+    if lacking >= 0:
+        return -1
+    for x in range(clock.shape[1]):
+        if clock[p, x] < need[slot, x]:
+            return x
+    return -1

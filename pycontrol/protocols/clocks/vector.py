@@ -1,0 +1,24 @@
+"""Causal broadcast with vector clocks: the exact special case, where each process has an entry of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.pycontrol.protocol import Context
+from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.clocks.entries import own_entries
+
+
+class VectorClock(ProbabilisticClock):
+    """All processes."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 1)
+
+    def start(self, context: Context) -> None:
+        self.clock_size = context.nodes
+        super().start(context)
+
+    def entries_of_all(self) -> NDArray[np.int32]:
+        return own_entries(self.context.nodes)

@@ -1,0 +1,265 @@
+"""All processes of a run with Dynamic Clock Sets, over columns. Start here.
+
+A window goes through `kernel.handle`, which broadcasts, receives and delivers messages and puts the packets of rounds
+into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`mailroom`, `rounds`), then asks
+the policy what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Act, Actions, Kind, Window, column, joined
+from causeway.pycontrol.protocol import Context, Protocol
+from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.dcs import kernel, resize, rounds
+from causeway.pycontrol.protocols.dcs.mailroom import ENTRY_BYTES, HEADER_BYTES, Mailroom
+from causeway.pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
+from causeway.pycontrol.protocols.dcs.state import (
+    ABSENT,
+    ASSIGNED,
+    CONTROL_ARRIVED,
+    DELIVERED,
+    EXPANDED_BY_MESSAGE,
+    SENT_ENTRIES,
+    WAITED,
+    initial_state,
+    more_slots,
+    more_waiting,
+)
+from causeway.pycontrol.slots import NEXT, Slots
+
+
+class DynamicClockSet(Protocol):
+    """The broadcast of dcs23: a clock of `components` components to begin with, changed by the policy."""
+
+    passive = (Kind.ARRIVAL,)
+
+    def __init__(
+        self,
+        policy: Policy,
+        component_size: int = 50,
+        components: int = 1,
+        capacity: int = 1,
+        increments: int = 2,
+        assigned: int = 1,
+        period_ps: int = 250_000_000_000,
+        phases: int = 2,
+        memory_ps: int = 2_000_000_000_000,
+        messages: int = 0,
+        until_ps: int = 0,
+    ) -> None:
+        """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
+        increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
+        different instants; `memory_ps`: over what time the load is averaged; `messages`: the run is over once so many
+        are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never)."""
+        assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
+        self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
+        self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
+        self.alpha = min(1.0, period_ps / memory_ps)
+        self.messages, self.until_ps = messages, until_ps
+
+    def start(self, context: Context) -> None:
+        super().start(context)
+        n = context.nodes
+        self._slots = Slots(256)
+        f = draw_entries(context.seed, n, self.size, self.increments)
+        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self._slots)
+        self._log = _new_log(4096)
+        self.mailroom = Mailroom(n, self.size)
+        self.tick = np.zeros(n, np.int64)
+        self.load = np.zeros(n)
+        self._heard = np.zeros(n, np.int64)
+        self._timers = 0
+        self._entries = _Average()
+        self._actions: list[Actions] = []
+        self.control_packets = self.control_bytes = 0
+
+    # ---- windows --------------------------------------------------------------------------------------------------
+    def on_window(self, window: Window) -> Actions:
+        if window.number == 0:
+            return self._first_ticks() if self.policy.ticks else NO_ACTIONS
+        first = int(self.s.slots[NEXT])
+        mail = np.empty(len(window), np.int64)
+        row = told = 0
+        while True:
+            why, row, rows = kernel.handle(
+                self.s, window.kind, window.time_ps, window.node, window.ref, row, self._log, told, mail
+            )
+            told = rows
+            if why in (kernel.END, kernel.AT_TIMER):
+                self._file_mail(window, mail)
+                if why == kernel.END:
+                    break
+                end = row + int(np.searchsorted(window.time_ps[row:], window.time_ps[row], side="right"))
+                end = row + int((window.kind[row:end] == Kind.TIMER).sum())
+                self._on_ticks(int(window.time_ps[row]), window.node[row:end].astype(np.int32))
+                row = end
+            else:
+                self._make_room(why, told)
+        if told:
+            self.context.observe(*(c[:told] for c in self._log))
+        self._send_messages(window, first)
+        return self._take_actions()
+
+    def _make_room(self, why: int, told: int) -> None:
+        if why == kernel.NEEDS_SLOT:
+            self.s = more_slots(self.s, self._slots)
+        elif why == kernel.NEEDS_WAITING:
+            self.s = more_waiting(self.s)
+        elif why == kernel.NEEDS_LOG:
+            self._log = tuple(np.concatenate([c, np.empty_like(c)]) for c in self._log)
+        else:
+            raise AssertionError("a message carries a component that its receiver has removed")
+
+    def _send_messages(self, window: Window, first: int) -> None:
+        """One packet for every message broadcast in this window; packet ids are message ids."""
+        rows = np.flatnonzero(window.kind == Kind.BROADCAST)
+        if not len(rows):
+            return
+        ids = np.arange(first, first + len(rows))
+        length = self.s.length[self.s.ring[ids & (len(self.s.ring) - 1)]]  # in flight: nobody has received them yet
+        size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
+        effect_ps = window.time_ps[rows] + self.context.reaction_ps
+        self._act(Act.SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
+
+    # ---- ticks ----------------------------------------------------------------------------------------------------
+    def _first_ticks(self) -> Actions:
+        nodes = np.arange(self.context.nodes)
+        self._set_timers(nodes, self.period_ps + nodes % self.phases * (self.period_ps // self.phases))
+        return self._take_actions()
+
+    def _set_timers(self, nodes: NDArray[Any], due_ps: NDArray[np.int64]) -> None:
+        ids = self._timers + np.arange(len(nodes))
+        self._timers += len(nodes)
+        self._act(Act.SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
+
+    def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
+        """The processes read their mail, look at their load and do what the policy wishes."""
+        self.mailroom.read(self.s, nodes)
+        heard = self.s.heard[nodes]
+        rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
+        self._heard[nodes] = heard
+        self.load[nodes] += (rate - self.load[nodes]) * self.alpha
+        self._grant(nodes, self.policy.wish(self._view(nodes)), not self._is_ending(now_ps))
+        self.tick[nodes] += 1
+        if not self._is_ending(now_ps):
+            self._entries.add(self.s.active[nodes] * self.size)
+        if nodes[0] == 0:
+            self.context.record("dcs", "entries", now_ps, float(self.s.active.mean() * self.size))
+        self._post(now_ps)
+        if not self._is_ending(now_ps) or not self._is_quiet():
+            self._set_timers(nodes, np.full(len(nodes), now_ps + self.period_ps))
+
+    def _is_ending(self, now_ps: int) -> bool:
+        """No more broadcasts are to come."""
+        return 0 < self.messages <= self.s.slots[NEXT] or 0 < self.until_ps <= now_ps
+
+    def _is_quiet(self) -> bool:
+        """Everything is delivered and decided."""
+        return not self.s.left.any() and not self.mailroom.unread and not self.mailroom.blocked.any()
+
+    def _view(self, nodes: NDArray[np.int32]) -> View:
+        s, tick = self.s, int(self.tick[nodes[0]])
+        per_component = (len(nodes), self.capacity, self.size)
+        return View(
+            tick, self.context.nodes, nodes, self.load[nodes], s.active[nodes], s.total[nodes], s.s_incr[nodes],
+            s.limit[nodes], self.mailroom.behind[nodes],
+            lambda: s.clock[nodes].reshape(per_component).sum(axis=2) / self.increments,
+            lambda: resize.uniform(self.context.seed, nodes, tick),
+        )  # fmt: skip
+
+    def _grant(self, nodes: NDArray[np.int32], wish: Wish, rounds_too: bool) -> None:
+        """Expand, assign, start rounds: only for processes that no round blocks."""
+        s, free = self.s, self.mailroom.blocked[nodes] == 0
+        which = free & (wish.grow_to > s.active[nodes])
+        resize.expand(s, nodes[which], wish.grow_to[which])
+        which = free & (wish.assign_below != STAY)
+        resize.assign_all(s, nodes[which], wish.assign_below[which], np.full(which.sum(), ABSENT))
+        which = free & (wish.avoid != STAY) & (s.active[nodes] > 1)
+        resize.assign_all(s, nodes[which], s.active[nodes[which]], wish.avoid[which])
+        for i in np.flatnonzero(free & rounds_too & (wish.deactivate | wish.remove)):
+            self.mailroom.begin(s, rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
+
+    def _file_mail(self, window: Window, mail: NDArray[np.int64]) -> None:
+        count = int(self.s.counts[CONTROL_ARRIVED])
+        if count:
+            self.mailroom.unread.append((window.node[mail[:count]], window.ref[mail[:count]]))
+            self.s.counts[CONTROL_ARRIVED] = 0
+
+    def _post(self, now_ps: int) -> None:
+        """Sends what the processes wrote at this tick."""
+        outbox, self.mailroom.outbox = self.mailroom.outbox, []
+        if not outbox:
+            return
+        sender, packet, peer, size = (np.concatenate(c) for c in zip(*outbox, strict=True))
+        self._act(Act.SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
+        copies = np.where(peer == BROADCAST_PEER, self.context.nodes - 1, 1)
+        self.control_packets += int(copies.sum())
+        self.control_bytes += int((copies * size).sum())
+
+    # ---- what comes out -------------------------------------------------------------------------------------------
+    def _act(self, kind: int, time_ps, node, ref, peer, size) -> None:
+        rows = len(node)
+        self._actions.append(Actions(
+            np.full(rows, kind, np.uint8), time_ps.astype(np.int64), node.astype(np.int32), ref.astype(np.int64),
+            np.full(rows, peer, np.int32), size.astype(np.int32), np.zeros(rows, np.uint8),
+        ))  # fmt: skip
+
+    def _take_actions(self) -> Actions:
+        """All of them, in order of time, so that the order does not depend on the windows."""
+        if not self._actions:
+            return NO_ACTIONS
+        parts, self._actions = self._actions, []
+        if len(parts) == 1 and parts[0].kind[0] == Act.SEND and len(parts[0]) == 1:
+            return parts[0]
+        whole = joined(parts)
+        order = np.lexsort((whole.ref, whole.node, whole.time_ps, whole.kind))
+        columns: dict[str, Any] = {name: column(whole, name)[order] for name in COLUMNS}
+        return Actions(**columns)
+
+    def scalars(self) -> Mapping[str, float]:
+        s, all_rounds = self.s, self.mailroom.rounds
+        sent = max(int(s.slots[NEXT]), 1)
+        return {
+            "entries_mean": self._entries.mean if self.policy.ticks else float(s.active.mean() * self.size),
+            "entries_max": max(self._entries.max, float(s.active.max() * self.size)),
+            "entries_sent_mean": float(s.counts[SENT_ENTRIES]) / sent,
+            "rounds": len(all_rounds),
+            "rounds_refused": self.mailroom.refused,
+            "rounds_open": sum(r.open for r in all_rounds),
+            "rounds_remove": sum(r.kind == rounds.REMOVE for r in all_rounds),
+            "removed": float(s.incarnation.max(axis=0).sum()),
+            "waited": float(s.counts[WAITED]),
+            "expanded_by_message": float(s.counts[EXPANDED_BY_MESSAGE]),
+            "assigned": float(s.counts[ASSIGNED]),
+            "stuck": float(s.waits.sum()),
+            "undelivered": float(s.left.sum()),
+            "control_packets": self.control_packets,
+            "control_bytes": self.control_bytes,
+            "handled": float(s.counts[DELIVERED]),
+        }
+
+
+def _new_log(rows: int) -> tuple[NDArray, ...]:
+    return np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64)
+
+
+class _Average:
+    """Mean and maximum over processes and ticks."""
+
+    def __init__(self) -> None:
+        self.sum = self.count = self.max = 0.0
+
+    def add(self, values: NDArray) -> None:
+        self.sum += float(values.sum())
+        self.count += len(values)
+        self.max = max(self.max, float(values.max()))
+
+    @property
+    def mean(self) -> float:
+        return self.sum / max(self.count, 1)

@@ -1,0 +1,64 @@
+"""What aggregation changes (icpp18, Figures 7 and 8): a run, and the same scenario again without aggregation.
+
+The same nodes broadcast at the same times. Figure 7 compares all copies of messages, Figure 8 those that came in
+packets of two with the same copies sent alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
+from causeway.pycontrol.protocols.icpp18.kernel import CAME_PS, COMPANY, DELIVERED_PS, State
+
+PAIR = 2
+
+
+class Compared(CausalAggregation):
+    """Aggregation, and when the run is over the same without it."""
+
+    def __init__(
+        self, per_node: int, single_tree: bool, wire: Wire, without: Callable[[int], CausalAggregation]
+    ) -> None:
+        """`without(seed)` runs the scenario without aggregation, its times kept."""
+        super().__init__(per_node, True, single_tree, wire, keep_times=True)
+        self.without = without
+
+    def scalars(self) -> Mapping[str, float]:
+        return {**super().scalars(), **compare(self._s, self.without(self.context.seed)._s)}
+
+
+def compare(with_: State, without: State) -> dict[str, float]:
+    """How much the mean latencies change, in percent: of all copies that packets brought, and of those in pairs."""
+    company = with_.kept[:, :, COMPANY]
+    pairs = company == PAIR
+    return {
+        "pairs": float(pairs.sum()) / PAIR,
+        **_changes("", company > 0, with_, without),
+        **_changes("pair_", pairs, with_, without),
+    }
+
+
+def _changes(what: str, which: NDArray[np.bool_], with_: State, without: State) -> dict[str, float]:
+    """Nothing is said of means that do not exist: no such copies, or none that waits without aggregation."""
+    if not which.any():
+        return {}
+    came, delivered = _means(which, with_)
+    came_alone, delivered_alone = _means(which, without)
+    changes = {
+        f"{what}reception_change": 100 * (came / came_alone - 1),
+        f"{what}delivery_change": 100 * (delivered / delivered_alone - 1),
+    }
+    if delivered_alone > came_alone:
+        changes[f"{what}wait_change"] = 100 * ((delivered - came) / (delivered_alone - came_alone) - 1)
+    return changes
+
+
+def _means(which: NDArray[np.bool_], s: State) -> tuple[float, float]:
+    """Mean reception and delivery latency, in ps, of some copies (node, slot)."""
+    born_ps = s.born_ps[np.nonzero(which)[1]]
+    kept = s.kept[which]
+    return float((kept[:, CAME_PS] - born_ps).mean()), float((kept[:, DELIVERED_PS] - born_ps).mean())

@@ -1,0 +1,117 @@
+"""The failure detectors of `vcube_detector.py` over arrays: detector i is node i + processes.
+
+Who is tested, and whose reply is awaited, is kept by place: that of j as seen from i is i xor j. The order of clusters,
+and of processes in them, is that of the places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causeway.pycontrol.protocols.ladc18.bundles import cancel_timer, carry, ff_neighbor, send_packet, set_timer
+from causeway.pycontrol.protocols.ladc18.state import NEVER, NONE, TESTS, UNFINISHED, compiled
+from causeway.pycontrol.protocols.ladc18.tasks import on_crash
+from causeway.pycontrol.protocols.vcube.detector import TEST_BYTES
+
+TEST = -1
+"""The content of a test; a reply carries how many crashes its sender has learnt of: their list only grows."""
+NOT_TESTED, TESTED, REPLIED = 0, 1, 2
+
+
+@compiled
+def _tests(s, i, place):
+    """Whether i is the first correct process of the cluster in which the process at this place of i has it."""
+    top = 1
+    while 2 * top <= place:
+        top *= 2
+    offset = place ^ top
+    if not s.correct[i, i ^ place] or (offset > 0 and s.correct[i, i ^ offset]):
+        return False
+    cluster = 1
+    while (1 << cluster) <= top:
+        cluster += 1
+    return offset == 0 or ff_neighbor(s, i, i ^ place, cluster) == i
+
+
+@compiled
+def begin_round(c, s, out, i, now_ps):
+    for place in range(1, c.processes):
+        s.tested[i, place] = NOT_TESTED
+        if _tests(s, i, place):
+            s.tested[i, place] = TESTED
+            s.counts[TESTS] += 1
+            carry(s, TEST)
+            send_packet(c, s, out, c.processes + i, c.processes + (i ^ place), TEST_BYTES, now_ps)
+    s.awaited[i] = 1
+    _await_next(c, s, out, i, now_ps)
+
+
+@compiled
+def _await_next(c, s, out, i, now_ps):
+    """Waits for the next reply that is still missing; after the last one, for the next round."""
+    place = s.awaited[i]
+    while place < c.processes and s.tested[i, place] != TESTED:
+        place += 1
+    s.awaited[i] = place
+    if s.timer[i] >= 0:
+        cancel_timer(c, out, c.processes + i, s.timer[i], now_ps)
+    s.limit_ps[i] = now_ps + c.timeout_ps if place < c.processes else NEVER
+    wait_ps = c.timeout_ps if place < c.processes else c.interval_ps
+    s.timer[i] = set_timer(c, s, out, c.processes + i, wait_ps - c.reaction_ps, now_ps)
+
+
+@compiled
+def news_in(s, i, packet):
+    """Of how many crashes detector i would learn from a packet."""
+    count, j = 0, s.sender[packet] - len(s.known)
+    for at in range(s.carried[s.end[packet]]):
+        count += s.correct[i, s.learned[j, at]]
+    return count
+
+
+@compiled
+def _learn(c, s, out, i, j, now_ps):
+    """j has crashed: the process is told."""
+    s.learned[i, s.known[i]] = j
+    s.known[i] += 1
+    on_crash(c, s, out, i, j, now_ps)
+
+
+@compiled
+def on_packet(c, s, out, i, packet, now_ps):
+    j, content = np.int64(s.sender[packet]) - c.processes, s.carried[s.end[packet]]
+    if content == TEST:
+        carry(s, s.known[i])
+        send_packet(c, s, out, c.processes + i, c.processes + j, TEST_BYTES, now_ps)
+        return
+    for _ in range(news_in(s, i, packet)):  # the smallest first
+        k = c.processes
+        for at in range(content):
+            if s.correct[i, s.learned[j, at]]:
+                k = min(k, np.int64(s.learned[j, at]))
+        _learn(c, s, out, i, k, now_ps)
+    if s.tested[i, i ^ j] == TESTED:
+        s.tested[i, i ^ j] = REPLIED
+        if s.awaited[i] == i ^ j:
+            _await_next(c, s, out, i, now_ps)
+
+
+@compiled
+def time_out(c, s, out, i, now_ps):
+    """Whoever is waited for has not replied in time."""
+    place = s.awaited[i]
+    s.tested[i, place] = NOT_TESTED
+    if s.correct[i, i ^ place]:
+        _learn(c, s, out, i, i ^ place, now_ps)
+    _await_next(c, s, out, i, now_ps)
+
+
+@compiled
+def on_timer(c, s, out, i, timer, now_ps):
+    if timer != s.timer[i]:
+        return  # cancelled while on its way
+    s.timer[i] = NONE
+    if s.awaited[i] < c.processes:
+        time_out(c, s, out, i, now_ps)
+    elif s.counts[UNFINISHED] > 0 or now_ps < c.test_until_ps:  # something is left that a crash could disturb
+        begin_round(c, s, out, i, now_ps)

@@ -1,0 +1,260 @@
+"""Best-effort broadcast over VCube trees with bundled messages written as one process (paper ladc18, Algorithm 2).
+
+The readable twin of `ladc18.py`; a test proves that both give the same digest. Names of state and messages are the
+paper's; `# l. N` is the paper's line. Departures are marked and explained in docs/deviations/ladc18.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocols.ladc18.columns import Limits
+from causeway.pycontrol.protocols.vcube.detector import Detector
+from causeway.pycontrol.protocols.vcube.tree import cluster_of, dimension, ff_neighbor, subtree
+
+TREE, ACK = 0, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message:
+    """A message m of the application: (src, ts) identifies it; `number` is its id for the observers."""
+
+    src: int
+    ts: int
+    number: int
+
+
+Item = tuple[int, Message]
+"""<TREE, m> or <ACK, (m.src, m.ts)>"""
+
+
+@dataclass
+class Tally:
+    """What the processes of a run count together."""
+
+    packets: int = 0
+    tree_messages: int = 0
+    ack_messages: int = 0
+    unfinished: int = 0
+    """Pending acks and waiting bundles of live processes: 0 when every broadcast is complete."""
+    last_arrival_ps: int = 0
+
+
+class Process(Node):
+    """Process p_i."""
+
+    def __init__(self, i: int, limits: Limits, tally: Tally) -> None:
+        self.i, self.limits, self.tally = i, limits, tally
+        self.size_of = (limits.tree_size, limits.ack_size)
+        self.height = dimension(limits.processes)
+        self.correct = bytearray([1]) * limits.processes
+        self.rcv_base: dict[int, int] = {}
+        self.rcv_win: dict[int, set[int]] = {}
+        self.ack_set: dict[Message, list[tuple[int, int]]] = {}
+        """Pending acks: m -> [(j, k)], m came from j and went on to k. Its keys are msg_set."""
+        self.delay_msg: dict[int, list[Item]] = {}
+        self.length: dict[int, int] = {}
+        """Bytes in delay_msg[k]."""
+        self.due_ps: dict[int, int] = {}
+        """When timer[k] expires; in order of expiry, since all run equally long."""
+        self.ts = 0
+        self.detector: Detector | None = None
+
+    # ---- broadcasting (l. 8-35) -----------------------------------------------------------------------------------
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        m = Message(self.i, self.ts, self.broadcast())
+        self.ts += 1
+        self.handle_message(m, self.i)
+
+    def handle_message(self, m: Message, j: int) -> None:  # l. 10
+        base = self.rcv_base.get(m.src, -1)
+        if m.ts > base and m.ts not in self.rcv_win.get(m.src, ()):  # l. 12
+            self.deliver(m.number)
+            self.update_window(m)
+        self.forward(m, j)
+        self.check_acks(m, j)
+
+    def update_window(self, m: Message) -> None:  # l. 18; base -1 is "no message yet"
+        base = self.rcv_base.get(m.src, -1)
+        if m.ts != base + 1:
+            self.rcv_win.setdefault(m.src, set()).add(m.ts)
+            return
+        base += 1
+        window = self.rcv_win.get(m.src)
+        while window and base + 1 in window:  # l. 27
+            base += 1
+            window.remove(base)
+        self.rcv_base[m.src] = base
+
+    def forward(self, m: Message, j: int) -> None:  # l. 32
+        # Departure (l. 33): the subtree depends on who the message came from, not on its source.
+        height = self.height if j == self.i else cluster_of(self.i, j) - 1
+        for k in subtree(self.i, height, self.correct):
+            self.check_bundle((TREE, m), k)
+            self.expect_ack(m, j, k)
+
+    # ---- bundling (l. 36-50, 70-72) -------------------------------------------------------------------------------
+    def check_bundle(self, item: Item, k: int) -> None:  # l. 36
+        limits, length = self.limits, self.size_of[item[0]]
+        if length >= limits.max_payload:
+            self.send_bundle([item], k)
+            return
+        total = self.length.get(k, 0) + length
+        if total > limits.max_payload:  # l. 39
+            self.flush(k)
+            total = length
+        if k not in self.due_ps:
+            self.delay_msg[k] = []
+            self.due_ps[k] = self.now_ps + limits.max_delay_ps
+            self.set_timer(k, limits.max_delay_ps - self.host.context.reaction_ps)
+            self.tally.unfinished += 1
+        self.delay_msg[k].append(item)
+        self.length[k] = total
+        if total == limits.max_payload:  # l. 43
+            self.flush(k)
+
+    def flush(self, k: int) -> None:
+        """Sends the bundle for k and stops its timer."""
+        self.cancel_timer(k)
+        self.send_bundle(self.forget_bundle(k), k)
+
+    def forget_bundle(self, k: int) -> list[Item]:
+        del self.due_ps[k]
+        self.length[k] = 0
+        self.tally.unfinished -= 1
+        return self.delay_msg.pop(k)
+
+    def flush_due(self) -> None:
+        """A bundle whose time is up goes before anything that happens at the same instant is handled: the tie that the
+        message counts of Tables 3 and 4 decide."""
+        while self.due_ps:
+            k, due_ps = next(iter(self.due_ps.items()))
+            if due_ps > self.now_ps:
+                return
+            self.flush(k)
+
+    def on_timer(self, key: Hashable) -> None:  # l. 70
+        assert isinstance(key, int)
+        self.send_bundle(self.forget_bundle(key), key)
+
+    def send_bundle(self, bundle: list[Item], k: int) -> None:
+        acks = sum(kind for kind, _ in bundle)
+        size_bytes = acks * self.limits.ack_size + (len(bundle) - acks) * self.limits.tree_size
+        self.tally.packets += 1
+        self.tally.ack_messages += acks
+        self.tally.tree_messages += len(bundle) - acks
+        if self.i == 0:
+            self.record("bundled", len(bundle))
+            self.record("bytes", size_bytes)
+        self.send(k, bundle, size_bytes)
+
+    # ---- receiving (l. 51-69) -------------------------------------------------------------------------------------
+    def on_packet(self, content: list[Item], sender: int, interface: int) -> None:  # l. 56
+        self.tally.last_arrival_ps = self.now_ps
+        if self.detector:
+            self.detector.notice_due()
+        self.flush_due()
+        for kind, m in content:
+            if kind == ACK:
+                self.receive_ack(m, sender)
+            elif self.correct[m.src] and self.correct[sender]:  # l. 63
+                self.handle_message(m, sender)
+
+    def receive_ack(self, m: Message, j: int) -> None:  # l. 66
+        # Departure (l. 67): m may have come from several parents x and gone on to j for each, but j acks it once. That
+        # settles all of them: everybody below j has m. After a crash there may be none: the ack is late.
+        parents = [x for x, k in self.ack_set.get(m, ()) if k == j]
+        for x in parents:
+            self.drop_ack(m, x, j)
+        for x in parents:
+            self.check_acks(m, x)
+
+    def check_acks(self, m: Message, k: int) -> None:  # l. 51
+        # Departure (l. 53): m stays in msg_set while any ack of it is pending, not only one for k.
+        if any(x == k for x, _ in self.ack_set.get(m, ())):
+            return
+        if k != self.i and self.correct[m.src] and self.correct[k]:
+            self.check_bundle((ACK, m), k)
+
+    def expect_ack(self, m: Message, j: int, k: int) -> None:
+        entries = self.ack_set.setdefault(m, [])
+        if (j, k) not in entries:
+            entries.append((j, k))
+            self.tally.unfinished += 1
+
+    def drop_ack(self, m: Message, j: int, k: int) -> None:
+        entries = self.ack_set[m]
+        entries.remove((j, k))
+        self.tally.unfinished -= 1
+        if not entries:
+            del self.ack_set[m]
+
+    # ---- crashes (l. 73-87) ---------------------------------------------------------------------------------------
+    def on_crash(self, j: int) -> None:
+        """The failure detector says that j has crashed."""
+        self.flush_due()
+        self.correct[j] = 0
+        if j in self.due_ps:  # l. 75
+            self.cancel_timer(j)
+            self.forget_bundle(j)
+        k = ff_neighbor(self.i, cluster_of(self.i, j), self.correct)  # l. 76
+        for m, entries in list(self.ack_set.items()):
+            for p, q in list(entries):
+                if not (self.correct[m.src] and self.correct[p]):  # l. 78
+                    self.drop_ack(m, p, q)
+                elif q == j:
+                    if k >= 0 and (p, k) not in entries:  # l. 82
+                        self.expect_ack(m, p, k)
+                        self.check_bundle((TREE, m), k)
+                    self.drop_ack(m, p, j)
+                    self.check_acks(m, p)  # l. 87; nothing can come of it for entries that stay
+
+    def on_down(self) -> None:
+        """This process crashes: it owes and is owed nothing."""
+        self.tally.unfinished -= sum(map(len, self.ack_set.values())) + len(self.due_ps)
+        self.ack_set.clear()
+        self.due_ps.clear()
+        self.left()
+
+
+class BundledProcesses(PerNode):
+    """All processes (nodes 0..n-1) and, where the limits ask for it, their failure detectors (nodes n..2n-1)."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(self.make_node)
+        self.limits = limits
+        self.tally = Tally()
+        self.processes: list[Process] = []
+
+    def make_node(self, id_: int) -> Node:
+        limits = self.limits
+        if id_ < limits.processes:
+            self.processes.append(self.make_process(id_))
+            return self.processes[id_]
+        process = self.processes[id_ - limits.processes]
+        process.detector = Detector(
+            process.i, limits.processes, limits.test_interval_ps, limits.reply_timeout_ps,
+            process.on_crash, self.busy, limits.processes,
+        )  # fmt: skip
+        return process.detector
+
+    def make_process(self, i: int) -> Process:
+        return Process(i, self.limits, self.tally)
+
+    def busy(self) -> bool:
+        """Whether there is something left that a crash could disturb."""
+        return self.tally.unfinished > 0 or self.now_ps < self.limits.test_until_ps
+
+    def scalars(self) -> Mapping[str, float]:
+        tally = self.tally
+        tests = sum(node.tests for node in self.nodes if isinstance(node, Detector))
+        return {
+            "packets": tally.packets,
+            "tree_messages": tally.tree_messages,
+            "ack_messages": tally.ack_messages,
+            "tests": tests,
+            "unfinished": tally.unfinished,
+            "last_arrival_ps": tally.last_arrival_ps,
+        }

@@ -1,0 +1,171 @@
+"""Flooding over TCP (SRDS 2018), as mobile20 sets it up for its comparison.
+
+All links are FIFO and reliable: TCP on the wires between stations, TCP over the air between a host and its station.
+Every node forwards a message at its first reception to all its links but the one it came by. A station leaves 5 ms
+between its point-to-point sends of one message to the hosts of its cell. Hosts stand still.
+
+What TCP itself does (segments, acknowledgements, retransmissions, buffers) is the simulator's business: its scalars
+tell.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from causeway.bridge.network import WIRE, WIRELESS_TCP
+from causeway.pycontrol.node import Node
+from causeway.pycontrol.protocols.mobile.messages import Data
+from causeway.pycontrol.protocols.mobile.meter import Meter
+
+MS_PS = 10**9
+SPACING_PS = 5 * MS_PS
+SPREAD_PS = 10_000 * MS_PS
+"""Hosts connect anywhere in this long: seventy handshakes at once would not get through."""
+AGAIN_PS = 20_000 * MS_PS
+"""A host without an answer says hello again after this long: its connection may have failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Host to station: I am in your cell. And the station's answer."""
+
+    kind: ClassVar[str] = "hello"
+    size_bytes: ClassVar[int] = 5
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An application message."""
+
+    kind: ClassVar[str] = "App"
+    data: Data
+
+    @property
+    def size_bytes(self) -> int:
+        return self.data.size_bytes
+
+
+class FloodingHost(Node):
+    """Connected to the station that was nearest at the beginning."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.station = -1
+        self.connected = False
+        self.SBuffer: dict[int, Data] = {}
+        """Own messages the station has not got yet."""
+
+    @property
+    def busy(self) -> bool:
+        """It has something to send, or is not connected."""
+        return bool(self.SBuffer) or not self.connected
+
+    def on_start(self) -> None:
+        self.meter.clock = self.host
+        self.left()
+
+    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        self.meter.moved(self.id, x_mm, y_mm, station)
+        if self.station < 0 <= station:
+            self.station = station
+            self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(SPREAD_PS))
+
+    def on_timer(self, key: Hashable) -> None:
+        if not self.connected:
+            self._transmit(Hello())
+            self.set_timer("hello", AGAIN_PS)
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        if not self.connected:
+            return
+        message = self.broadcast()
+        self.meter.broadcast(message)
+        self.deliver(message)
+        self.meter.delivered(message)
+        data = Data(message, size_bytes)
+        self.SBuffer[message] = data
+        self._transmit(App(data))
+
+    def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
+        if isinstance(content, Hello):
+            if not self.connected:
+                self.connected = True
+                self.joined()
+            return
+        station = self.host.nodes[sender]
+        assert isinstance(station, FloodingStation)
+        station.arrived()
+        self.deliver(content.data.message)
+        self.meter.delivered(content.data.message)
+
+    def _transmit(self, message: Hello | App) -> None:
+        self.meter.sent(message, WIRELESS_TCP)
+        self.send(self.station, message, message.size_bytes, WIRELESS_TCP)
+
+
+class FloodingStation(Node):
+    """Forwards at first reception."""
+
+    def __init__(self, meter: Meter, neighbours: Sequence[int]) -> None:
+        self.meter = meter
+        self.neighbours = neighbours
+        self.hosts: list[int] = []
+        self.seen: set[int] = set()
+        self.pending: dict[int, tuple[App, int, deque[int]]] = {}
+        self.in_flight = 0
+        """Copies for hosts that have not arrived: what TCP and the spacing keep."""
+
+    @property
+    def busy(self) -> bool:
+        """A copy is on its way, or waits for its turn."""
+        return bool(self.in_flight or self.pending)
+
+    def on_start(self) -> None:
+        self.meter.clock = self.host
+        self.left()
+
+    def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
+        if isinstance(content, Hello):
+            if sender not in self.hosts:
+                self.hosts.append(sender)
+            self._transmit(sender, content)
+        elif content.data.message not in self.seen:
+            self._forward(content, sender)
+
+    def _forward(self, message: App, sender: int) -> None:
+        self.seen.add(message.data.message)
+        origin = self.host.nodes[sender]
+        if isinstance(origin, FloodingHost):
+            del origin.SBuffer[message.data.message]
+        for neighbour in self.neighbours:
+            if neighbour != sender:
+                self.meter.sent(message, WIRE)
+                self.send(neighbour, message, message.size_bytes, WIRE)
+        hosts = deque(self.hosts)
+        self.in_flight += len(hosts) - (sender in hosts)
+        self.pending[message.data.message] = (message, sender, hosts)
+        self.on_timer(message.data.message)
+
+    def on_timer(self, key: Hashable) -> None:
+        """The next host's copy. Every message takes the same time to come to a host's turn: so each link is FIFO."""
+        assert isinstance(key, int)
+        message, sender, hosts = self.pending[key]
+        if hosts:
+            host = hosts.popleft()
+            if host != sender:
+                self._transmit(host, message)
+            self.set_timer(key, SPACING_PS)
+        else:
+            del self.pending[key]
+
+    def arrived(self) -> None:
+        """For counting only: a copy is with its host."""
+        self.in_flight -= 1
+
+    def _transmit(self, host: int, message: Hello | App) -> None:
+        self.meter.sent(message, WIRELESS_TCP)
+        self.send(host, message, message.size_bytes, WIRELESS_TCP)

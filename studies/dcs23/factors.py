@@ -1,0 +1,59 @@
+"""Section V-B of dcs23: how many times fewer violations a dynamic clock has than a fixed one under the same load.
+
+    python -m causeway.studies.dcs23.factors DIR        after --sweep figure7 and --sweep figure9 into DIR
+
+A dynamic and a fixed run of one seed have the same messages and the same delays, so seeds are drawn together in the
+bootstrap. Factors are of sums over seeds: the paper gives one run each. Violations come in clusters of up to hundreds
+of receivers of one message; the factor of messages violated anywhere is the less noisy one.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+DRAWS = 4000
+COUNTED = ["violations", "messages_violated"]
+
+
+def interval(values: np.ndarray, of) -> tuple[float, float]:
+    """95% bootstrap interval of a statistic of rows."""
+    generator = np.random.default_rng(0)
+    found = [of(values[generator.integers(0, len(values), len(values))]) for _ in range(DRAWS)]
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def factors(runs: pd.DataFrame) -> pd.DataFrame:
+    """Rows of load, entries (0: dynamic), seed, entries_mean, COUNTED -> a row per load, fixed size and what counts."""
+    rows = []
+    for load, of_load in runs.groupby("load"):
+        mean_entries = of_load[of_load.entries == 0].entries_mean.mean()
+        for fixed, what in product(sorted(set(of_load.entries) - {0}), COUNTED):
+            wide = of_load.pivot(index="seed", columns="entries", values=what)
+            both = wide[[0, fixed]].dropna().to_numpy()
+            low, high = interval(both, lambda v: v[:, 1].sum() / v[:, 0].sum())
+            dynamic, plain = both.mean(axis=0)
+            rows.append((load, fixed, what, len(both), mean_entries, dynamic, plain, plain / dynamic, low, high))
+    names = ["load", "fixed", "what", "seeds", "entries_mean", "dynamic", "plain", "factor", "low", "high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def read_runs(folder: Path) -> pd.DataFrame:
+    """The bell and random runs of a result folder."""
+    from causeway.analysis import store
+
+    scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
+    wide = store.read_arrow(folder, "parameters").to_pandas().pivot(index="run_id", columns="name", values="value")
+    seeds = store.read_arrow(folder, "runs").to_pandas().set_index("run_id").seed
+    mine = wide[wide.load.isin(["bell", "random"])]
+    runs = mine[["load"]].assign(entries=mine.entries.astype(int)).join(scalars[[*COUNTED, "entries_mean"]]).join(seeds)
+    return runs.reset_index(drop=True)
+
+
+if __name__ == "__main__":
+    print(factors(read_runs(Path(sys.argv[1]))).to_string(index=False, float_format=lambda v: f"{v:.4g}"))

@@ -1,0 +1,132 @@
+"""hash: probabilistic clocks alone, with the Mostefaoui detector, and with the hash error detector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from causeway.analysis.plots import Plot
+from causeway.bridge.network import AbstractNetwork, Network, normal_delay
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.protocol import Observer, Protocol
+from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.clocks.vector import VectorClock
+from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.studies.hash.readings import SenderOrder, steady
+from causeway.studies.study import MS_PS, Params, Study
+
+SMALL = 500
+"""Up to so many processes the order of each sender is looked at too."""
+DETECTORS = ("none", "mostefaoui", "hash")
+READINGS: list[dict[str, Any]] = [
+    *({"entries": entries} for entries in (1, 2, 3, 4, 6)),
+    *({"entries": entries, "intervals": "steady"} for entries in (2, 3)),
+    *({"delay_sd_ms": sd} for sd in (4.472, 10.0, 15.0)),
+]
+TESTED_ONCE: list[dict[str, Any]] = [
+    *({"processes": processes, "rate": 110, "messages": 5000} for processes in (500, 1000)),
+    *({"clock_size": 25, "rate": rate, "messages": 2500} for rate in (25, 50, 75)),
+]
+
+
+class HashParams(Params):
+    """What a run of hash can be."""
+
+    processes: int = Field(200, ge=2, description="N")
+    rate: float = Field(100.0, gt=0, description="broadcasts per second of the whole system")
+    clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
+    clock_size: int = Field(50, ge=1, description="M: entries of the probabilistic clock")
+    entries: int = Field(2, ge=1, description="k: distinct entries that a process increments")
+    messages: int = Field(100_000, ge=1, description="the run ends when so many have been broadcast and delivered")
+    detector: Literal["none", "mostefaoui", "hash"] = "none"
+    hash_limit: int = Field(1000, ge=1, description="l: hashes that one test may compute")
+    hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")
+    remember: int = Field(1024, ge=1, description="deliveries that a process looks back on; a power of two")
+    retest: bool = Field(True, description="test a suspected message again after every delivery (as printed: once)")
+    delay_mean_ms: float = Field(100.0, gt=0)
+    delay_sd_ms: float = Field(20.0, ge=0)
+    delay_min_ms: float = Field(0.0, ge=0, description="no message is faster than this")
+    intervals: Literal["exponential", "steady"] = Field(
+        "exponential", description="between broadcasts of a process; steady: a Poisson-distributed number of ms"
+    )
+    payload_bytes: int = Field(100, ge=0)
+    reaction_ms: float = Field(1.0, gt=0, description="L, the reaction time of a process")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.entries > self.clock_size:
+            raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
+        if self.remember & (self.remember - 1):
+            raise ValueError(f"remember={self.remember} is not a power of two")
+        return self
+
+
+class HashStudy(Study):
+    """The error detectors."""
+
+    name = "hash"
+    title = "Error detectors on probabilistic clocks"
+    paper = "hash"
+    Params = HashParams
+    sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+        "demo": [
+            *({"messages": 2000, "detector": detector} for detector in DETECTORS),
+            *({"messages": 2000, "detector": "hash", "rate": rate} for rate in (50, 75)),
+        ],
+        "table1": [{"detector": detector} for detector in DETECTORS],
+        "table2": [
+            {"processes": processes, "rate": 110, "detector": "hash", "messages": 5000}
+            for processes in (500, 1000, 2000, 3000, 5000)
+        ],
+        "figure1": [
+            {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}
+            for clock_size in (20, 25, 50)
+            for rate in (20, 40, 60, 80, 100)
+        ],
+        "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
+        "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
+    }
+    plots: ClassVar[Sequence[Plot]] = (
+        Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",
+             where={"processes": 200, "rate": 100, "messages": 100_000}, paper="hash, Table 1",
+             y_label="deliveries out of causal order"),
+        Plot("Requests by number of processes", "hash", "requests/(messages*processes)", x="processes",
+             where={"detector": "hash", "rate": 110, "retest": True}, paper="hash, Table 2",
+             x_label="processes", y_label="requests per message and process"),
+        Plot("Requests by load", "hash", "requests/(messages*processes)", x="rate", series="clock_size",
+             where={"detector": "hash", "processes": 200, "retest": True}, paper="hash, Fig. 1", log_y=True,
+             x_label="messages per second", y_label="requests per message and process"),
+    )  # fmt: skip
+
+    def network(self, params: HashParams, seed: int) -> Network:
+        n, size_bytes = params.processes, params.payload_bytes
+        if params.intervals == "steady":
+            script = steady(n, params.rate, params.messages, size_bytes, seed)
+            workload = Workload(n, messages=params.messages, script=script)
+        else:
+            segments = (Segment(0, params.rate),)
+            workload = Workload(n, messages=params.messages, size_bytes=size_bytes, segments=segments)
+        delay = normal_delay(params.delay_mean_ms, params.delay_sd_ms, params.delay_min_ms)
+        return AbstractNetwork(n, delay, workload)
+
+    def protocol(self, params: HashParams) -> Protocol:
+        if params.clock == "vector":
+            return VectorClock()
+        if params.detector == "hash":
+            return HashDetector(
+                params.clock_size, params.entries, params.hash_limit, params.remember, params.hash_bits, params.retest
+            )
+        return ProbabilisticClock(params.clock_size, params.entries, detect=params.detector == "mostefaoui")
+
+    def reaction_ps(self, params: HashParams) -> int:
+        return round(params.reaction_ms * MS_PS)
+
+    def observers(self, params: HashParams, nodes: int) -> list[Observer]:
+        checker: list[Observer] = [CausalityChecker(nodes)]
+        return [*checker, SenderOrder(nodes, params.messages)] if nodes <= SMALL else checker
+
+    def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
+        return {"requests": 0.0, **scalars}

@@ -1,0 +1,152 @@
+"""A Communication-Efficient Causal Broadcast Protocol (paper icpp18).
+
+One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 to send (t_t), a normal time
+with mean 100 on its way (t_pp), and the receiver acts on it 1 later (t_pc): its reaction time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from causeway.analysis.plots import Plot
+from causeway.bridge import engines
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import AbstractNetwork, normal_delay
+from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
+from causeway.bridge.workload import Script, Workload
+from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
+from causeway.pycontrol.protocols.icpp18.compared import Compared
+from causeway.pycontrol.protocols.vcube.tree import dimension
+from causeway.studies.study import MS_PS, Params, Study
+
+UNIT_PS = MS_PS
+
+
+class Icpp18Params(Params):
+    """Size, variant, and what the paper leaves open."""
+
+    nodes: int = Field(64, description="power of two")
+    aggregation: bool = Field(True, description="whether messages wait for those they depend on")
+    trees: Literal["multi", "single"] = Field("multi", description="a tree a source, or one tree for all")
+    message_size: int = Field(50, ge=0, description="bytes of a message without its clock")
+    mtu: int = Field(1500, ge=1, description="bytes of the largest packet")
+    messages: int = Field(1, ge=1, description="broadcasts of each node")
+    spread: float = Field(600.0, gt=0, description="all broadcasts start within so many units")
+    start: Literal["triangular", "uniform"] = Field("triangular", description="distribution of the start times")
+    delay_mean: float = Field(100.0, ge=0, description="units a packet travels")
+    delay_sd: float = Field(25.0, ge=0, description="its standard deviation")
+    compare: bool = Field(False, description="run it again without aggregation: what changes")
+
+
+PRINTED = {"messages": 1, "message_size": 50, "delay_sd": 25.0, "start": "triangular", "compare": False}
+MANY_TREES: dict[str, object] = {"trees": "multi", **PRINTED}
+AGGREGATED: dict[str, object] = {"aggregation": True, **PRINTED}
+COMPARED: dict[str, object] = {**AGGREGATED, "compare": True}
+SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
+
+
+def _both(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
+    return [{"nodes": n, "aggregation": a, **fixed} for n in sizes for a in (True, False)]
+
+
+class Icpp18Study(Study):
+    """Tables 1 to 3 and Figures 6 to 11."""
+
+    name = "icpp18"
+    title = "Causal broadcast over VCube trees with aggregation"
+    paper = "icpp18"
+    Params = Icpp18Params
+    engines = ("inline", "omnet")
+    sweeps: ClassVar[Mapping[str, Any]] = {
+        "demo": _both([16, 64, 256]),
+        "table1": _both(SIZES),
+        "table1_sd35": _both(SIZES, delay_sd=35.0),
+        "table2": [{"nodes": 256}],
+        "table3": _both([256]),
+        "fig6": _both([256]),
+        "fig7": _both(SIZES),
+        "fig8": [{"nodes": n, "compare": True} for n in SIZES],
+        "fig9": _both([1024]),
+        "fig10": [{"nodes": 1024, "message_size": b} for b in (50, 5)],
+        "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
+    }
+    plots = (
+        Plot("Packets", "icpp18", "packets", "nodes", "aggregation", MANY_TREES, "icpp18, Table 1",
+             log_x=True, log_y=True),
+        Plot("Reception latency", "icpp18", "reception_latency", "nodes", "aggregation", MANY_TREES,
+             "icpp18, Fig. 7", y_label="units", log_x=True),
+        Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", MANY_TREES,
+             "icpp18, Fig. 7", y_label="units", log_x=True),
+        Plot("Reception latency, change by aggregation", "icpp18", "reception_change", "nodes", "trees", COMPARED,
+             "icpp18, Fig. 7", y_label="%", log_x=True),
+        Plot("Delivery latency, change by aggregation", "icpp18", "delivery_change", "nodes", "trees", COMPARED,
+             "icpp18, Fig. 7", y_label="%", log_x=True),
+        Plot("Reception latency in pairs, change by aggregation", "icpp18", "pair_reception_change", "nodes", "trees",
+             COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
+        Plot("Delivery latency in pairs, change by aggregation", "icpp18", "pair_delivery_change", "nodes", "trees",
+             COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
+        Plot("Wait for delivery in pairs, change by aggregation", "icpp18", "pair_wait_change", "nodes", "trees",
+             COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
+        Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", AGGREGATED,
+             "icpp18, Fig. 11", log_x=True, log_y=True),
+        Plot("Messages held before delivery", "icpp18", "messages_held", "nodes", "trees", AGGREGATED,
+             "icpp18, Fig. 11", log_x=True, log_y=True),
+    )  # fmt: skip
+
+    def network(self, params: Icpp18Params, seed: int) -> AbstractNetwork:
+        dimension(params.nodes)
+        return AbstractNetwork(
+            nodes=params.nodes,
+            delay_quantiles_ns=normal_delay(params.delay_mean, params.delay_sd),
+            workload=_workload(params, seed),
+            send_ps=UNIT_PS,
+        )
+
+    def protocol(self, params: Icpp18Params) -> CausalAggregation:
+        wire = Wire(message_bytes=params.message_size, mtu_bytes=params.mtu)
+        single = params.trees == "single"
+        if not params.compare:
+            return CausalAggregation(params.messages, params.aggregation, single, wire)
+        if not params.aggregation:
+            raise UserError("compare=true compares aggregation with none: leave aggregation=true")
+        return Compared(params.messages, single, wire, lambda seed: self._without_aggregation(params, seed))
+
+    def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:
+        """The same scenario without aggregation, run to its end; on every engine it would be the same run."""
+        wire = Wire(message_bytes=params.message_size, mtu_bytes=params.mtu)
+        protocol = CausalAggregation(params.messages, False, params.trees == "single", wire, keep_times=True)
+        spec = RunSpec(self.name, {}, seed, self.network(params, seed), self.reaction_ps(params))
+        run_protocol(engines.get("inline"), spec, protocol, [])
+        return protocol
+
+    def reaction_ps(self, params: Icpp18Params) -> int:
+        return UNIT_PS
+
+    def scalars(self, params: Icpp18Params, scalars: dict[str, float]) -> dict[str, float]:
+        names = [name for name in scalars if name.endswith(("_latency_ps", "_latency_max_ps"))]
+        for name in names:
+            scalars[name.removesuffix("_ps")] = scalars.pop(name) / UNIT_PS
+        return scalars
+
+
+def _workload(params: Icpp18Params, seed: int) -> Workload:
+    """Each node broadcasts `messages` times, each time within another `spread`."""
+    rows = []
+    for number in range(params.messages):
+        for node in range(params.nodes):
+            first, second = (draw_unit(seed, STREAM_PROTOCOL + k, node, number) for k in (0, 1))
+            phase = (first + second) / 2 if params.start == "triangular" else first
+            rows.append((int((phase + number) * params.spread) * UNIT_PS, node))
+    rows.sort()
+    script = Script(
+        np.array([t for t, _ in rows], np.int64),
+        np.array([node for _, node in rows], np.int32),
+        np.full(len(rows), params.message_size, np.int32),
+    )
+    return Workload(nodes=params.nodes, messages=len(rows), script=script)

@@ -1,0 +1,152 @@
+"""Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (paper ladc18).
+
+One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 a packet, one after the other; transmission takes
+0.8 and reception 0.1, in which packets do not wait for each other; a process acts on a packet 0.1 later: its reaction
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from causeway.analysis.plots import Plot
+from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
+from causeway.bridge.workload import Faults, Script, Workload
+from causeway.pycontrol.protocol import Observer
+from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
+from causeway.pycontrol.protocols.ladc18.columns import BundledBroadcast, Limits
+from causeway.pycontrol.protocols.vcube.tree import dimension
+from causeway.studies.study import MS_PS, Params, Study
+
+UNIT_PS = MS_PS
+SEND_PS = REACTION_PS = UNIT_PS // 10
+TRAVEL_MS = 0.9
+"""tt + tr: receiving takes time, but nobody queues for it."""
+REPLY_TIMEOUT_PS = 4 * UNIT_PS
+"""4 * (ts + tr + tt)"""
+
+LATEST_CRASH = 5.0
+"""Random crashes come within n/10 units, but not later than this. The paper does not say when: a fit to its Table 5."""
+
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "NO-AGGR": {"max_delay": 0.0, "max_payload": 1, "tree_size": 1, "ack_size": 1},
+    "SMALL2": {"max_delay": 2.0, "max_payload": 1460, "tree_size": 24, "ack_size": 20},
+    "BIG2": {"max_delay": 2.0, "max_payload": 1460, "tree_size": 500, "ack_size": 20},
+    "SMALL10": {"max_delay": 10.0, "max_payload": 1460, "tree_size": 24, "ack_size": 20},
+    "BIG10": {"max_delay": 10.0, "max_payload": 1460, "tree_size": 500, "ack_size": 20},
+}
+"""The paper's Table 1."""
+
+
+class Ladc18Params(Params):
+    """One column of Table 1, a size, and who fails."""
+
+    processes: int = Field(64, description="power of two")
+    max_delay: float = Field(2.0, ge=0, description="how long a bundle may wait, in units")
+    max_payload: int = Field(1460, ge=1, description="bytes of a full bundle")
+    tree_size: int = Field(24, ge=1, description="bytes of a TREE message")
+    ack_size: int = Field(20, ge=1, description="bytes of an ACK message")
+    trees: int = Field(0, ge=0, description="so many processes broadcast, processes/trees messages each; 0: all")
+    crashes: int = Field(0, ge=0, description="1: process 1 at time 0; more: that many, anyone, at random times")
+    crash_within: float = Field(
+        0.0, ge=0, description="random crashes come within so many units; 0: processes/10, but at most 5"
+    )
+    test_interval: float = Field(30.0, gt=0, description="rest of the failure detector between rounds, in units")
+
+
+def _grid(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
+    return [{"processes": n, **s, **fixed} for n in sizes for s in SCENARIOS.values()]
+
+
+FAULT_FREE = {"crashes": 0, "trees": 0}
+SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
+
+
+class Ladc18Study(Study):
+    """Tables 2 to 5 and Figures 3 and 4."""
+
+    name = "ladc18"
+    title = "Best-effort broadcast over VCube trees with bundled messages"
+    paper = "ladc18"
+    Params = Ladc18Params
+    engines = ("inline", "omnet")
+    sweeps: ClassVar[Mapping[str, Any]] = {
+        "demo": [{"processes": n, **SCENARIOS[s]} for n in (8, 16, 64) for s in ("NO-AGGR", "SMALL2")],
+        "table2": [{**p, "trees": t} for t in (1, 2, 4, 8, 16) for p in _grid([16])],
+        "table3": [*_grid(SIZES), *_grid(SIZES, crashes=1)],
+        "table4": [*_grid(SIZES), *_grid(SIZES, crashes=1)],
+        "table5": [p for n in SIZES for p in _grid([n], crashes=dimension(n) - 1)],
+        "fig3": _grid(SIZES),
+        "fig4": [{"processes": 1024, **SCENARIOS[s]} for s in ("SMALL2", "BIG2")],
+        "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
+    }
+    plots = (
+        Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},
+             "ladc18, Table 3", y_label="units", log_x=True, log_y=True),
+        Plot("Packets, fault-free", "ladc18", "packets", "processes", "tree_size", {**FAULT_FREE, "max_delay": 2.0},
+             "ladc18, Table 4", log_x=True, log_y=True),
+        Plot("Messages in a packet of p0", "ladc18", "bundled", series="tree_size", where={"processes": 1024},
+             paper="ladc18, Fig. 4", kind="time"),
+    )  # fmt: skip
+
+    def network(self, params: Ladc18Params, seed: int) -> AbstractNetwork:
+        n = params.processes
+        dimension(n)
+        sources = min(params.trees or n, n)
+        node = np.repeat(np.arange(sources, dtype=np.int32), max(1, n // sources))
+        script = Script(np.zeros(len(node), np.int64), node, np.full(len(node), params.tree_size, np.int32))
+        with_detectors = n if params.crashes else 0
+        return AbstractNetwork(
+            nodes=n + with_detectors,
+            delay_quantiles_ns=constant_delay(TRAVEL_MS),
+            workload=Workload(nodes=n, messages=len(node), script=script),
+            send_ps=SEND_PS,
+            faults=_faults(params, seed),
+        )
+
+    def protocol(self, params: Ladc18Params) -> BundledBroadcast:
+        return BundledBroadcast(
+            Limits(
+                params.processes, round(params.max_delay * UNIT_PS), params.max_payload, params.tree_size,
+                params.ack_size, round(params.test_interval * UNIT_PS), REPLY_TIMEOUT_PS,
+            )
+        )  # fmt: skip
+
+    def reaction_ps(self, params: Ladc18Params) -> int:
+        return REACTION_PS
+
+    def observers(self, params: Ladc18Params, nodes: int) -> list[Observer]:
+        return [BestEffortAudit(params.processes)]
+
+    def scalars(self, params: Ladc18Params, scalars: dict[str, float]) -> dict[str, float]:
+        # The application's call takes effect one reaction time after its event: the paper's time 0.
+        latency = (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS
+        return {**scalars, "latency": round(latency, 9)}
+
+
+def _faults(params: Ladc18Params, seed: int) -> Faults:
+    """A crash takes a process and its detector."""
+    n = params.processes
+    if params.crashes == 0:
+        return Faults()
+    if params.crashes == 1:
+        when = {1: 0}
+    else:
+        within_ps = round((params.crash_within or min(n / 10, LATEST_CRASH)) * UNIT_PS)
+        when = {}
+        for attempt in range(100 * n):
+            if len(when) == min(params.crashes, n - 1):
+                break
+            process = int(draw_unit(seed, STREAM_PROTOCOL, 0, attempt) * n)
+            when.setdefault(process, int(draw_unit(seed, STREAM_PROTOCOL, 1, attempt) * within_ps))
+    rows = sorted((t, node) for process, t in when.items() for node in (process, process + n))
+    return Faults(
+        np.array([t for t, _ in rows], np.int64),
+        np.array([node for _, node in rows], np.int32),
+        np.zeros(len(rows), np.uint8),
+    )

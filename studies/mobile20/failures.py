@@ -1,0 +1,65 @@
+"""The faults of Section V.C: a host of one station fails every so often, each time for longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from causeway.pycontrol.protocols.mobile.meter import S_PS
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.node import Node
+    from causeway.pycontrol.protocols.mobile.station import Station
+
+VICTIM_STATION = 3
+
+
+@dataclass
+class Failures:
+    """A chore of the station whose hosts fail: a failure every 30 s, the first for 3 s, each 1 s longer."""
+
+    end_ps: int
+    every_ps: int = 30 * S_PS
+    first_length_ps: int = 3 * S_PS
+    longer_ps: int = S_PS
+    count: int = 0
+    down: int = -1
+    log: list[tuple[int, int]] = field(default_factory=list)
+    """(beginning, end) of every failure that is over."""
+
+    def run(self, node: Node) -> int | None:
+        """Alternately fails a host and lets it recover; returns when to come back."""
+        station = cast("Station", node)
+        length_ps = self.first_length_ps + self.longer_ps * self.count
+        if self.down >= 0:
+            node.switch(self.down, True)
+            self.down = -1
+            self.count += 1
+            self.log.append((node.now_ps - length_ps, node.now_ps))
+            return self.every_ps - length_ps - 2 * node.host.context.reaction_ps
+        hosts = sorted(host for host, h in station.h.items() if h.holder)
+        if node.now_ps + length_ps >= self.end_ps:
+            return None
+        if not hosts:
+            return S_PS
+        random = Random(node.host.context.seed * 1_000_003 + self.count)
+        self.down = random.choice(hosts)
+        node.switch(self.down, False)
+        node.host.context.record("run", "host_down", node.now_ps, float(self.down))
+        return length_ps - node.host.context.reaction_ps
+
+    def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:
+        """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before."""
+        times, sizes = np.array(series[0], np.int64), np.array(series[1])
+        waits: list[float] = []
+        for began_ps, ended_ps in self.log:
+            before = sizes[(times < began_ps) & (times > began_ps - 10 * S_PS)]
+            until_ps = min(began_ps + self.every_ps, self.end_ps)
+            after = (times >= ended_ps) & (times <= until_ps) & (sizes <= before.max(initial=0.0))
+            if after.any():
+                waits.append((int(times[after][0]) - ended_ps) / S_PS)
+        found = {"failures": float(len(self.log)), "failures_unrecovered": float(len(self.log) - len(waits))}
+        return found | ({"recovery_s": sum(waits) / len(waits)} if waits else {})

@@ -1,0 +1,115 @@
+"""Once a second: the sizes of all buffers, what was sent since the last time, where the hosts are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from causeway.bridge.network import WIRE, MobileNetwork
+from causeway.pycontrol.protocols.mobile.meter import S_PS, Meter
+from causeway.studies.mobile20.failures import VICTIM_STATION
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.node import Node
+    from causeway.pycontrol.protocol import Context
+
+EVERY_PS = S_PS
+
+
+@dataclass
+class Sampler:
+    """A chore (pycontrol/protocols/chores.py). With a `map`, also where stations and hosts are, for an animation."""
+
+    meter: Meter
+    stations: int
+    map: MobileNetwork | None = None
+    sums: Counter[str] = field(default_factory=Counter)
+    rounds: int = 0
+    _before: Counter[Any] = field(default_factory=Counter)
+
+    def run(self, node: Node) -> int:
+        nodes, context, now_ps = node.host.nodes, node.host.context, node.now_ps
+        stations, hosts = nodes[: self.stations], nodes[self.stations :]
+        sizes = {
+            "sbuffer_station": [_in_flight(s) for s in stations],
+            "rbuffer_station": [sum(len(h.RBuffer) for h in getattr(s, "h", {}).values()) for s in stations],
+            "connections_station": [len(_of(s, "h") or _of(s, "hosts")) for s in stations],
+            "sbuffer_host": [len(_of(h, "SBuffer")) for h in hosts],
+            "rbuffer_host": [len(_of(h, "RBuffer")) for h in hosts],
+        }
+        means = {f"{name}_mean": sum(values) / len(values) for name, values in sizes.items()}
+        if len(stations) > VICTIM_STATION:
+            means["sbuffer_station_3"] = sizes["sbuffer_station"][VICTIM_STATION]
+        for name, value in means.items():
+            context.record("run", name, now_ps, value)
+        for i, value in enumerate(sizes["sbuffer_station"]):
+            context.record(f"station[{i}]", "sbuffer", now_ps, value)
+        if self.meter.counting:
+            self.rounds += 1
+            self.sums.update(means)
+        self._rates(context, now_ps)
+        if self.map is not None:
+            self._draw_map(self.map, context)
+            self._draw_hosts(context, now_ps, hosts)
+        return EVERY_PS - context.reaction_ps
+
+    def scalars(self) -> dict[str, float]:
+        """Means over the measured time."""
+        return {name: total / self.rounds for name, total in self.sums.items()} if self.rounds else {}
+
+    def _rates(self, context: Context, now_ps: int) -> None:
+        meter = self.meter
+        totals: Counter[Any] = Counter(
+            deliveries=meter.deliveries, delay_ps=meter.delay_ps, losses=meter.losses, arrivals=meter.arrivals,
+            handoffs=meter.handoffs,
+        )  # fmt: skip
+        for (interface, kind), count in meter.messages.items():
+            where = "wire" if interface == WIRE else "air"
+            totals[f"{where}_{kind}_per_s"] += count
+            totals[f"{where}_{kind}_bytes_per_s"] += meter.bytes[interface, kind]
+        change = Counter({name: total - self._before[name] for name, total in totals.items()})
+        self._before = totals
+        for name in totals:
+            if str(name).endswith("_per_s") or name == "handoffs":
+                context.record("run", name, now_ps, change[name])
+        if change["deliveries"]:
+            context.record("run", "delivery_delay_s", now_ps, change["delay_ps"] / S_PS / change["deliveries"])
+        if copies := change["losses"] + change["arrivals"]:
+            context.record("run", "loss_rate", now_ps, change["losses"] / copies)
+
+    def _draw_map(self, network: MobileNetwork, context: Context) -> None:
+        if ("station[0]", "x_m") in context.samples:
+            return
+        for i, (x_mm, y_mm) in enumerate(network.station_xy_mm):
+            facts = {"x_m": x_mm / 1000, "y_m": y_mm / 1000, "reach_m": network.cell_radius_mm / 1000}
+            for name, value in facts.items():
+                context.record(f"station[{i}]", name, 0, value)
+        for a, b in network.wires:
+            context.record(f"station[{a}]", "wired_to", 0, float(b))
+
+    def _draw_hosts(self, context: Context, now_ps: int, hosts: list[Any]) -> None:
+        for host in hosts:
+            x_mm, y_mm = self.meter.position(host.id)
+            module = f"host[{host.id - self.stations}]"
+            context.record(module, "x_m", now_ps, x_mm / 1000)
+            context.record(module, "y_m", now_ps, y_mm / 1000)
+            context.record(module, "cell", now_ps, _cell(host))
+            context.record(module, "rbuffer", now_ps, len(_of(host, "RBuffer")))
+
+
+def _of(host: Any, name: str) -> Any:
+    return getattr(host, name, ())
+
+
+def _in_flight(station: Any) -> int:
+    return station.in_flight if hasattr(station, "in_flight") else len(station.SBuffer)
+
+
+def _cell(host: Any) -> float:
+    """The host's station; less 100 while it connects, -200 while it is down."""
+    if getattr(host, "down", False):
+        return -200.0
+    if hasattr(host, "station"):
+        return float(host.station)
+    return float(host.id_C) if host.state.value == "estab" else float(host.id_C - 100)

@@ -1,0 +1,202 @@
+"""A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
+
+Seven stations, one in the middle of six, and hosts that stand or walk among them. A run is `warmup_s` for joining, then
+`duration_s` of the experiment, which alone is measured, then silence until everything owed has arrived, but not longer
+than `drain_s`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, pi, sin
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from causeway.analysis.plots import Plot
+from causeway.bridge.events import Kind
+from causeway.bridge.network import MobileNetwork
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocols.chores import Chore, with_chores
+from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
+from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
+from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
+from causeway.studies.mobile20.rest import Rest
+from causeway.studies.mobile20.sampler import EVERY_PS, Sampler
+from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+STATIONS = 7
+CENTRE_MM = (400_000, 400_000)
+WIRES = tuple((0, outer) for outer in range(1, STATIONS))
+"""The tree: the station in the middle is joined to the six around it."""
+
+SPEED_MM_S = 1_389
+"""5 km/h"""
+
+FIRST_FAILURE_S = 15
+RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
+"""Broadcasts a second of the whole system, as in Section V."""
+
+WARMUP_S = {"static_tcp": 60}
+"""Where 5 s are too short."""
+DRAIN_S = 600
+"""Long enough for a cell that is overloaded when the last message is broadcast."""
+
+Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
+
+
+class Mobile20Params(Params):
+    """One experiment of Section V."""
+
+    experiment: Experiment = "static"
+    hosts: int = Field(70, ge=1)
+    rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
+    duration_s: int = Field(60, ge=1, description="measured time")
+    radio: Literal["unitdisk", "wifi"] = "unitdisk"
+    radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
+    warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
+    drain_s: int = Field(0, ge=0, description="the longest silence at the end; 0: 600")
+    spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
+    outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
+    reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
+    trace: bool = Field(False, description="record where hosts are, for the animation")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rate_of_the_paper(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "rate" not in given:
+            return {**given, "rate": RATES.get(given.get("experiment", "static"), 0.0)}
+        return given
+
+    @property
+    def walks(self) -> bool:
+        return self.experiment in ("dynamic", "faults")
+
+    @property
+    def tcp(self) -> bool:
+        return self.experiment == "static_tcp"
+
+    @property
+    def from_ps(self) -> int:
+        return (self.warmup_s or WARMUP_S.get(self.experiment, 5)) * S_PS
+
+    @property
+    def to_ps(self) -> int:
+        return self.from_ps + self.duration_s * S_PS
+
+
+def station_places(spacing_m: float) -> tuple[tuple[int, int], ...]:
+    """Figure 2: one station in the middle of six, in millimetres."""
+    x, y = CENTRE_MM
+    spacing_mm = spacing_m * 1000
+    around = [(x + round(spacing_mm * cos(k * pi / 3)), y + round(spacing_mm * sin(k * pi / 3))) for k in range(6)]
+    return (CENTRE_MM, *around)
+
+
+def _points(**fixed: Any) -> list[dict[str, Any]]:
+    """All experiments; failures that grow by 1 s need 250 s."""
+    return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
+
+
+class Mobile20Study(Study):
+    """Section V."""
+
+    name = "mobile20"
+    title = "Causal broadcast for mobile hosts, against flooding over TCP"
+    paper = "mobile20"
+    Params = Mobile20Params
+    engines = ("omnet", "ns3")
+    sweeps: ClassVar[Mapping[str, Any]] = {
+        "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
+        "paper": _points(),
+        "paper-wifi": _points(radio="wifi"),
+        "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
+        "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
+    }
+    plots = (
+        Plot("Messages in a station's SBuffer, by rate", "mobile20", "sbuffer_station_mean", "rate", "radio",
+             {"experiment": "static"}, "mobile20, Section V-A"),
+        Plot("SBuffer of the stations over time", "mobile20", "sbuffer_station_mean", series="experiment",
+             paper="mobile20, Fig. 6a, 7a, 8a", kind="time", y_label="messages"),
+        Plot("RBuffer of the hosts over time", "mobile20", "rbuffer_host_mean", series="experiment",
+             paper="mobile20, Fig. 6c, 7a", kind="time", y_label="messages"),
+        Plot("SBuffer of the station whose hosts fail, over time", "mobile20", "sbuffer_station_3", series="radio",
+             where={"experiment": "faults"}, paper="mobile20, Fig. 8b", kind="time", y_label="messages"),
+        Plot("Messages of stations to their cells, over time", "mobile20", "air_App_sh_per_s", series="experiment",
+             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="a second"),
+        Plot("Acknowledgements of hosts over time", "mobile20", "air_ack_h_per_s", series="experiment",
+             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="a second"),
+        Plot("Delivery delay over time", "mobile20", "delivery_delay_s", series="experiment", kind="time",
+             y_label="s"),
+        Plot("Loss rate over time", "mobile20", "loss_rate", series="experiment", kind="time"),
+    )  # fmt: skip
+
+    def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
+        segments = (Segment(0, 0.0), Segment(params.from_ps, params.rate), Segment(params.to_ps, 0.0))
+        return MobileNetwork(
+            station_xy_mm=station_places(params.spacing_m),
+            wires=WIRES,
+            hosts=params.hosts,
+            workload=Workload(nodes=params.hosts, first_node=STATIONS, size_bytes=100, segments=segments),
+            radio=params.radio,
+            radio_bps=params.radio_bps,
+            speed_mm_s=SPEED_MM_S if params.walks else 0,
+            position_every_ps=S_PS if params.walks else 0,
+            host_tcp=params.tcp,
+        )
+
+    def protocol(self, params: Mobile20Params) -> MobileRun:
+        return MobileRun(params, self.network(params, 0) if params.trace else None)
+
+    def reaction_ps(self, params: Mobile20Params) -> int:
+        return params.reaction_us * (MS_PS // 1000)
+
+    def duration_ps(self, params: Mobile20Params) -> int:
+        return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
+
+    def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
+        """For TCP, what is sent is what the simulator saw on the air, in the whole run: segments and their acks."""
+        if params.tcp and scalars["deliveries"]:
+            frames, size = (scalars[f"station_{what}"] + scalars[f"host_{what}"] for what in ("frames", "bytes"))
+            scalars["sent_per_delivery"] = frames / scalars["deliveries"]
+            scalars["sent_per_s"], scalars["sent_bytes_per_s"] = frames / params.duration_s, size / params.duration_s
+        return scalars
+
+
+class MobileRun(PerNode):
+    """The nodes of one run, with a meter and the chores that sample it."""
+
+    passive = (Kind.LOST,)
+
+    def __init__(self, params: Mobile20Params, map_: MobileNetwork | None) -> None:
+        self.params = params
+        self.meter = Meter(params.from_ps, params.to_ps)
+        self.sampler = Sampler(self.meter, STATIONS, map_)
+        self.failures = Failures(params.to_ps)
+        self._neighbours = tree_neighbours(STATIONS, WIRES)
+        self._timing = Timing(outstanding=params.outstanding)
+        super().__init__(lambda id_: with_chores(self._node(id_), self._chores(id_)))
+
+    def scalars(self) -> Mapping[str, float]:
+        found = {**super().scalars(), **self.meter.scalars(self.params.duration_s * S_PS), **self.sampler.scalars()}
+        series = self.context.samples.get((f"station[{VICTIM_STATION}]", "sbuffer"), ([], []))
+        return found | self.failures.scalars(series)
+
+    def _node(self, id_: int) -> Node:
+        station = id_ < STATIONS
+        if self.params.tcp:
+            return FloodingStation(self.meter, self._neighbours[id_]) if station else FloodingHost(self.meter)
+        if station:
+            return Station(self._timing, self.meter, self._neighbours[id_])
+        return Host(self._timing, self.meter)
+
+    def _chores(self, id_: int) -> list[Chore]:
+        reaction_ps = self.params.reaction_us * (MS_PS // 1000)
+        chores = []
+        if id_ == 0:
+            chores.append(Chore(EVERY_PS - reaction_ps, self.sampler.run))
+            chores.append(Chore(self.params.to_ps - reaction_ps, Rest().run))
+        if id_ == VICTIM_STATION and self.params.experiment == "faults":
+            chores.append(Chore(self.params.from_ps + FIRST_FAILURE_S * S_PS - reaction_ps, self.failures.run))
+        return chores

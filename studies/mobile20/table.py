@@ -1,0 +1,128 @@
+"""The table of docs/08: every experiment of mobile20 on every engine and radio, from result folders.
+
+python -m causeway.studies.mobile20.table results [more folders]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+from scipy import stats
+
+from causeway.analysis import store
+
+ENGINES = {
+    "INET, unit disk": ("omnet", "unitdisk"),
+    "ns-3, unit disk": ("ns3", "unitdisk"),
+    "INET, 802.11": ("omnet", "wifi"),
+    "ns-3, 802.11": ("ns3", "wifi"),
+}
+PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
+
+ROWS: dict[str, list[tuple[str, str, str]]] = {
+    "static": [
+        ("delivery delay (s)", "delivery_delay_s", "0.20"),
+        ("messages sent per delivery", "sent_per_delivery", "0.4"),
+        ("loss rate", "loss_rate", "0.10"),
+        ("`SBuffer` of stations", "sbuffer_station_mean", ""),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", "< 0.5"),
+        ("bytes sent a second", "sent_bytes_per_s", ""),
+    ],
+    "static_tcp": [
+        ("delivery delay (s)", "delivery_delay_s", "2"),
+        ("messages sent per delivery", "sent_per_delivery", "1.58"),
+        ("loss rate", "loss_rate", "0.05"),
+        ("copies on their way to hosts, per station", "sbuffer_station_mean", ""),
+        ("bytes sent a second", "sent_bytes_per_s", ""),
+        ("not delivered at the end", "missing", ""),
+    ],
+    "load": [
+        ("delivery delay (s)", "delivery_delay_s", "0.31"),
+        ("loss rate", "loss_rate", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", "35"),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", "6"),
+        ("messages sent a second", "sent_per_s", "700"),
+        ("bytes sent a second", "sent_bytes_per_s", "4,300,000"),
+    ],
+    "dynamic": [
+        ("delivery delay (s)", "delivery_delay_s", "about 0.3"),
+        ("loss rate", "loss_rate", "0.075 to 0.085"),
+        ("`SBuffer` of stations", "sbuffer_station_mean", "a few dozen"),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", ""),
+        ("`SBuffer` of hosts", "sbuffer_host_mean", "0.1 to 0.3"),
+        ("`RBuffer` of stations", "rbuffer_station_mean", "0.1 to 0.3"),
+        ("messages sent per delivery", "sent_per_delivery", ""),
+        ("ids in `M_d`", "md_mean", "none or one"),
+        ("handoffs", "handoffs", ""),
+        ("`init` to `Rsp2` (s)", "handoff_s", ""),
+        ("ids in `Rsp1`", "handoff_m_nd_mean", ""),
+        ("copies in `Rsp2`", "handoff_msg_req_mean", "few"),
+        ("ids received meanwhile", "handoff_msg_rcv_mean", "few"),
+    ],
+    "faults": [
+        ("delivery delay (s)", "delivery_delay_s", ""),
+        ("loss rate", "loss_rate", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", ""),
+        ("`SBuffer` of station 3", "sbuffer_station_3", ""),
+        ("failures", "failures", "8"),
+        ("not made good before the next", "failures_unrecovered", "1"),
+        ("recovery (s)", "recovery_s", "a few"),
+    ],
+}
+"""experiment -> (quantity, scalar, what the paper says)"""
+
+
+def load(folders: list[Path]) -> pd.DataFrame:
+    """One row a run: engine, parameters, scalars."""
+    tables = []
+    for folder in folders:
+        runs = store.read_pandas(folder, "runs").query("study == 'mobile20'").set_index("run_id")
+        parameters = store.read_pandas(folder, "parameters")
+        scalars = store.read_pandas(folder, "scalars").query("module == 'run'")  # the others are the network's own
+        tables.append(runs[["engine", "seed"]].join(_wide(parameters)).join(_wide(scalars)))
+    return pd.concat(tables)
+
+
+def _wide(table: pd.DataFrame) -> pd.DataFrame:
+    return table.pivot(index="run_id", columns="name", values="value")
+
+
+def of(runs: pd.DataFrame, experiment: str, engine: str, radio: str) -> pd.DataFrame:
+    """The runs of an experiment as the paper has it."""
+    mine = runs[(runs["experiment"] == experiment) & (runs["engine"] == engine) & (runs["radio"] == radio)]
+    return mine[mine["rate"].astype(float) == PAPER_RATE[experiment]]
+
+
+def cell(values: pd.Series) -> str:
+    """Mean and 95 % interval."""
+    values = values.dropna().astype(float)
+    if values.empty:
+        return ""
+    text = _short(values.mean())
+    if len(values) > 1 and values.std() > 0:
+        text += f" ± {_short(stats.t.ppf(0.975, len(values) - 1) * values.std() / len(values) ** 0.5)}"
+    return text
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def main() -> None:
+    runs = load([Path(folder) for folder in sys.argv[1:] or ["results"]])
+    print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in ENGINES))
+    print("|---|---|---|" + "---|" * len(ENGINES))
+    for experiment, rows in ROWS.items():
+        found = [of(runs, experiment, *which) for which in ENGINES.values()]
+        for quantity, scalar, paper in rows:
+            cells = [cell(table[scalar]) if scalar in table else "" for table in found]
+            print(f"| `{experiment}` | {quantity} | {paper} | {' | '.join(cells)} |")
+        print(f"| `{experiment}` | runs | | {' | '.join(str(len(table)) for table in found)} |")
+    bad = runs[["violations", "duplicates", "missing"]].astype(float).groupby(runs["experiment"]).sum()
+    print(f"\nIn all {len(runs)} runs together:\n{bad.to_string()}")
+
+
+if __name__ == "__main__":
+    main()

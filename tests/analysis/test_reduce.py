@@ -1,0 +1,241 @@
+"""Reductions over runs: the arithmetic against what is known, and Spark against pandas."""
+
+import math
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from causeway.analysis.reduce import arithmetic, expression, in_pandas
+from causeway.bridge.errors import UserError
+
+
+def scalars(groups: int = 3, runs: int = 8, seed: int = 1) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    value = draw.lognormal(0, 3, groups * runs)
+    return pd.DataFrame({"point": np.repeat([f"p{i}" for i in range(groups)], runs), "value": value})
+
+
+def samples(runs: int = 3, rows: int = 700, seed: int = 2) -> pd.DataFrame:
+    """Series that start high and settle, times not in order, a few values missing."""
+    draw = np.random.default_rng(seed)
+    parts = []
+    for run in range(runs):
+        time = np.sort(draw.integers(0, 10**12, rows))
+        value = 10 * np.exp(-np.arange(rows) / 60) + draw.normal(0, 1, rows) * 10.0 ** draw.integers(-8, 3, rows)
+        value[draw.integers(0, rows, 3)] = np.nan
+        parts.append(pd.DataFrame({
+            "run_id": f"r{run}", "vector_id": 0, "event": pd.array(np.arange(rows), "Int64"), "time_raw": time,
+            "time_exp": np.int8(-12), "value": value,
+        }))  # fmt: skip
+    return pd.concat(parts).sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def test_an_interval_is_students(tmp_path):
+    values = [3.1, 2.9, 3.6, 3.3, 2.2]
+    runs, mean, sd, low, high = arithmetic.interval(values)
+    expected = stats.t.interval(0.95, 4, loc=np.mean(values), scale=stats.sem(values))
+    assert runs == 5 and sd == pytest.approx(np.std(values, ddof=1))
+    assert (mean, low, high) == pytest.approx((np.mean(values), *expected))
+
+
+def test_a_normal_quantile_would_be_caught():
+    """The same check with 1.96 in place of Student's quantile fails."""
+    values = [3.1, 2.9, 3.6, 3.3, 2.2]
+    _, mean, sd, low, _ = arithmetic.interval(values)
+    assert mean - low != pytest.approx(1.96 * sd / math.sqrt(5), rel=0.05)
+
+
+def test_about_95_of_100_intervals_hold_the_true_mean():
+    draw = np.random.default_rng(11)
+    hits = sum(low <= 5 <= high for _, _, _, low, high in map(arithmetic.interval, draw.normal(5, 2, (4000, 4))))
+    assert abs(hits / 4000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 4000)
+
+
+def test_one_run_has_a_mean_and_no_interval():
+    runs, mean, *rest = arithmetic.interval([4.0])
+    assert (runs, mean) == (1, 4.0) and all(map(math.isnan, rest))
+
+
+def test_missing_values_are_left_out():
+    assert arithmetic.interval([1.0, None, math.nan, 3.0])[:2] == (2, 2.0)
+    assert arithmetic.interval([])[0] == 0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e160])
+def test_the_deviation_of_very_large_and_very_small_values_is_not_lost(scale):
+    deviation = arithmetic.interval([1.0 * scale, 2.0 * scale, 3.0 * scale])[2]
+    assert math.isclose(deviation, scale, rel_tol=1e-12)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20), st.randoms())
+@example([0.0, 0.0, 2.8442255724327534e154], Random(1))
+@example([1.7e308, 1.7e308, -1.7e308], Random(1))
+def test_the_order_of_the_runs_does_not_matter(values, random):
+    shuffled = values.copy()
+    random.shuffle(shuffled)
+    assert str(arithmetic.interval(values)) == str(arithmetic.interval(shuffled))
+
+
+def test_warmup_is_found_where_the_series_settles():
+    draw = np.random.default_rng(3)
+    series = np.concatenate([np.linspace(30, 0, 300), np.zeros(2700)]) + draw.normal(0, 1, 3000)
+    assert 200 <= arithmetic.warmup_rows(series) <= 400
+
+
+def test_a_series_without_warmup_loses_little():
+    draw = np.random.default_rng(4)
+    lost = [arithmetic.warmup_rows(draw.normal(0, 1, 2000)) for _ in range(50)]
+    assert np.median(lost) <= 200
+
+
+def test_warmup_is_that_of_the_plain_formula():
+    draw = np.random.default_rng(5)
+    series = draw.normal(0, 1, 203).cumsum()
+    means = series[:200].reshape(40, 5).mean(axis=1)
+    plain = [np.var(means[cut:]) / (40 - cut) for cut in range(21)]
+    assert arithmetic.warmup_rows(series) == 5 * int(np.argmin(plain))
+
+
+def test_a_short_series_is_left_alone():
+    assert arithmetic.warmup_rows(np.arange(19.0)) == 0
+
+
+def test_percentiles_are_numpys():
+    frame = scalars()
+    found = in_pandas.percentiles(frame, ["point"], [0, 12.5, 50, 99, 100])
+    for row in found.itertuples():
+        assert row.percentile == pytest.approx(np.percentile(frame[frame.point == row.point].value, row.level))
+
+
+def test_histogram_edges_belong_to_the_bin_above():
+    frame = pd.DataFrame({"g": 0, "value": [-0.1, 0.0, 0.5, 1.0, 1.5, 2.0, np.inf, -np.inf, np.nan]})
+    found = in_pandas.histogram(frame, ["g"], 0.0, 1.0, 2)
+    assert dict(zip(found.bin, found.rows, strict=True)) == {-1: 2, 0: 2, 1: 2, 2: 2}
+
+
+def test_batch_means_leave_the_rest_out_and_are_in_order_of_time():
+    frame = pd.DataFrame({
+        "run_id": "r", "event": pd.array([None] * 7, "Int64"), "time_raw": [6, 5, 4, 3, 2, 1, 0], "time_exp": -12,
+        "value": [99.0, 6, 5, 4, 3, 2, 1],
+    })  # fmt: skip
+    found = in_pandas.batch_means(frame, ["run_id"], batches=3)
+    assert found.iloc[0]["runs"] == 3 and found.iloc[0]["mean"] == 3.5
+
+
+def test_time_series_means_runs_equally_whatever_their_sample_counts():
+    frame = pd.DataFrame({
+        "run_id": ["a", "a", "a", "b"], "time_raw": [0, 1, 11, 2], "time_exp": [-12] * 4, "value": [1.0, 3.0, 7.0, 4.0],
+    })  # fmt: skip
+    found = in_pandas.time_series(frame.assign(study="s"), ["study"], 10)
+    assert found[["start_ps", "runs", "mean"]].values.tolist() == [[0, 2, 3.0], [10, 1, 7.0]]
+
+
+def test_times_of_any_exponent_become_picoseconds():
+    frame = pd.DataFrame({"time_raw": [5, -5, 1999, -1999], "time_exp": [-9, -9, -15, -15]})
+    assert in_pandas.with_time(frame).time_ps.tolist() == [5000, -5000, 1, -2]
+
+
+def test_a_time_beyond_64_bits_is_refused():
+    with pytest.raises(UserError, match="106 days"):
+        in_pandas.with_time(pd.DataFrame({"time_raw": [10**10], "time_exp": [0]}))
+
+
+def test_expressions_are_arithmetic():
+    values = {"requests": 12.0, "messages": 3.0, "processes": 2.0}
+    assert expression.evaluate("requests/(messages*processes)-1", values.__getitem__, lambda a, b: a / b) == 1.0
+    assert expression.names("requests/(messages*processes)") == ["messages", "processes", "requests"]
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "a.b", "a[0]", "a if b else c", "a %", "'x'", "a // b", "f(a)", ""]
+)
+def test_expressions_are_nothing_else(text):
+    with pytest.raises(UserError):
+        expression.parse(text)
+
+
+# --- Spark against pandas ---
+
+
+def assert_same(spark_frame, pandas_frame, by) -> None:
+    """The two frames hold the same rows, the numbers bit for bit."""
+    ours = spark_frame.toPandas().sort_values(list(by)).reset_index(drop=True)[list(pandas_frame.columns)]
+    theirs = pandas_frame.sort_values(list(by)).reset_index(drop=True)
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
+
+
+def spread(spark, frame, parts: int = 7):
+    return spark.createDataFrame(frame).repartition(parts)
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_intervals(spark):
+    frame = scalars()
+    from causeway.analysis.reduce import in_spark
+
+    assert_same(in_spark.mean_ci(spread(spark, frame), ["point"]), in_pandas.mean_ci(frame, ["point"]), ["point"])
+
+
+@pytest.mark.spark
+def test_spark_sums_are_correctly_rounded_for_every_magnitude(spark):
+    from causeway.analysis.reduce import in_spark
+
+    draw = np.random.default_rng(6)
+    value = draw.normal(0, 1, 4000) * 2.0 ** draw.integers(-1074, 960, 4000)
+    value[:7] = [5e-324, -5e-324, 0.0, -0.0, np.inf, np.nan, 2.0**1000]
+    frame = pd.DataFrame({"g": draw.integers(0, 3, 4000), "value": value})
+    assert_same(in_spark.group_means(spread(spark, frame), ["g"]), in_pandas.group_means(frame, ["g"]), ["g"])
+
+
+@pytest.mark.spark
+def test_a_plain_spark_sum_would_be_caught(spark):
+    """The check above sees the last bits: an ordinary average fails it."""
+    from pyspark.sql import functions as F
+
+    draw = np.random.default_rng(7)
+    frame = pd.DataFrame({"g": 0, "value": draw.normal(0, 1, 4000) * 10.0 ** draw.integers(-20, 20, 4000)})
+    plain = spread(spark, frame).groupBy("g").agg(F.count("value").alias("rows"), F.avg("value").alias("mean"))
+    with pytest.raises(AssertionError):
+        assert_same(plain, in_pandas.group_means(frame, ["g"]), ["g"])
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_percentiles_and_histograms(spark):
+    from causeway.analysis.reduce import in_spark
+
+    frame, levels = scalars(), [0.0, 2.5, 50.0, 97.5, 100.0]
+    by = ["point", "level"]
+    assert_same(
+        in_spark.percentiles(spread(spark, frame), ["point"], levels),
+        in_pandas.percentiles(frame, ["point"], levels),
+        by,
+    )
+    wide = (0.1, 0.3, 40)
+    by = ["point", "bin"]
+    assert_same(
+        in_spark.histogram(spread(spark, frame), ["point"], *wide), in_pandas.histogram(frame, ["point"], *wide), by
+    )
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_series_batches_and_warmup(spark):
+    from causeway.analysis.reduce import in_spark
+
+    frame = samples().assign(study="s")
+    there, width = spread(spark, frame), 10**11
+    assert_same(
+        in_spark.time_series(there, ["study"], width), in_pandas.time_series(frame, ["study"], width), ["start_ps"]
+    )
+    assert_same(in_spark.batch_means(there, ["run_id"]), in_pandas.batch_means(frame, ["run_id"]), ["run_id"])
+    whole = frame.fillna({"value": 0.0})
+    there = spread(spark, whole)
+    assert_same(in_spark.warmup(there, ["run_id"]), in_pandas.warmup(whole, ["run_id"]), ["run_id"])
+    columns = ["run_id", "time_ps", "value"]
+    assert_same(
+        in_spark.steady(there, ["run_id"]).select(columns), in_pandas.steady(whole, ["run_id"])[columns], columns
+    )

@@ -1,0 +1,105 @@
+"""Landing and reading a run's tables."""
+
+import errno
+
+import pyarrow.parquet as pq
+import pytest
+
+from causeway.analysis import schema, store
+
+
+def run_row(run_id: str) -> dict:
+    return {
+        "run_id": [run_id], "study": ["s"], "point": ["p"], "engine": ["inline"], "seed": [7],
+        "started_at": ["2024-01-01T00:00:00Z"], "wall_s": [0.5],
+    }  # fmt: skip
+
+
+def tables(run_id: str, value: float = 1.5) -> dict:
+    return {
+        "runs": run_row(run_id),
+        "scalars": {"module": ["net"], "name": ["sent"], "value": [value]},
+        "samples": {"vector_id": [1], "time_raw": [5], "time_exp": [-12], "value": [2.0]},
+    }
+
+
+ODD_IDS = ["Fifo1-0-20240101-08:25:11-12", "a/b", "#0 ~x", "%41", ".hidden", "_hidden", "é" * 200, "x" * 400]
+
+
+@pytest.mark.parametrize("run_id", ODD_IDS)
+def test_a_run_reads_back_as_written_whatever_its_id(tmp_path, run_id):
+    store.write_run(tmp_path, tables(run_id))
+    assert store.has_run(tmp_path, run_id)
+    assert store.finished_runs(tmp_path) == {run_id}
+    scalars = store.read_pandas(tmp_path, "scalars")
+    assert scalars.to_dict("records") == [{"run_id": run_id, "module": "net", "name": "sent", "value": 1.5}]
+
+
+def test_odd_ids_do_not_collide(tmp_path):
+    for run_id in ODD_IDS:
+        store.write_run(tmp_path, tables(run_id))
+    assert store.finished_runs(tmp_path) == set(ODD_IDS)
+
+
+def test_a_missing_event_number_is_null_and_not_a_float(tmp_path):
+    store.write_run(tmp_path, tables("r"))
+    samples = store.read_pandas(tmp_path, "samples")
+    assert str(samples["event"].dtype) == "Int64" and samples["event"].isna().all()
+
+
+def test_writing_a_run_again_replaces_it(tmp_path):
+    store.write_run(tmp_path, tables("r", 1.0))
+    store.write_run(tmp_path, {"runs": run_row("r")})
+    assert store.read_arrow(tmp_path, "scalars").num_rows == 0
+
+
+def test_a_full_disk_leaves_neither_a_run_nor_a_half_file(tmp_path, monkeypatch):
+    real = pq.write_table
+
+    def full(table, where, **options):
+        real(table, where, **options)
+        if "samples" in str(where):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(OSError, match="No space"):
+        store.write_run(tmp_path, tables("r"))
+    assert store.finished_runs(tmp_path) == set()
+    assert store.incomplete_runs(tmp_path) == {"r"}
+    assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]
+    assert store.read_arrow(tmp_path, "scalars").num_rows == 0, "a run without its row must not be read"
+
+
+def test_the_runs_row_is_the_last_to_land_and_the_first_to_go(tmp_path, monkeypatch):
+    landed = []
+    monkeypatch.setattr(store, "write_table", lambda path, table: landed.append(path.parent.name))
+    store.write_run(tmp_path, tables("r"))
+    assert landed[-1] == "runs"
+    assert next(iter(schema.TABLES)) == "runs", "forget_run goes through the tables in this order"
+
+
+def test_a_misspelt_column_is_refused():
+    with pytest.raises(ValueError, match="no such column: modul"):
+        schema.conform("scalars", {"modul": ["a"], "name": ["b"], "value": [1.0]}, "r")
+
+
+def test_a_missing_value_in_a_required_column_is_refused():
+    with pytest.raises(ValueError, match="missing"):
+        schema.conform("scalars", {"module": ["a"], "name": ["b"]}, "r")
+
+
+def test_a_table_with_another_runs_rows_is_refused(tmp_path):
+    bad = tables("r")
+    bad["scalars"]["run_id"] = ["other"]
+    with pytest.raises(ValueError, match="other than r"):
+        store.write_run(tmp_path, bad)
+
+
+@pytest.mark.spark
+def test_spark_reads_what_was_landed_and_skips_unfinished_runs(tmp_path, spark):
+    for run_id in ODD_IDS:
+        store.write_run(tmp_path, tables(run_id))
+    assert store.read_spark(spark, tmp_path, "samples").count() == len(ODD_IDS)
+    store.table_path(tmp_path, "runs", ODD_IDS[0]).unlink()
+    rows = store.read_spark(spark, tmp_path, "scalars").collect()
+    assert {row.run_id for row in rows} == set(ODD_IDS[1:])

@@ -1,0 +1,225 @@
+"""The C++ client: windows as the contract says, and a clear end whatever the controller does."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from causeway.bridge import wire
+from causeway.bridge.engine import Finish
+from causeway.bridge.events import Act, Actions, Kind, Window
+from causeway.bridge.schema import CONTRACT, pb
+from causeway.bridge.session import open_session
+from causeway.bridge.transport import Transport
+from tests.worlds.bridge_tools import TOP, build_cpp, small_spec
+
+L_PS = 1_000_000
+TIMERS = 40
+
+
+@pytest.fixture(scope="module")
+def ticker() -> Path:
+    return build_cpp("ticker")
+
+
+def timers(time_ps: list[int]) -> Actions:
+    rows = len(time_ps)
+    zeros = np.zeros(rows, np.int32)
+    return Actions(
+        np.full(rows, Act.SET_TIMER, np.uint8), np.array(time_ps, np.int64), zeros + 2,
+        np.arange(rows, dtype=np.int64)[::-1], zeros, zeros, np.zeros(rows, np.uint8),
+    )  # fmt: skip
+
+
+def windows_of_a_run(ticker: Path, time_ps: list[int], **changes) -> tuple[list[Window], Finish]:
+    """The windows of a run in which the controller sets these timers at the start and nothing later."""
+    session = open_session(small_spec(reaction_ps=L_PS, **changes), "ticker", [str(ticker)])
+    try:
+        windows: list[Window] = []
+        while not isinstance(event := session.next(), Finish):
+            windows.append(event)
+            if event.reply:
+                session.answer(timers(time_ps if event.number == 0 else []))
+        return windows, event
+    finally:
+        session.close()
+
+
+def rows(windows: list[Window]) -> list[tuple[int, int, int]]:
+    return [row for w in windows for row in zip(w.time_ps.tolist(), w.kind.tolist(), w.ref.tolist(), strict=True)]
+
+
+SPREAD = [L_PS + L_PS // 4 * (i // 2) for i in range(TIMERS)]  # two at every instant, eight in every window
+
+
+def test_the_first_window_is_empty_ends_at_zero_and_wants_a_reply(ticker: Path) -> None:
+    windows, _ = windows_of_a_run(ticker, SPREAD)
+    assert (windows[0].number, windows[0].end_ps, windows[0].reply, len(windows[0])) == (0, 0, True, 0)
+
+
+def test_a_window_ends_one_reaction_time_after_its_first_active_event(ticker: Path) -> None:
+    windows, finish = windows_of_a_run(ticker, SPREAD)
+    assert [(len(w), w.end_ps, w.reply) for w in windows[1:]] == [(8, L_PS * (2 + i), True) for i in range(TIMERS // 8)]
+    assert finish == Finish("done", SPREAD[-1], TIMERS, {("ticker", "events"): TIMERS})
+
+
+def test_ties_are_in_canonical_order_however_the_edge_told_them(ticker: Path) -> None:
+    windows, _ = windows_of_a_run(ticker, SPREAD)
+    assert rows(windows) == sorted(rows(windows))
+    assert [ref for _, _, ref in rows(windows)][:4] == [TIMERS - 2, TIMERS - 1, TIMERS - 4, TIMERS - 3]
+
+
+@pytest.mark.parametrize("cap", [1, 3, 7, 16])
+def test_a_cap_closes_windows_at_full_instants_and_loses_nothing(ticker: Path, cap: int) -> None:
+    whole, _ = windows_of_a_run(ticker, SPREAD)
+    capped, _ = windows_of_a_run(ticker, SPREAD, cap=cap)
+    assert rows(capped) == rows(whole)
+    assert max(len(w) for w in capped) == min(8, cap + cap % 2)
+    instants = [set(w.time_ps.tolist()) for w in capped]
+    assert all(a.isdisjoint(b) for a, b in itertools.pairwise(instants))
+
+
+def test_passive_events_close_no_window_and_want_no_reply(ticker: Path) -> None:
+    windows, _ = windows_of_a_run(ticker, SPREAD, passive_kinds=1 << Kind.TIMER)
+    assert [(len(w), w.reply) for w in windows] == [(0, True), (TIMERS, False)]
+
+
+def test_an_edge_that_runs_ahead_of_a_slow_controller_loses_nothing(ticker: Path) -> None:
+    """Its last frames are still on their way when it ends."""
+    spec = small_spec(reaction_ps=L_PS, passive_kinds=1 << Kind.TIMER, cap=1)
+    session = open_session(spec, "ticker", [str(ticker)])
+    try:
+        seen = 0
+        while not isinstance(event := session.next(), Finish):
+            seen += len(event)
+            if event.reply:
+                session.answer(timers([L_PS + i for i in range(500)] if event.number == 0 else []))
+            if event.number in (1, 490):
+                time.sleep(0.3)
+    finally:
+        session.close()
+    assert seen == 500
+
+
+def test_the_run_ends_at_its_duration(ticker: Path) -> None:
+    windows, _ = windows_of_a_run(ticker, SPREAD, duration_ps=3 * L_PS)
+    assert rows(windows)[-1][0] == 3 * L_PS - L_PS // 4
+    assert len(rows(windows)) == 16
+
+
+def test_over_tcp_the_edge_finds_the_runs_keys_in_its_environment(ticker: Path) -> None:
+    windows, _ = windows_of_a_run(ticker, SPREAD, options={"endpoint": "tcp"})
+    assert len(rows(windows)) == TIMERS
+
+
+# ---- the other side behaves badly ------------------------------------------------------------------------------------
+
+
+def edge_against(ticker: Path, *replies: bytes, deadline_s: float = 5) -> tuple[int, str, float]:
+    """Runs the edge against these frames, sent one after the other; its exit status, output, and how long it took."""
+    transport = Transport()
+    environment = {**os.environ, **transport.environment, "CAUSEWAY_DEADLINE_S": str(deadline_s)}
+    began = time.monotonic()
+    try:
+        with subprocess.Popen([ticker], env=environment, stderr=subprocess.PIPE, text=True) as process:
+            for reply in replies:
+                transport.receive(10, lambda: None)
+                transport.send(reply, 10, lambda: None)
+            told = process.communicate(timeout=20)[1]
+            return process.returncode, told, time.monotonic() - began
+    finally:
+        transport.close()
+
+
+def setup(**changes: object) -> bytes:
+    frame = pb.Frame.FromString(wire.encode_setup(small_spec()))
+    for name, value in changes.items():
+        setattr(frame.setup, name, value)
+    return frame.SerializeToString()
+
+
+def test_the_edge_says_why_it_was_refused(ticker: Path) -> None:
+    status, told, _ = edge_against(ticker, wire.encode_error("wrong weather"))
+    assert (status, told) == (3, "causeway: the controller ended the run: wrong weather\n")
+
+
+@pytest.mark.parametrize("change", [{"contract": CONTRACT + 1}, {"schema_sha256": "cd" * 32}])
+def test_the_edge_refuses_a_controller_of_another_contract(ticker: Path, change: dict) -> None:
+    status, told, _ = edge_against(ticker, setup(**change))
+    assert status == 3
+    assert told.startswith(f"causeway: this edge was built from contract {CONTRACT} (schema ")
+    assert told.endswith("; rebuild the edge\n")
+
+
+@pytest.mark.parametrize("junk", [b"\xff" * 300, setup()[:-9]])
+def test_the_edge_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
+    status, told, _ = edge_against(ticker, junk)
+    assert (status, told) == (3, "causeway: the controller sent what is no frame of this contract\n")
+
+
+def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:
+    late = timers([-5])
+    status, told, _ = edge_against(ticker, setup(), wire.encode_actions(0, late))
+    assert (status, told) == (
+        3,
+        "causeway: action 0 of window 0 takes effect at -5 ps, before the window's end at 0 ps\n",
+    )
+
+
+def test_the_edge_refuses_an_answer_to_another_window(ticker: Path) -> None:
+    status, told, _ = edge_against(ticker, setup(), wire.encode_actions(4, timers([])))
+    assert (status, told) == (3, "causeway: the controller answered window 4 instead of 0\n")
+
+
+def test_a_silent_controller_is_left_at_the_deadline(ticker: Path) -> None:
+    status, told, seconds = edge_against(ticker, deadline_s=0.7)
+    assert status == 3
+    assert told.startswith("causeway: the controller was silent for 0.")
+    assert seconds < 3
+
+
+def test_an_edge_without_a_controller_says_how_to_start_it(ticker: Path) -> None:
+    done = subprocess.run([ticker], capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("causeway: CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run")
+
+
+@pytest.mark.parametrize("when", ["before the handshake", "in mid-run"])
+def test_when_the_controller_is_killed_the_edge_says_so_and_cleans_up(ticker: Path, tmp_path: Path, when: str) -> None:
+    script = (
+        "import sys, time\n"
+        "from causeway.bridge import wire\n"
+        "from causeway.bridge.process import Simulator\n"
+        "from causeway.bridge.transport import Transport\n"
+        "from tests.worlds.bridge_tools import small_spec\n"
+        "transport = Transport()\n"
+        f"simulator = Simulator('ticker', ['sh', '-c', 'exec {ticker} 2>{tmp_path}/told'], transport.environment)\n"
+        "transport.receive(10, simulator.death)\n"
+        "if sys.argv[1] == 'in mid-run':\n"
+        "    transport.peer_is_connected()\n"
+        "    transport.send(wire.encode_setup(small_spec()), 10, simulator.death)\n"
+        "    transport.receive(10, simulator.death)\n"
+        "print(simulator.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script, when], cwd=TOP, env=environment, stdout=subprocess.PIPE, text=True
+    ) as controller:
+        assert controller.stdout is not None
+        edge = int(controller.stdout.readline())
+        controller.send_signal(signal.SIGKILL)
+    end = time.monotonic() + 3
+    while Path(f"/proc/{edge}").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{edge}").exists() or "State:\tZ" in Path(f"/proc/{edge}/status").read_text()
+    assert (tmp_path / "told").read_text() == "causeway: the controller died; the simulation ends here\n"
+    assert list(tmp_path.glob("causeway-*")) == []

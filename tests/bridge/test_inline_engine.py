@@ -1,0 +1,152 @@
+"""The inline engine follows the rules of the abstract network, whatever the workload and the window cap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.errors import UserError
+from causeway.bridge.events import Kind
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
+from causeway.bridge.workload import Faults, Script, Segment, Workload
+from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol import Context
+from tests.worlds.reference_engine import ReferenceEngine
+
+MS = 10**9
+
+
+class Chatter(Node):
+    """Does a bit of everything: floods, answers, sets, resets and cancels timers."""
+
+    def on_start(self):
+        self.set_timer("tick", 5 * MS * (1 + self.id))
+
+    def on_timer(self, key):
+        self.send((self.id + 1) % len(self.host.nodes), ("tick", 0), 40)
+        if key == "tick":
+            self.set_timer("never", 30 * MS)
+            self.set_timer("tock", 3 * MS)
+
+    def on_broadcast(self, number, size_bytes):
+        message = self.broadcast()
+        self.deliver(message)
+        self.cancel_timer("never")
+        self.send(EVERYONE, ("flood", message), size_bytes)
+
+    def on_packet(self, content, sender, interface):
+        kind, message = content
+        if kind == "flood":
+            self.deliver(message)
+            self.send(sender, ("thanks", message), 10)
+
+    def on_up(self):
+        self.set_timer("tick", MS)
+
+
+DELAYS = st.sampled_from([normal_delay(10, 4), constant_delay(3), uniform_delay(0, 20), constant_delay(0)])
+TIMES = st.integers(0, 200).map(lambda ms: ms * MS)
+
+
+@st.composite
+def specs(draw):
+    nodes = draw(st.integers(2, 6))
+    if draw(st.booleans()):
+        rows = sorted(draw(st.lists(st.tuples(TIMES, st.integers(0, nodes - 1)), min_size=1, max_size=12)))
+        script = Script(
+            np.array([r[0] for r in rows]), np.array([r[1] for r in rows], np.int32), np.full(len(rows), 100, np.int32)
+        )
+        workload = Workload(nodes, script=script)
+    else:
+        rate = draw(st.sampled_from([50.0, 300.0]))
+        segments = (Segment(0, rate), Segment(40 * MS, 0.0), Segment(90 * MS, 200.0, 0.8, 1))
+        workload = Workload(nodes, messages=draw(st.integers(1, 20)), segments=segments, size_bytes=50)
+    # one change of a node at an instant: two would have no order
+    changes = draw(st.dictionaries(st.tuples(TIMES, st.integers(0, nodes - 1)), st.integers(0, 1), max_size=6))
+    rows = [(time_ps, node, up) for (time_ps, node), up in sorted(changes.items())]
+    faults = Faults(*(np.array([r[i] for r in rows], t) for i, t in enumerate((np.int64, np.int32, np.uint8))))
+    network = AbstractNetwork(
+        nodes, draw(DELAYS), workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
+        send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
+        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])),
+    )  # fmt: skip
+    duration_ps = draw(st.sampled_from([0, 150 * MS]))
+    return RunSpec("test", {}, draw(st.integers(0, 2**40)), network, MS // draw(st.sampled_from([1, 4])), duration_ps)
+
+
+def seen_inline(spec: RunSpec, cap: int) -> list[tuple[int, int, int, int, int]]:
+    """All events of a run, in the order in which the controller sees them."""
+    spec = RunSpec(**{**vars(spec), "cap": cap})
+    protocol = PerNode(Chatter, spec.network.nodes - 1)
+    session = InlineEngine().open(spec)
+    protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
+    seen = []
+    while not isinstance(window := session.next(), Finish):
+        columns = (window.time_ps, window.kind, window.node, window.ref, window.arg)
+        seen += list(zip(*(c.tolist() for c in columns), strict=True))
+        assert not len(window) or window.end_ps > window.time_ps[-1]
+        actions = protocol.on_window(window)
+        if window.reply:
+            session.answer(actions)
+    return seen
+
+
+@settings(max_examples=150, deadline=None)
+@given(specs(), st.sampled_from([0, 1, 3]))
+def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap):
+    protocol = PerNode(Chatter, spec.network.nodes - 1)
+    protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
+    assert seen_inline(spec, cap) == ReferenceEngine(spec).run(protocol)
+
+
+def flood(seed=1, cap=0, **network):
+    net = AbstractNetwork(
+        20, normal_delay(100, 20), Workload(20, messages=300, segments=(Segment(0, 100.0),)), **network
+    )
+    spec = RunSpec("flood", {}, seed, net, MS, cap=cap)
+    return run_protocol(InlineEngine(), spec, PerNode(Chatter, 19), [])
+
+
+def test_the_digest_depends_on_the_seed_and_not_on_the_cap():
+    first = flood()
+    assert first.digest == flood(cap=1).digest == flood(cap=16).digest
+    assert first.digest != flood(seed=2).digest
+    assert flood(cap=1).windows > first.windows
+
+
+def test_a_receivers_cpu_serves_ties_in_order_of_packets():
+    script = Script(np.zeros(3, np.int64), np.array([2, 1, 0], np.int32), np.zeros(3, np.int32))
+    net = AbstractNetwork(4, constant_delay(1), Workload(4, script=script), recv_ps=MS)
+    spec = RunSpec("ties", {}, 1, net, MS, duration_ps=5 * MS - 1)
+    at_3 = [(t, ref) for t, kind, node, ref, _ in seen_inline(spec, 0) if kind == Kind.ARRIVAL and node == 3]
+    assert at_3 == [(3 * MS, 0), (4 * MS, 1)]  # sent at 1 ms, there at 2 ms, served for 1 ms each
+
+
+def test_lost_copies_are_told_and_about_as_many_as_asked_for():
+    net = AbstractNetwork(50, constant_delay(1), Workload(50, messages=200, segments=(Segment(0, 100.0),)), loss=0.25)
+    spec = RunSpec("loss", {}, 1, net, MS, passive_kinds=0)
+    kinds = [event[1] for event in seen_inline(spec, 0)]
+    share = kinds.count(Kind.LOST) / (kinds.count(Kind.LOST) + kinds.count(Kind.ARRIVAL))
+    assert 0.22 < share < 0.28  # 18,000 copies: 8 standard deviations
+
+
+def test_a_study_that_needs_a_radio_is_refused_in_words():
+    spec = RunSpec("x", {}, 1, MobileNetwork(((0, 0),), (), 1, Workload(1)), MS)
+    with pytest.raises(UserError, match="packet-level engine"):
+        InlineEngine().open(spec)
+
+
+def test_an_action_before_the_end_of_its_window_is_refused():
+    class TooSoon(PerNode):
+        def on_window(self, window):
+            self.context.reaction_ps = 0
+            return super().on_window(window)
+
+    net = AbstractNetwork(3, constant_delay(1), Workload(3, messages=5, segments=(Segment(0, 100.0),)))
+    with pytest.raises(ValueError, match="before the end of its window"):
+        run_protocol(InlineEngine(), RunSpec("soon", {}, 1, net, MS), TooSoon(Chatter, 2), [])

@@ -1,0 +1,119 @@
+"""A recording holds a run; replay feeds it and names the first answer that differs."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from causeway.bridge import engines
+from causeway.bridge.engine import Finish
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import Act, Actions, Window, no_actions
+from causeway.bridge.recording import describe, frames
+from causeway.bridge.session import open_session
+from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec
+
+
+def answer(window: Window) -> Actions:
+    """Two timers per event."""
+    rows = 2 * len(window)
+    zeros = np.zeros(rows, np.int32)
+    return Actions(
+        np.full(rows, Act.SET_TIMER, np.uint8), np.repeat(window.time_ps, 2) + 10**9, zeros,
+        np.arange(rows) + window.number, zeros, zeros, np.zeros(rows, np.uint8),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recording") / "run.frames"
+    session = open_session(small_spec(record_to=path), "fake", [*FAKE, "fine"], FAKE_ENVIRONMENT)
+    try:
+        while not isinstance(event := session.next(), Finish):
+            session.answer(answer(event))
+    finally:
+        session.close()
+    return path
+
+
+def replay(path: Path, answers=answer) -> tuple[list[Window], Finish]:
+    session = engines.get("replay").open(small_spec(options={"recording": path}))
+    windows = []
+    try:
+        while not isinstance(event := session.next(), Finish):
+            windows.append(event)
+            if event.reply:
+                session.answer(answers(event))
+    finally:
+        session.close()
+    return windows, event
+
+
+def test_a_recording_knows_its_run(recording: Path) -> None:
+    recorded = describe(recording)
+    assert (recorded.engine, recorded.engine_version) == ("fake", "fake 1")
+    assert (recorded.setup.study, recorded.setup.seed, recorded.setup.parameters_json) == ("test", 1, '{"x": 1}')
+
+
+def test_replay_feeds_every_window_and_ends_as_the_run_did(recording: Path) -> None:
+    windows, finish = replay(recording)
+    assert [w.number for w in windows] == list(range(51))
+    assert [len(w) for w in windows] == [0] + [1] * 50
+    assert finish == Finish("done", 50_000_000, 50, {})
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "told"),
+    [
+        ("time_ps", 1, "row 1, column time_ps: recorded 1029999999, given 1030000004"),
+        ("ref", 0, "row 0, column ref: recorded 30, given 35"),
+        ("node", 1, "row 1, column node: recorded 0, given 5"),
+    ],
+)
+def test_the_first_answer_that_differs_is_named(recording: Path, column: str, row: int, told: str) -> None:
+    def differently(window: Window) -> Actions:
+        actions = answer(window)
+        if window.number >= 30:
+            changed = getattr(actions, column).copy()
+            changed[row] += 5
+            actions = dataclasses.replace(actions, **{column: changed})
+        return actions
+
+    # frames 0 and 1 are the handshake, then every window has two
+    with pytest.raises(RunError, match="at frame 63 \\(window 30\\): " + told):
+        replay(recording, differently)
+
+
+def test_an_answer_with_fewer_actions_is_named(recording: Path) -> None:
+    with pytest.raises(RunError, match="at frame 5 \\(window 1\\): row 0: recorded 2 actions, given 0"):
+        replay(recording, lambda window: no_actions())
+
+
+def test_stopping_where_the_recorded_controller_did_not_is_named(recording: Path) -> None:
+    with pytest.raises(RunError, match="at frame 3 \\(window 0\\): stop: recorded False, given True"):
+        replay(recording, lambda window: dataclasses.replace(answer(window), stop=True))
+
+
+def test_what_is_no_recording_is_refused(recording: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no recording"):
+        replay(tmp_path / "missing.frames")
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(UserError, match="is no recording"):
+        replay(tmp_path / "text")
+    with pytest.raises(UserError, match="needs a recording"):
+        engines.get("replay").open(small_spec())
+
+
+def test_a_recording_that_was_cut_off_is_refused(recording: Path, tmp_path: Path) -> None:
+    whole = recording.read_bytes()
+    (tmp_path / "cut.frames").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises((UserError, RunError), match=r"cut off|damaged|ends at frame"):
+        replay(tmp_path / "cut.frames")
+
+
+def test_every_frame_of_both_directions_is_kept(recording: Path) -> None:
+    directions = [direction for direction, _ in frames(recording)]
+    assert directions == [0, 1] + [0, 1] * 51 + [0]

@@ -1,0 +1,200 @@
+"""A session ends in one clear line whatever the simulator does, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import NO_ACTIONS
+from causeway.bridge.schema import CONTRACT
+from causeway.bridge.session import open_session
+from causeway.bridge.transport import Transport, private_directory
+from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec
+
+ENDS = {
+    "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
+    "random bytes at first": "the simulator (fake) broke the contract: what came is no frame of this contract (300 ",
+    "other contract": f"the simulator (fake) speaks contract 7, this controller speaks {CONTRACT}; rebuild it (",
+    "other schema": "the simulator (fake) was built from another proto/causeway.proto (schema abababababab, here ",
+    "dies": "the simulator (fake) died: exit status 9; its last lines: about to be dies",
+    "killed": "the simulator (fake) died: killed by SIGKILL; its last lines: about to be killed",
+    "random frame": "the simulator (fake) broke the contract: what came is no frame of this contract (500 bytes)",
+    "truncated frame": "the simulator (fake) broke the contract: what came is no frame of this contract (39 bytes)",
+    "wrong number": "window 13 came instead of window 10",
+    "error frame": "the simulator (fake) cannot go on: module 'x' divides by zero",
+    "fails at the end": "the simulator (fake) died: exit status 1; its last lines: ",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a session leaves behind is in a directory of the test's own; every test checks that it is empty."""
+    own = tmp_path / "tmp"
+    own.mkdir()
+    monkeypatch.setenv("TMPDIR", str(own))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    yield
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert list(own.iterdir()) == []
+
+
+def play(mode: str, spec: RunSpec) -> Finish:
+    """One run of the fake simulator, which must leave no process behind."""
+    session = None
+    try:
+        session = open_session(spec, "fake", [*FAKE, mode], {**FAKE_ENVIRONMENT, "FAKE_MARK": str(os.getpid())})
+        while not isinstance(event := session.next(), Finish):
+            session.answer(NO_ACTIONS)
+        return event
+    finally:
+        if session is not None:
+            session.close()
+        assert marked_processes(str(os.getpid())) == []
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Living processes with FAKE_MARK=mark in their environment."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"FAKE_MARK={mark}\0".encode() in (directory / "environ").read_bytes():
+                found.append(int(directory.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def wait_until(condition, within_s: float) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def test_a_good_run_ends_with_what_the_simulator_measured() -> None:
+    assert play("fine", small_spec()) == Finish("done", 50_000_000, 50, {})
+
+
+def test_a_simulator_that_takes_its_time_is_waited_for() -> None:
+    assert play("slow", small_spec(deadline_s=5)).events == 50
+
+
+@pytest.mark.parametrize("mode", ENDS)
+def test_every_way_to_fail_ends_in_one_clear_line(mode: str, tmp_path: Path) -> None:
+    with pytest.raises(RunError) as error:
+        play(mode, small_spec(record_to=tmp_path / "run.frames"))
+    assert str(error.value).startswith(ENDS[mode])
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.glob("*run.frames*"))
+
+
+@pytest.mark.parametrize("mode", ["says nothing", "stops answering"])
+def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(RunError, match="said nothing for 1 s"):
+        play(mode, small_spec(deadline_s=1.0))
+    assert time.monotonic() - began < 3
+
+
+def test_children_of_the_simulator_are_ended_too() -> None:
+    assert play("leaves a child", small_spec()).events == 50
+
+
+def test_a_simulator_that_does_not_exist_is_the_users_error() -> None:
+    with pytest.raises((UserError, RunError), match="no-such-simulator"):
+        open_session(small_spec(), "fake", ["/no-such-simulator"])
+
+
+def test_the_socket_is_private_and_gone_once_the_simulator_is_connected() -> None:
+    transport = Transport()
+    directory = Path(transport.environment["CAUSEWAY_PRIVATE_DIR"])
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    transport.peer_is_connected()
+    assert not directory.exists()
+    transport.close()
+
+
+def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_are_not() -> None:
+    parent = Path(tempfile.gettempdir())
+    dead = parent / "causeway-run-dead"
+    dead.mkdir()
+    (dead / "bridge").touch()
+    living = Transport()
+    alive = Path(living.environment["CAUSEWAY_PRIVATE_DIR"])
+    for directory in (dead, alive):
+        os.utime(directory, (1, 1))
+    other, lock = private_directory()
+    assert not dead.exists()
+    assert alive.exists()
+    os.close(lock)
+    other.rmdir()
+    living.close()
+
+
+@pytest.mark.parametrize("endpoint", ["tcp", "tcp://127.0.0.1:*"])
+def test_over_tcp_nobody_without_the_runs_keys_gets_in(endpoint: str) -> None:
+    with pytest.raises(RunError, match="said nothing for 1 s"):  # the fake simulator knows nothing of keys
+        play("fine", small_spec(deadline_s=1.0, options={"endpoint": endpoint}))
+
+
+def test_an_endpoint_of_another_kind_is_refused() -> None:
+    with pytest.raises(UserError, match="unknown endpoint 'carrier pigeon'; use ipc, tcp or tcp://address:port"):
+        play("fine", small_spec(options={"endpoint": "carrier pigeon"}))
+
+
+def test_a_full_disk_while_recording_is_told_and_leaves_no_half_file(tmp_path: Path) -> None:
+    """A file-size limit stands in for the full disk: writing fails in the same place (with EFBIG instead of ENOSPC)."""
+    script = (
+        "import resource, signal, sys, os\n"
+        "from pathlib import Path\n"
+        "from tests.bridge.test_session import play\n"
+        "from tests.worlds.bridge_tools import small_spec\n"
+        "from causeway.bridge.errors import RunError\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
+        "try:\n"
+        "    play('fine', small_spec(record_to=Path(sys.argv[1])))\n"
+        "except RunError as error:\n"
+        "    print(error)\n"
+    )
+    path = tmp_path / "run.frames"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], cwd=TOP, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith(f"cannot write the recording {path}: "), done.stdout + done.stderr
+    assert done.stdout.count("\n") == 1
+    assert not list(tmp_path.glob("*run.frames*"))
+
+
+def test_a_killed_controller_takes_its_simulator_along() -> None:
+    script = (
+        "import sys\n"
+        "from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec\n"
+        "from causeway.bridge.session import open_session\n"
+        "session = open_session(small_spec(), 'fake', [*FAKE, 'stops answering'],\n"
+        "                       {**FAKE_ENVIRONMENT, 'FAKE_MARK': sys.argv[1]})\n"
+        "print('open', flush=True)\n"
+        "import time; time.sleep(600)\n"
+    )
+    mark = f"killed-{os.getpid()}"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, mark], cwd=TOP, stdout=subprocess.PIPE, text=True
+    ) as controller:
+        assert controller.stdout is not None
+        assert controller.stdout.readline() == "open\n"
+        assert len(marked_processes(mark)) == 1
+        controller.send_signal(signal.SIGKILL)
+    assert wait_until(lambda: marked_processes(mark) == [], within_s=3)

@@ -1,0 +1,84 @@
+"""The command line: what it prints, where it puts results, and how it complains."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from causeway.analysis import store
+
+TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+TOP = Path(__file__).parents[2]
+
+
+def causeway(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a user would."""
+    environment = {**os.environ, "PYTHONPATH": str(TOP), "COLUMNS": "200"}
+    command = [sys.executable, "-m", "causeway.cli.main", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_json_prints_one_object_with_scalars_and_digest_and_nothing_else(tmp_path):
+    done = causeway("run", TOY, "--set", "messages=50", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout)
+    assert run["scalars"]["messages"] == 50
+    assert run["scalars"]["deliveries"] == 500
+    assert len(run["digest"]) == 32
+    assert run["parameters"]["messages"] == 50
+
+
+def test_a_run_that_is_there_is_not_done_again(tmp_path):
+    first = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
+    again = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
+    assert again == first  # wall_s too: it is the first run's
+    assert len(store.finished_runs(tmp_path / "r")) == 1
+
+
+def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
+    done = causeway("run", TOY, "--sweep", "rates", "--reps", "3", "--set", "messages=20", "--out", "r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(store.finished_runs(tmp_path / "r")) == 6
+    assert "rate=20.0" in done.stdout
+    assert "rate=80.0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "hahs"], "unknown study 'hahs'; did you mean 'hash'?"),
+        (["run", "nowhere.py"], "no file nowhere.py"),
+        (["run", TOY, "--set", "ratte=3"], "unknown parameter of study toy 'ratte'; did you mean 'rate'?"),
+        (["run", TOY, "--set", "rate=-1"], "bad value '-1' for parameter rate of study toy"),
+        (["run", TOY, "--set", "rate=fast"], "bad value 'fast' for parameter rate of study toy"),
+        (["run", TOY, "--set", "order=fif"], "unknown value of order 'fif'; did you mean 'fifo'?"),
+        (["run", TOY, "--set", "rate"], "'rate' is not a setting; write --set NAME=VALUE"),
+        (["run", TOY, "--engine", "inlin"], "unknown engine 'inlin'; did you mean 'inline'?"),
+        (["run", TOY, "--engine", "ns3"], "study toy does not run on engine ns3; it runs on inline, omnet"),
+        (["run", TOY, "--sweep", "rate"], "unknown sweep of study toy 'rate'; did you mean 'rates'?"),
+        (["report", "empty"], "empty holds no finished run"),
+        (["diff", "a", "b"], "a holds no finished run"),
+        (["replay", "x.frames"], "no recording at x.frames"),
+    ],
+)
+def test_every_mistake_gets_one_line_and_exit_status_2(tmp_path, arguments, words):
+    done = causeway(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"causeway: {words}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_a_recorded_run_replays_with_the_same_digest(tmp_path):
+    ran = json.loads(
+        causeway("run", TOY, "--set", "messages=20", "--record", "--json", "--out", "r", cwd=tmp_path).stdout
+    )
+    (recording,) = (tmp_path / "r" / "recordings").iterdir()
+    done = causeway("replay", str(recording), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ran["digest"] in done.stdout

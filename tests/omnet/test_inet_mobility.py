@@ -1,0 +1,60 @@
+"""Hosts of the INET edge walk as they should, and STATION events say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from causeway.bridge.workload import Faults
+from tests.worlds import ns3_probe
+from tests.worlds.air_probe import REACH_MM, WALKERS, S, distance_mm, misplaced, network
+from tests.worlds.inet_probe import needs_inet, run
+
+pytestmark = needs_inet
+
+
+def test_a_change_of_station_is_told_as_soon_as_it_is_checked_for():
+    """Changes come at multiples of 100 ms, and reports of the position change nothing about them."""
+    log, _ = run(network(40, speed_mm_s=20_000), 60)
+    often, _ = run(WALKERS, 60)
+    changes = {n: [(t, s) for t, s, _, _ in rows] for n, rows in log.places.items()}
+    assert all(t % (S // 10) == 0 for rows in changes.values() for t, _ in rows)
+    for n, rows in often.places.items():
+        assert [(t, s) for i, (t, s, _, _) in enumerate(rows) if i == 0 or rows[i - 1][1] != s] == changes[n]
+
+
+@pytest.mark.ns3
+@pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
+def test_hosts_walk_the_same_ways_on_ns3():
+    """Same seed, same walks: what differs between the engines is not where hosts are."""
+    ours, theirs = run(WALKERS, 20)[0], ns3_probe.run(WALKERS, 20)[0]
+    for n, rows in ours.places.items():
+        there = {t: (x, y) for t, _, x, y in theirs.places[n]}
+        assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
+
+
+def test_hosts_stand_where_they_started_if_they_do_not_walk():
+    log, outcome = run(network(40), 60)
+    assert [len(rows) for rows in log.places.values()] == [1] * 40
+    assert len({rows[0][2:] for rows in log.places.values()}) == 40
+    assert outcome.finish.events < 5000, "a network in which nothing happens must cost nothing"
+
+
+def test_a_host_that_is_down_stands_and_says_nothing():
+    hosts = range(3, 43)
+    down, up = 10 * S, 30 * S
+    faults = Faults(
+        np.repeat([down, up], 40), np.array([*hosts, *hosts], np.int32), np.repeat([0, 1], 40).astype(np.uint8)
+    )
+    log, _ = run(network(40, speed_mm_s=20_000, position_every_ps=S // 10, faults=faults), 32)
+    for rows in log.places.values():
+        before, after = [r for r in rows if r[0] < up], [r for r in rows if r[0] >= up]
+        assert before[-1][0] < down
+        assert distance_mm(before[-1][2:], after[0][2:]) <= 2 * 20_000 // 10
+        assert after[-1][2:] != after[0][2:]
+
+
+def test_hosts_that_may_leave_the_cells_do():
+    log, _ = run(network(40, speed_mm_s=20_000, covered_only=False), 60)
+    assert misplaced(log, REACH_MM) == []
+    assert any(station == -1 for rows in log.places.values() for _, station, _, _ in rows)

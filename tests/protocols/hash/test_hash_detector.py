@@ -1,0 +1,192 @@
+"""The hash error detector: what it lets pass and what it asks for, over columns and as nodes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDetectorProcesses
+from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
+from tests.worlds.clock_runs import run
+
+LIMIT = 1000
+SOME = {"nodes": 20, "rate_per_s": 60, "messages": 300}
+FEW = {"nodes": 10, "rate_per_s": 60, "messages": 150}
+"""For nodes, which try sets of messages one by one, in Python."""
+MASK = np.uint64((1 << 64) - 1)
+
+
+def test_nothing_is_delivered_out_of_order_and_nothing_is_left_out():
+    found = run(HashDetector(20, 2, LIMIT), **SOME).scalars
+    assert found["deliveries"] == 300 * 20
+    assert found["violations"] == found["duplicates"] == found["missing"] == found["undelivered"] == 0
+    assert found["requests"] == found["flagged"] >= found["flagged_and_violated"] > 0
+
+
+def test_a_clock_alone_would_have_delivered_some_of_it_out_of_order():
+    assert run(ProbabilisticClock(20, 2), **SOME).scalars["violations"] > 0
+
+
+@pytest.mark.parametrize(
+    ("clock_size", "limit", "retest"), [(16, 100, False), (6, 20, False), (20, 1000, False), (14, 20, True)]
+)
+def test_columns_and_nodes_give_the_same_digest(clock_size, limit, retest):
+    columns = run(HashDetector(clock_size, 2, limit, retest=retest), **FEW)
+    nodes = run(HashDetectorProcesses(clock_size, 2, limit, retest=retest), **FEW)
+    assert columns.digest == nodes.digest
+    assert columns.scalars["flagged"] == nodes.scalars["flagged"] > 0
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_the_digest_does_not_depend_on_how_events_are_batched(cap):
+    capped, free = (run(HashDetector(20, 2, LIMIT), cap=c, **SOME) for c in (cap, 0))
+    assert capped.digest == free.digest
+    assert capped.windows > free.windows
+
+
+def test_a_low_limit_costs_requests_but_no_causality():
+    low, high = (run(HashDetector(20, 2, limit), **SOME).scalars for limit in (3, LIMIT))
+    assert low["requests"] > 2 * high["requests"]
+    assert low["flagged_and_violated"] < low["flagged"]
+    assert low["violations"] == 0
+
+
+def test_testing_again_saves_waiting_but_no_causality():
+    once, again = (run(HashDetector(20, 2, LIMIT, retest=r), **SOME).scalars for r in (False, True))
+    assert again["violations"] == again["missing"] == again["undelivered"] == 0
+    assert again["requests"] < once["requests"]
+
+
+def test_what_a_hash_of_few_bits_misses_is_counted():
+    assert run(HashDetector(20, 2, LIMIT, hash_bits=1), **SOME).scalars["violations"] > 0
+
+
+def test_looking_back_on_too_little_costs_requests_but_no_causality():
+    short, long = (run(HashDetector(20, 2, LIMIT, remember=r), **SOME).scalars for r in (4, 4096))
+    assert short["violations"] == 0
+    assert short["requests"] > 2 * long["requests"]
+
+
+def test_memory_follows_what_is_in_flight_not_how_much_there_was():
+    few, many = HashDetector(40, 2, LIMIT), HashDetector(40, 2, LIMIT)
+    run(few, messages=200, rate_per_s=40)
+    run(many, messages=2000, rate_per_s=40)
+    assert len(many._s.need) <= 2 * len(few._s.need)
+    assert len(many._packets.kind) <= 4 * len(few._packets.kind)
+
+
+# ---- Algorithm 3 against all subsets -----------------
+
+
+def every_subset(senders, f, wanted, rest):
+    """Whether some subset of the deliveries counts `wanted` and has the hash `rest`: all of them are tried."""
+    for size in range(len(senders) + 1):
+        for subset in itertools.combinations(range(len(senders)), size):
+            counted = np.zeros(len(wanted), int)
+            for i in subset:
+                counted[f[senders[i]]] += 1
+            hashes = sum(int(hash_of(i)) for i in subset) & int(MASK)
+            if (counted == wanted).all() and hashes == rest:
+                return True
+    return False
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(0, 5), min_size=0, max_size=8), st.integers(0, 255), st.integers(0, 3), st.integers(0, 5),
+)  # fmt: skip
+def test_the_search_finds_a_set_exactly_if_one_of_all_subsets_fits(senders, members, lie, clock_shift):
+    f = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]], np.int32)
+    inside = [i for i in range(len(senders)) if members >> i & 1]
+    wanted, rest = np.zeros(4, np.int32), 0
+    for i in inside:
+        wanted[f[senders[i]]] += 1
+        rest += int(hash_of(i))
+    if lie == 0:  # a dependency was not delivered: one more is in the sender's hash, and the clocks hide it
+        rest -= int(hash_of(99))
+        wanted[f[clock_shift]] -= 1
+        if wanted.min() < 0:
+            return
+    rest &= int(MASK)
+    ring_senders, ring_messages = np.zeros((1, 16), np.int32), np.zeros((1, 16), np.int64)
+    ring_senders[0, : len(senders)], ring_messages[0, : len(senders)] = senders, range(len(senders))
+    clock, need = wanted[None, :].copy(), np.zeros((1, 4), np.int32)
+    room = (np.zeros((2, 4), np.int32), np.zeros((17, 2), np.int32), np.zeros(17, np.uint64), np.zeros(17, np.bool_))
+    found, hashes = find_dependencies(
+        f, clock, need, ring_senders, ring_messages, len(senders), 0, 0, np.uint64(rest), MASK, 100_000, *room
+    )  # fmt: skip
+    assert found == every_subset(senders, f, wanted, rest)
+    assert hashes <= 2 ** len(senders)
+
+
+# ---- broken on purpose -----------------
+
+
+def mutant(node_class, limit=30):
+    made = type("Mutant", (HashDetectorProcesses,), {"node_class": node_class})
+    return run(made(16, 2, limit), **FEW | {"messages": 250}).scalars
+
+
+def test_as_printed_some_wait_for_ever_since_only_line_21_adds_to_the_delivered_messages():
+    class Printed(HashDetectorNode):
+        def ready(self, waiting):
+            received = {id_ for id_, sender in self.Deliv.items() if sender != self.id}
+            return waiting.dep <= received if waiting.dep is not None else super().ready(waiting)
+
+    assert mutant(Printed)["missing"] > 0, "an answer names a message of the process that asked"
+
+
+class TestMutants:
+    """The checker catches each line of Algorithms 2 and 3 when it is broken."""
+
+    def test_the_original_passes(self):
+        found = mutant(HashDetectorNode)
+        assert found["violations"] == found["missing"] == 0
+
+    def test_never_suspecting(self):
+        class Mutant(HashDetectorNode):
+            def error(self, m):
+                return False
+
+        assert mutant(Mutant)["violations"] > 0
+
+    def test_delivering_on_the_answer_without_waiting_for_the_dependencies(self):
+        class Mutant(HashDetectorNode):
+            def ready(self, waiting):
+                return waiting.dep is not None or super().ready(waiting)
+
+        assert mutant(Mutant)["violations"] > 0
+
+    def test_answering_with_the_dependencies_of_the_next_message(self):
+        class Mutant(HashDetectorNode):
+            def on_broadcast(self, number, size_bytes):
+                super().on_broadcast(number, size_bytes)
+                self.S_dep[max(self.S_dep)] = frozenset()
+
+        assert mutant(Mutant)["violations"] > 0
+
+    def test_never_answering(self):
+        class Mutant(HashDetectorNode):
+            def on_packet(self, content, sender, interface):
+                if isinstance(content, App):
+                    super().on_packet(content, sender, interface)
+
+        assert mutant(Mutant)["missing"] > 0
+
+    def test_a_hash_that_forgets_a_delivery_is_no_hash(self):
+        class Mutant(HashDetectorNode):
+            def handle(self, m):
+                before = self.hash
+                super().handle(m)
+                self.hash = before
+
+        made = type("Mutant", (HashDetectorProcesses,), {"node_class": Mutant})
+        calm = {"nodes": 10, "rate_per_s": 5, "messages": 60}
+        assert run(HashDetectorProcesses(30, 2, 100), **calm).scalars["flagged"] == 0
+        assert run(made(30, 2, 100), **calm).scalars["flagged"] > 300

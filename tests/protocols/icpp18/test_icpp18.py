@@ -1,0 +1,244 @@
+"""Causal broadcast with aggregation: causal in every order of events, the same over columns as written in the paper."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from causeway.bridge import engines
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.loop import Outcome, run_protocol
+from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocols.icpp18 import node as icpp18_node
+from causeway.pycontrol.protocols.icpp18.columns import Wire
+from causeway.pycontrol.protocols.icpp18.compared import compare
+from causeway.pycontrol.protocols.icpp18.node import CausalNode, causal_nodes, children, first_child
+from causeway.studies.icpp18.study import Icpp18Params, Icpp18Study
+from causeway.studies.runner import Job, run_job
+from tests.worlds.small_world import Broken, World, explore
+
+STUDY = Icpp18Study()
+
+
+def run(params: Icpp18Params, seed: int = 1, protocol: Protocol | None = None, cap: int = 0) -> Outcome:
+    """One run on the inline engine, checked for causality."""
+    spec = RunSpec("icpp18", {}, seed, STUDY.network(params, seed), STUDY.reaction_ps(params), cap=cap)
+    checker = CausalityChecker(params.nodes)
+    return run_protocol(InlineEngine(), spec, protocol or STUDY.protocol(params), [checker])
+
+
+def as_in_the_paper(params: Icpp18Params) -> PerNode:
+    wire = Wire(params.message_size, mtu_bytes=params.mtu)
+    return causal_nodes(params.nodes, params.aggregation, params.trees == "single", wire)
+
+
+points = st.builds(
+    Icpp18Params,
+    nodes=st.sampled_from([2, 4, 8, 16]),
+    aggregation=st.booleans(),
+    trees=st.sampled_from(["multi", "single"]),
+    messages=st.integers(1, 4),
+    mtu=st.sampled_from([200, 1500]),
+    spread=st.sampled_from([10.0, 300.0, 2000.0]),
+    delay_sd=st.sampled_from([0.0, 25.0, 90.0]),
+    start=st.sampled_from(["triangular", "uniform"]),
+)
+
+
+# ---- correct -------------------------------------------------------------------------------------------------------
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(points, st.integers(0, 10**6))
+def test_everything_is_delivered_once_in_causal_order_and_columns_do_what_the_paper_says(params, seed):
+    columns, paper = run(params, seed), run(params, seed, as_in_the_paper(params))
+    assert columns.digest == paper.digest
+    for scalars in (columns.scalars, paper.scalars):
+        assert scalars["violations"] == scalars["duplicates"] == 0
+        assert scalars["deliveries"] == params.nodes**2 * params.messages
+    if not params.aggregation and params.trees == "multi":
+        assert columns.scalars["packets"] == params.messages * params.nodes * (params.nodes - 1)
+
+
+def test_columns_do_what_the_paper_says_where_bitsets_span_words():
+    for more in ({"mtu": 200}, {"trees": "single"}):
+        params = Icpp18Params(nodes=128, **more)
+        assert run(params).digest == run(params, protocol=as_in_the_paper(params)).digest
+
+
+def test_windows_of_any_size_give_the_same_run():
+    params = Icpp18Params(nodes=64)
+    assert run(params).digest == run(params, cap=1).digest == run(params, cap=50).digest
+
+
+def test_no_packet_is_bigger_than_the_mtu_and_full_ones_are_split():
+    small, big = Icpp18Params(nodes=64, mtu=300), Icpp18Params(nodes=64)
+    assert run(big).scalars["packets_full"] == 0 < run(small).scalars["packets_full"]
+    assert run(small).scalars["packets_to_400_bytes"] == run(small).scalars["packets_over_400_bytes"] == 0
+    assert run(small).scalars["packets"] > run(big).scalars["packets"]
+
+
+def test_a_message_that_fits_no_packet_is_refused():
+    with pytest.raises(UserError, match="does not fit"):
+        run(Icpp18Params(message_size=1500))
+
+
+def test_aggregation_saves_packets_and_the_single_tree_saves_less():
+    saved = 64 * 63 - run(Icpp18Params(nodes=64)).scalars["packets"]
+    single = 64 * 63 + 63 - run(Icpp18Params(nodes=64, trees="single")).scalars["packets"]
+    assert saved > 200 and 0 < single < saved / 2
+
+
+def test_children_are_those_of_the_papers_examples_in_its_order():
+    assert children(0, 0, 3) == [1, 2, 4]
+    assert children(4, 0, 3) == [5, 6]
+    assert children(4, 2, 3) == [5]
+
+
+class CountsHeld(CausalNode):
+    """Looks into `pending` after every packet."""
+
+    held = largest = 0
+
+    def on_packet(self, content, sender, interface):
+        super().on_packet(content, sender, interface)
+        CountsHeld.held += sum(m in self.pending for m in content)
+        CountsHeld.largest = max(CountsHeld.largest, len(self.pending))
+
+
+@pytest.mark.parametrize("trees", ["multi", "single"])
+def test_held_is_what_a_packet_brought_and_could_not_be_delivered_with_all_of_it(trees, monkeypatch):
+    monkeypatch.setattr(CountsHeld, "held", 0)
+    monkeypatch.setattr(CountsHeld, "largest", 0)
+    params = Icpp18Params(nodes=32, trees=trees, delay_sd=60.0)
+    run(params, protocol=PerNode(lambda i: CountsHeld(i, 32, True, trees == "single", Wire())))
+    scalars = run(params).scalars
+    assert (scalars["messages_held"], scalars["buffered_max"]) == (CountsHeld.held, CountsHeld.largest)
+    assert scalars["messages_held"] > 0
+
+
+# ---- compared with none aggregated ---------------------------------------------------------------------------------
+def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
+    compared = run(Icpp18Params(nodes=64, compare=True))
+    with_, without = run(Icpp18Params(nodes=64)), run(Icpp18Params(nodes=64, aggregation=False))
+    assert compared.digest == with_.digest
+    assert compared.scalars["pairs"] == round(with_.scalars["packets_of_2"] * with_.scalars["packets"] / 100) > 0
+    for latency in ("reception", "delivery"):
+        name = f"{latency}_latency_ps"
+        change = 100 * (with_.scalars[name] / without.scalars[name] - 1)
+        assert compared.scalars[f"{latency}_change"] == pytest.approx(change)
+
+
+def test_pairs_are_compared_with_the_same_copies_sent_alone():
+    born_ps = np.array([100, 200])
+    nothing = [0, 0, 0]
+    with_ = SimpleNamespace(
+        born_ps=born_ps, kept=np.array([[nothing, [2, 260, 260]], [[2, 160, 180], [1, 230, 240]]])
+    )  # node, slot: company, came, delivered
+    without = SimpleNamespace(
+        born_ps=born_ps, kept=np.array([[nothing, [1, 230, 240]], [[1, 150, 180], [1, 220, 240]]])
+    )
+    changes = compare(with_, without)  # type: ignore[arg-type]
+    assert changes["pairs"] == 1
+    assert changes["pair_reception_change"] == pytest.approx(100 * (60 + 60) / (30 + 50) - 100)
+    assert changes["pair_delivery_change"] == pytest.approx(100 * (60 + 80) / (40 + 80) - 100)
+    assert changes["pair_wait_change"] == pytest.approx(100 * (0 + 20) / (10 + 30) - 100)
+    assert changes["wait_change"] == pytest.approx(100 * (0 + 20 + 10) / (10 + 30 + 20) - 100)
+
+
+def test_only_aggregation_can_be_compared_with_none():
+    with pytest.raises(UserError, match="leave aggregation=true"):
+        run(Icpp18Params(aggregation=False, compare=True))
+
+
+# ---- every order of events -----------------------------------------------------------------------------------------
+@pytest.fixture(autouse=True)
+def shared_messages(monkeypatch):
+    monkeypatch.setattr(icpp18_node.Message, "__deepcopy__", lambda self, memo: self, raising=False)
+
+
+def explore_all(make: type[CausalNode], aggregate: bool = True, single_tree: bool = False) -> int:
+    """States reached with 3 messages among 4 nodes, whoever broadcasts; nodes are alike unless the tree is shared."""
+    senders = list(itertools.combinations_with_replacement(range(4), 3))
+    scripts = senders if single_tree else [s for s in senders if 0 in s]
+    worlds = (World(lambda i: make(i, 4, aggregate, single_tree, Wire()), 4, causal=True) for _ in scripts)
+    return sum(explore(world, script) for world, script in zip(worlds, scripts, strict=True))
+
+
+@pytest.mark.parametrize("aggregate,single_tree", [(True, False), (False, False), (True, True)])
+def test_every_order_of_events_of_3_messages_among_4_nodes_is_causal_and_complete(aggregate, single_tree):
+    assert explore_all(CausalNode, aggregate, single_tree) > 10_000
+
+
+# ---- printed lines that fail, and mutants --------------------------------------------------------------------------
+class NoFirstCluster(CausalNode):
+    """Algorithm 1, line 3 as printed: 1 < s."""
+
+    def children_of(self, source):
+        return [k for k in super().children_of(source) if k != first_child(self.i, 1)]
+
+
+class SmallerThanItsOwnEntry(CausalNode):
+    """Line 30 without an exception for the sender: every entry must be covered, its own too."""
+
+    def deliverable(self, m):
+        return super().deliverable(m) and all(x <= y for x, y in zip(m.vc, self.vector_clock, strict=True))
+
+
+class Eager(CausalNode):
+    """A mutant: delivers what is next from its sender, whatever else it depends on."""
+
+    def deliverable(self, m):
+        return m.vc[m.s] == self.vector_clock[m.s] + 1
+
+
+class SendsTwice(CausalNode):
+    """A mutant without the first condition of line 26: what was sent before is sent again."""
+
+    def check_agg(self, k, m):
+        never = [0] * self.nodes
+        return super().check_agg(k, type(m)(m.s, tuple(never), m.number, m.size_bytes))
+
+
+class WaitsForOthers(CausalNode):
+    """A mutant of line 26: waits for messages that somebody else forwards to the child."""
+
+    def check_agg(self, k, m):
+        return [o for o in super().check_agg(k, m) if all(a <= b for a, b in zip(o.vc, self.vector_max, strict=True))]
+
+
+@pytest.mark.parametrize(
+    "mutant,what",
+    [
+        (NoFirstCluster, "never delivers"),
+        (SmallerThanItsOwnEntry, "never delivers"),
+        (Eager, "delivered before"),
+        (WaitsForOthers, "never delivers"),
+    ],
+)
+def test_mutants_and_printed_lines_are_caught(mutant, what):
+    with pytest.raises(Broken, match=what):
+        explore_all(mutant)
+
+
+def test_without_the_first_condition_of_line_26_messages_travel_twice():
+    params = Icpp18Params(nodes=32)
+    wasteful = run(params, protocol=PerNode(lambda i: SendsTwice(i, 32, True, False, Wire())))
+    assert wasteful.scalars["packets"] > run(params).scalars["packets"]
+
+
+# ---- on OMNeT++ ----------------------------------------------------------------------------------------------------
+@pytest.mark.omnet
+@pytest.mark.parametrize("point", [{"nodes": 64}, {"nodes": 32, "trees": "single", "messages": 2}])
+def test_digests_are_equal_on_omnet(point):
+    if why := engines.get("omnet").missing():
+        pytest.skip(why)
+    digests = {run_job(Job("icpp18", point, 1, engine)).outcome.digest for engine in ("inline", "omnet")}
+    assert len(digests) == 1

@@ -1,0 +1,44 @@
+"""Two stations and two hosts in every order of events: nothing is delivered twice, too early or never."""
+
+from __future__ import annotations
+
+import pytest
+
+from causeway.pycontrol.protocols.mobile.handoff import Handoff
+from tests.worlds.mobile_small_world import Action, SmallWorld, explore
+
+MOVER, OTHER = 2, 3
+ONE_HANDOFF: list[Action] = [("broadcast", MOVER, 0), ("move", MOVER, 1), ("broadcast", OTHER, 0)]
+THERE_AND_BACK: list[Action] = [("move", MOVER, 1), ("move", MOVER, 0), ("broadcast", OTHER, 0)]
+A_FAILURE: list[Action] = [("broadcast", MOVER, 0), ("fail", MOVER, 0), ("recover", MOVER, 0), ("broadcast", OTHER, 0)]
+
+
+def world(actions: list[Action], losses: int, early_timers: int = 0) -> SmallWorld:
+    return SmallWorld.begin({MOVER: 0, OTHER: 1}, actions, losses, early_timers)
+
+
+def test_one_message_and_one_handoff_with_a_loss_anywhere() -> None:
+    seen = explore(world(ONE_HANDOFF[1:], losses=1))
+    assert seen.problems == []
+    assert seen.ends > 1, "a loss must lead to more than one end"
+
+
+def test_the_exploration_finds_a_wrong_handoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Handoff._on_rsp1
+    monkeypatch.setattr(Handoff, "_on_rsp1", lambda self, m, h: None if self.s.SBuffer.seq_C else real(self, m, h))
+    assert explore(world(ONE_HANDOFF[1:], losses=0)).problems != []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("actions", "losses", "early_timers"),
+    [
+        (ONE_HANDOFF, 1, 0),
+        (ONE_HANDOFF, 0, 1),
+        (THERE_AND_BACK, 1, 1),
+        (A_FAILURE, 1, 0),
+    ],
+    ids=["one handoff, one loss", "a timer at any time", "there and back, one loss", "a failure, one loss"],
+)
+def test_two_messages_in_every_order(actions: list[Action], losses: int, early_timers: int) -> None:
+    assert explore(world(actions, losses, early_timers)).problems == []

@@ -1,0 +1,123 @@
+"""Campaigns on Spark: one simulation a task, resumable, the same tables whatever the cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from causeway.analysis import store
+from causeway.studies import campaign
+
+TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+TOP = Path(__file__).parents[2]
+
+WORK = """
+import sys
+from pathlib import Path
+from causeway.studies import campaign
+jobs = campaign.plan(sys.argv[1], "inline", [{"messages": int(sys.argv[4])}], 1, int(sys.argv[5]))
+tally = campaign.run_on_spark(jobs, Path(sys.argv[2]), sys.argv[3], lambda tally: None)
+print(tally.done, tally.skipped, len(tally.failed))
+"""
+
+
+def start_campaign(out: Path, master: str, runs: int, messages: int = 200) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WORK, TOY, str(out), master, str(messages), str(runs)]
+    environment = {**os.environ, "PYTHONPATH": str(TOP)}
+    return subprocess.Popen(
+        command, cwd=TOP, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def scalars_of(folder: Path) -> list[tuple]:
+    rows = store.read_arrow(folder, "scalars").to_pylist()
+    return sorted((r["run_id"], r["module"], r["name"], r["value"]) for r in rows)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def spark_class(tmp_path: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """A Spark daemon in a process group of its own, so that it dies with its executors."""
+    home = Path(pyspark.__file__).parent
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "PYTHONPATH": str(TOP)}
+    environment["PYSPARK_PYTHON"] = sys.executable
+    log = (tmp_path / f"{arguments[0].rsplit('.', 1)[-1]}-{time.monotonic_ns()}.log").open("wb")
+    command = [str(home / "bin" / "spark-class"), *arguments]
+    return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A standalone cluster on loopback: (master URL, two workers)."""
+    port, daemons = free_port(), []
+    package = "org.apache.spark.deploy"
+    try:
+        master_args = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
+        daemons.append(spark_class(tmp_path, f"{package}.master.Master", *master_args))
+        for i in range(2):
+            worker_args = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", str(free_port()))
+            url = f"spark://127.0.0.1:{port}"
+            place = ("--work-dir", str(tmp_path / f"worker{i}"))
+            daemons.append(spark_class(tmp_path, f"{package}.worker.Worker", *worker_args, *place, url))
+        yield f"spark://127.0.0.1:{port}", daemons[1:]
+    finally:
+        for daemon in daemons:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(daemon.pid, signal.SIGKILL)
+            daemon.wait()
+
+
+def test_bad_parameters_are_refused_before_anything_runs(tmp_path):
+    with pytest.raises(Exception, match="bad value '0' for parameter messages"):
+        campaign.plan(TOY, "inline", [{"messages": 5}, {"messages": 0}], 1, 2)
+
+
+def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 4)
+    assert campaign.run_here(jobs[:2], tmp_path, lambda tally: None).done == 2
+    tally = campaign.run_here(jobs, tmp_path, lambda tally: None)
+    assert (tally.done, tally.skipped, tally.failed) == (2, 2, {})
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 2)
+    jobs[0] = campaign.Job(jobs[0].study, jobs[0].parameters, 99, "inlin")
+    tally = campaign.run_here(jobs, tmp_path, lambda tally: None)
+    assert tally.done == 1
+    assert "did you mean 'inline'" in next(iter(tally.failed.values()))
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_campaign_survives_the_death_of_a_worker(tmp_path, cluster):
+    url, workers = cluster
+    runs = 60
+    process = start_campaign(tmp_path / "cluster", url, runs, messages=2000)
+    deadline = time.monotonic() + 120
+    while len(store.finished_runs(tmp_path / "cluster")) < 10:
+        assert process.poll() is None, process.communicate()[1][-2000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert len(store.finished_runs(tmp_path / "cluster")) < runs - 5, "too fast: the worker died after the campaign"
+    os.killpg(workers[0].pid, signal.SIGKILL)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors[-2000:]
+    assert output.split()[2] == "0"
+    alone = start_campaign(tmp_path / "alone", "local[1]", runs, messages=2000)
+    output, errors = alone.communicate(timeout=300)
+    assert output.split() == [str(runs), "0", "0"], errors[-2000:]
+    assert scalars_of(tmp_path / "cluster") == scalars_of(tmp_path / "alone")
+    assert len(store.finished_runs(tmp_path / "cluster")) == runs

@@ -1,0 +1,59 @@
+"""Study mobile20 on the real simulators: nothing owed is lost, and everything the paper tells is measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from causeway.bridge import engines
+from causeway.studies.runner import Job, RunResult, run_job
+
+pytestmark = pytest.mark.slow
+ENGINES = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
+MEASURED = (
+    "delivery_delay_s", "loss_rate", "sent_per_delivery", "sent_per_s", "sent_bytes_per_s", "sbuffer_station_mean",
+    "rbuffer_host_mean", "sbuffer_host_mean", "rbuffer_station_mean", "connections_station_mean", "handoffs",
+)  # fmt: skip
+
+
+def run(engine: str, experiment: str, **parameters: object) -> RunResult:
+    if why := engines.get(engine).missing():
+        pytest.skip(f"{engine}: {why}")
+    small = {"hosts": 21, "rate": 5, "duration_s": 8, "drain_s": 10, "experiment": experiment}
+    return run_job(Job("mobile20", {**small, **parameters}, 5, engine))
+
+
+@pytest.mark.parametrize("radio", ["unitdisk", "wifi"])
+@pytest.mark.parametrize("experiment", ["static", "dynamic", "load"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_late_twice_or_lost(engine: str, experiment: str, radio: str) -> None:
+    scalars = run(engine, experiment, radio=radio).scalars
+    assert (scalars["violations"], scalars["duplicates"], scalars["missing"]) == (0, 0, 0)
+    assert scalars["deliveries"] == 21 * scalars["messages"] > 0
+    assert all(name in scalars for name in MEASURED)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_failed_host_gets_all_it_missed(engine: str) -> None:
+    found = run(engine, "faults", duration_s=20)
+    assert found.scalars["failures"] == 1
+    assert (found.scalars["violations"], found.scalars["duplicates"], found.scalars["missing"]) == (0, 0, 0)
+    times, sizes = found.outcome.samples["station[3]", "sbuffer"]
+    at = {round(t / 10**12): size for t, size in zip(times, sizes, strict=True)}
+    assert at[22] > sizes[-1] == 0, "while the host is down its station keeps what it misses, and later no more"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_flooding_over_tcp_delivers_in_order(engine: str) -> None:
+    scalars = run(engine, "static_tcp", rate=1).scalars
+    assert (scalars["violations"], scalars["duplicates"]) == (0, 0)
+    assert scalars["deliveries"] > 0.9 * 21 * scalars["messages"]
+    assert scalars["sent_per_delivery"] > 1, "frames on the air: every copy is one at least"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_batching_of_events_changes_nothing(engine: str) -> None:
+    if why := engines.get(engine).missing():
+        pytest.skip(f"{engine}: {why}")
+    small = {"experiment": "dynamic", "hosts": 14, "rate": 4, "duration_s": 5, "drain_s": 5}
+    digests = {run_job(Job("mobile20", small, 2, engine, cap=cap)).outcome.digest for cap in (0, 1, 7)}
+    assert len(digests) == 1
