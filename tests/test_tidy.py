@@ -99,6 +99,28 @@ DEAD_NAMES = {
 
 UNUSED_DEPENDENCIES = {"plotly"}
 
+STALE_PATHS = {
+    "bridge/cpp/zmtp.cc: docs/04-bridge.md",
+    "ns3/src/radio.cc: docs/10-ns3.md",
+    "omnet/inet/omnetpp.ini: docs/09-inet.md",
+    "pycontrol/protocols/clocks/node.py: docs/deviations/hash.md",
+    "pycontrol/protocols/dcs/node.py: docs/deviations/dcs23.md",
+    "pycontrol/protocols/dcs/policies/measured.py: docs/11-dcs23.md",
+    "pycontrol/protocols/dcs/rounds.py: docs/deviations/dcs23.md",
+    "pycontrol/protocols/hash/kernel.py: docs/deviations/hash.md",
+    "pycontrol/protocols/icpp18/node.py: docs/deviations/icpp18.md",
+    "pycontrol/protocols/ladc18/columns.py: docs/deviations/ladc18.md",
+    "pycontrol/protocols/ladc18/node.py: docs/deviations/ladc18.md",
+    "pycontrol/protocols/mobile/handoff.py: docs/deviations/mobile20.md",
+    "pycontrol/protocols/mobile/host.py: docs/deviations/mobile20.md",
+    "pycontrol/protocols/mobile/messages.py: docs/deviations/mobile20.md",
+    "tests/protocols/ladc18/test_ladc18.py: docs/deviations/ladc18.md",
+    "tests/protocols/mobile/test_deviations.py: docs/deviations/mobile20.md",
+    "tests/worlds/cpp/ticker.cc: docs/04-bridge.md",
+    "tests/worlds/mobile_quirks.py: docs/deviations/mobile20.md",
+}
+"""file: what it names."""
+
 IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
 """Where the name of a package is not the name that is imported."""
 
@@ -363,3 +385,15 @@ def test_the_walk_of_one_number_is_short() -> None:
     steps = re.findall(r"^\| (\d+) \|", (TOP / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     assert [int(step) for step in steps] == list(range(1, len(steps) + 1))
     assert len(steps) <= 70
+
+
+def test_paths_in_the_code_are_there() -> None:
+    """Comments and docstrings that send the reader to another file."""
+    pattern = rf"\b(?:{'|'.join(sorted(own_folders()))})/[\w/.-]+\.[a-z]+\d?\b"
+    missing = {
+        f"{name_of(path)}: {named}"
+        for path in files(".py", ".cc", ".h", ".ned", ".ini", ".proto")
+        for named in re.findall(pattern, re.sub(r"#include.*", "", path.read_text()))
+        if path != Path(__file__) and not (TOP / named).exists() and not (path.parent / named).exists()
+    }
+    only(STALE_PATHS, missing, "names a file that is not there")
