@@ -10,7 +10,19 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from causeway import EVERYONE, MS_PS, AbstractNetwork, Node, Params, PerNode, Segment, Study, Workload, normal_delay
+from causeway import (
+    EVERYONE,
+    MS_PS,
+    AbstractNetwork,
+    Headline,
+    Node,
+    Params,
+    PerNode,
+    Segment,
+    Study,
+    Workload,
+    normal_delay,
+)
 
 
 class Flooder(Node):
@@ -79,6 +91,10 @@ class FloodParams(Params):
 
 class Flood(Study):
     name, title, Params, engines = "flood", "flooding", FloodParams, ("inline", "omnet")
+    headlines = (
+        Headline("missing", "missing", "deliveries", "owed at the end"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+    )
 
     def network(self, params: FloodParams, seed: int) -> AbstractNetwork:
         segments = (Segment(0, params.rate),)

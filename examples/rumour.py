@@ -14,6 +14,7 @@ from causeway import (
     S_PS,
     WIRE,
     WIRELESS,
+    Headline,
     MobileNetwork,
     Node,
     Params,
@@ -70,6 +71,11 @@ class RumourParams(Params):
 
 class Rumour(Study):
     name, title, Params, engines = "rumour", "a rumour on the air", RumourParams, ("omnet", "ns3")
+    headlines = (
+        Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
+        Headline("rumours", "messages", "", "told"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+    )
 
     def network(self, params: RumourParams, seed: int) -> MobileNetwork:
         segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(params.duration_s * S_PS, 0.0))
