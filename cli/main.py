@@ -72,6 +72,18 @@ def run(
     raise typer.Exit(1 if failed else 0)
 
 
+@app.command("build")
+def build_(
+    engine: Annotated[
+        list[str] | None, typer.Argument(help="ns3, omnet; default: all whose simulators are here.")
+    ] = None,
+) -> None:
+    """Compiles the C++ edges into the cache folder (CAUSEWAY_CACHE). `run` does it by itself the first time."""
+    from causeway.cli.build import build_edges
+
+    build_edges(engine or [], out)
+
+
 @app.command()
 def replay(file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")]) -> None:
     """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from causeway.bridge.kernel_cache import TOP, VARIABLE, state_of_kernels
+from causeway.bridge.kernel_cache import VARIABLE, state_of_kernels
+from causeway.bridge.places import SOURCES
 
 HELPER = """
 import numba
@@ -44,17 +45,22 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def call(checkout: Path) -> str:
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE} | {"PYTHONDONTWRITEBYTECODE": "1"}
-    user = USER.format(top=str(TOP), variable=VARIABLE)
+    environment = {k: v for k, v in os.environ.items() if k != VARIABLE} | {
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CAUSEWAY_CACHE": str(checkout / "cache"),
+    }
+    user = USER.format(top=str(SOURCES), variable=VARIABLE)
     return subprocess.check_output([sys.executable, "-c", user], cwd=checkout, env=environment, text=True).strip()
 
 
 def test_a_caller_follows_a_helper_that_changes(checkout: Path) -> None:
+    states = [state_of_kernels(checkout)]
     assert call(checkout) == "2"
     (checkout / "pycontrol" / "helper_kernel.py").write_text(HELPER.format(plus=5))
     assert call(checkout) == "6"
-    places = list((checkout / "build" / "numba").iterdir())
-    assert len(places) == 2, "one place for each state"
+    states.append(state_of_kernels(checkout))
+    assert states[0] != states[1], "one place for each state"
+    places = [checkout / "cache" / "kernels" / state for state in states]
     assert all(list(place.rglob("*.nbi")) for place in places), "and it is used"
 
 
