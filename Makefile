@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto edges ns3 omnet wheel demo test lint bench clean
+.PHONY: help setup tools proto edges ns3 omnet wheel demo test lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,7 @@ help:
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
 	@echo "make lint    ruff and mypy"
+	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
 	@echo "make edges   compile the C++ edges of the simulators that are here (make ns3, make omnet: one of them)"
 	@echo "make wheel   dist/causeway-*.whl, which pip installs anywhere"
@@ -65,6 +66,11 @@ lint: $(VENV)/.ready proto
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Campaigns killed, doubled and starved at so many random instants; `make test` has a short stretch of it.
+ROUNDS ?= 1000
+chaos: setup
+	$(BIN)/python -m tests.chaos.chaos --rounds $(ROUNDS)
 
 bench: setup
 	$(BIN)/python -m bench.run
