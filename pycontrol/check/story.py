@@ -1,8 +1,8 @@
 """An order of events, told: in words, and as a space-time diagram.
 
 In the diagram every node is a line and time runs to the right, one step an event. Packets are arrows from where they
-were sent to where they arrived, a cross where they were lost; a node that is down has no line. What the broken property
-is about stands out: the deliveries of its messages, and where they were broadcast.
+were sent to where they arrived, a cross where they were lost, dots while they are on their way; a node that is down has
+no line. What the broken property is about stands out: the deliveries of its messages, and where they were broadcast.
 """
 
 from __future__ import annotations
@@ -81,9 +81,17 @@ def _lifelines(log: Sequence[Event], nodes: int) -> str:
 
 
 def _arrows(log: Sequence[Event]) -> str:
-    """From each sending to the arrival or loss of that copy."""
+    """From each sending to the arrival or loss of that copy; a copy still on its way goes towards the end."""
     sent = {(e.number, e.peer): (step, e.node) for step, e in enumerate(log) if e.what == "sent"}
+    came = {(e.number, e.node) for e in log if e.what in ("packet", "loss")}
     parts = []
+    for (number, receiver), (step, sender) in sent.items():
+        if (number, receiver) not in came:
+            (x1, y1), (x2, y2) = _place(step, sender), _place(len(log), receiver)
+            parts.append(
+                f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{QUIET}" stroke-width="0.6" '
+                f'stroke-dasharray="1 4"><title>packet {number}: still on its way</title></line>'
+            )
     for step, event in enumerate(log):
         if event.what in ("packet", "loss", "twice") and (event.number, event.node) in sent:
             (x1, y1), (x2, y2) = _place(*sent[event.number, event.node]), _place(step, event.node)
