@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from causeway.analysis import store
 from causeway.bridge.errors import UserError, unknown
+from causeway.cli.build import prepare
 from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.parameters import make_params, parse_settings
@@ -31,6 +32,7 @@ def run_study(
         raise UserError("--record and --spark do not go together; record single runs without --spark")
     network = study.network(make_params(study, points[0]), seed)
     jobs = campaign.plan(name, choose_engine(study, engine, network), points, seed, reps, cap)
+    prepare(jobs[0].engine, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)
