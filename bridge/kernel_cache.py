@@ -37,6 +37,8 @@ def use_kernel_cache(top: Path = TOP) -> None:
 def state_of_kernels(top: Path) -> str:
     """A digest of every file that has to do with numba."""
     digest = hashlib.blake2b(digest_size=8)
+    contract = top / "proto" / "causeway.proto"  # kernels take their constants from it
+    digest.update(contract.read_bytes() if contract.exists() else b"")
     for folder in FOLDERS:
         for path in sorted((top / folder).rglob("*.py")):
             text = path.read_bytes()

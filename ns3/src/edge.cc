@@ -17,23 +17,23 @@ Edge::Edge(Client &bridge) : bridge_(bridge), broadcasts_(bridge.setup().workloa
         due_.push({faults.time_ps[i],
                    FAILURE,
                    numbered_++,
-                   {ACT_NODE, 0, faults.node[i], faults.up[i], 0, faults.time_ps[i], 0}});
+                   {Act::NODE, 0, faults.node[i], faults.up[i], 0, faults.time_ps[i], 0}});
     }
 }
 
 Reports Edge::reports() {
     return {
         .arrival =
-            [this](int node, int64_t packet, Interface interface) {
-                if (world_->is_up(node)) tell(ARRIVAL, node, packet, interface);
+            [this](int node, int64_t packet, Interface::Value interface) {
+                if (world_->is_up(node)) tell(Kind::ARRIVAL, node, packet, interface);
             },
-        .lost = [this](int node, int64_t packet, Interface interface) { tell(LOST, node, packet, interface); },
+        .lost = [this](int node, int64_t packet, Interface::Value interface) { tell(Kind::LOST, node, packet, interface); },
         .station = [this](int node, int station,
-                          Point p) { tell(STATION, node, pack_position(millimetres(p.x), millimetres(p.y)), station); },
+                          Point p) { tell(Kind::STATION, node, pack_position(millimetres(p.x), millimetres(p.y)), station); },
     };
 }
 
-void Edge::tell(Kind kind, int32_t node, int64_t ref, int32_t arg) {
+void Edge::tell(Kind::Value kind, int32_t node, int64_t ref, int32_t arg) {
     bridge_.event(kind, simulator_->now_ps(), node, ref, arg);
 }
 
@@ -76,7 +76,7 @@ void Edge::finish(int64_t next_ps) {
 
 void Edge::add(const Action &action) {
     check_node(action.node, "the protocol acts for");
-    due_.push({action.time_ps, action.kind == SET_TIMER ? TIMER_DUE : ACTION, numbered_++, action});
+    due_.push({action.time_ps, action.kind == Act::SET_TIMER ? TIMER_DUE : ACTION, numbered_++, action});
 }
 
 void Edge::check_node(int32_t node, const std::string &who) const {
@@ -96,36 +96,36 @@ void Edge::do_next(int64_t now_ps) {
     }
     check_node(broadcasts_.node, "the workload broadcasts from");
     if (world_->is_up(broadcasts_.node)) {
-        tell(BROADCAST, broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
+        tell(Kind::BROADCAST, broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
     }
     broadcasts_.next();
 }
 
 void Edge::do_action(const Action &action, int64_t now_ps) {
     switch (action.kind) {
-        case SEND:
-            world_->send(action.node, static_cast<Interface>(action.interface), action.ref, action.peer,
+        case Act::SEND:
+            world_->send(action.node, static_cast<Interface::Value>(action.interface), action.ref, action.peer,
                          action.size_bytes);
             break;
-        case SET_TIMER: {
+        case Act::SET_TIMER: {
             const auto cancelled = cancelled_.find(action.ref);
             const bool fires = cancelled == cancelled_.end() || now_ps < cancelled->second;
             if (cancelled != cancelled_.end()) cancelled_.erase(cancelled);
-            if (fires && world_->is_up(action.node)) tell(TIMER, action.node, action.ref, 0);
+            if (fires && world_->is_up(action.node)) tell(Kind::TIMER, action.node, action.ref, 0);
             break;
         }
-        case CANCEL_TIMER:
+        case Act::CANCEL_TIMER:
             cancelled_[action.ref] = now_ps;
             break;
-        case ACT_NODE: {
+        case Act::NODE: {
             check_node(action.node, "a failure is scripted for");
             const bool up = action.peer != 0;
             if (world_->is_up(action.node) == up) break;
             world_->set_up(action.node, up);
-            tell(NODE, action.node, 0, up);
+            tell(Kind::NODE, action.node, 0, up);
             break;
         }
-        case RECORD:
+        case Act::RECORD:
             break;  // this engine writes no result files of its own
     }
 }

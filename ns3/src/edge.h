@@ -40,7 +40,7 @@ class Edge {
     void do_next(int64_t now_ps);
     void do_action(const Action &action, int64_t now_ps);
     void finish(int64_t next_ps);
-    void tell(Kind kind, int32_t node, int64_t ref, int32_t arg);
+    void tell(Kind::Value kind, int32_t node, int64_t ref, int32_t arg);
 
     Client &bridge_;
     World *world_ = nullptr;

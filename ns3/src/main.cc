@@ -13,13 +13,13 @@
 namespace {
 
 causeway::Plan plan_of(const causeway::Setup &setup) {
-    using causeway::column;
+    using causeway::numbers;
     const causeway::MobileNetwork &network = setup.mobile_network();
     causeway::Plan plan;
     plan.seed = setup.seed();
-    const auto x_mm = column<int32_t>(network.station_x_mm()), y_mm = column<int32_t>(network.station_y_mm());
+    const auto x_mm = numbers<int32_t>(network.station_x_mm()), y_mm = numbers<int32_t>(network.station_y_mm());
     for (size_t i = 0; i < x_mm.size(); ++i) plan.stations.push_back({x_mm[i] / 1000.0, y_mm[i] / 1000.0});
-    const auto from = column<int32_t>(network.wire_from()), to = column<int32_t>(network.wire_to());
+    const auto from = numbers<int32_t>(network.wire_from()), to = numbers<int32_t>(network.wire_to());
     for (size_t i = 0; i < from.size(); ++i) plan.wires.emplace_back(from[i], to[i]);
     plan.hosts = network.hosts();
     plan.reach_m = network.cell_radius_mm() / 1000.0;

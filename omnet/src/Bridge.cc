@@ -93,26 +93,26 @@ void Bridge::finish() {
 
 void Bridge::apply(const Action &action) {
     switch (action.kind) {
-        case SEND:
+        case Act::SEND:
             stateOf(action.node);
             (new SendEvent(action))->scheduleAt(action.time_ps);
             break;
-        case SET_TIMER: {
+        case Act::SET_TIMER: {
             stateOf(action.node);
             TimerEvent *timer = new TimerEvent(action.ref, action.node);
             timers_[action.ref] = timer;
             timer->scheduleAt(action.time_ps);
             break;
         }
-        case CANCEL_TIMER:
+        case Act::CANCEL_TIMER:
             cancelTimer(action.ref, action.time_ps);
             break;
-        case ACT_NODE:
+        case Act::NODE:
             stateOf(action.node);
             faulty_ = true;
             (new NodeEvent(action.node, action.peer != 0))->scheduleAt(action.time_ps);
             break;
-        case RECORD:
+        case Act::RECORD:
             record(action);
             break;
         default:
@@ -152,14 +152,14 @@ void Bridge::scheduleBroadcast() {
 }
 
 void Bridge::broadcastDue() {
-    emit(BROADCAST, broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
+    emit(Kind::BROADCAST, broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
     broadcasts_.next();
     scheduleBroadcast();
 }
 
 void Bridge::timerDue(TimerEvent *timer) {
     timers_.erase(timer->timer);
-    emit(TIMER, timer->node, timer->timer, 0);
+    emit(Kind::TIMER, timer->node, timer->timer, 0);
 }
 
 void Bridge::sendDue(const Action &action) {
@@ -174,7 +174,7 @@ void Bridge::nodeDue(int node, bool up) {
     if (state.up == up) return;
     state.up = up;
     if (!up) ++state.failures;
-    tell(NODE, node, 0, up);
+    tell(Kind::NODE, node, 0, up);
     cContextSwitcher context(state.handler->component());
     state.handler->onNode(up);
 }

@@ -60,10 +60,10 @@ class Bridge {
     int nodes() const { return static_cast<int>(nodes_.size()); }
 
     // ---- events, told at the current simulation time; a node that is down sees nothing ------------------------------
-    void emitArrival(int node, int64_t packet, int interface) { emit(ARRIVAL, node, packet, interface); }
-    void emitLost(int node, int64_t packet, int interface) { emit(LOST, node, packet, interface); }
+    void emitArrival(int node, int64_t packet, int interface) { emit(Kind::ARRIVAL, node, packet, interface); }
+    void emitLost(int node, int64_t packet, int interface) { emit(Kind::LOST, node, packet, interface); }
     void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
-        emit(STATION, node, pack_position(x_mm, y_mm), station);
+        emit(Kind::STATION, node, pack_position(x_mm, y_mm), station);
     }
 
     // ---- the state of nodes -----------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ class Bridge {
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
 
-    void emit(Kind kind, int node, int64_t ref, int arg) {
+    void emit(Kind::Value kind, int node, int64_t ref, int arg) {
         if (node >= 0 && !nodes_[node].up) return;
         tell(kind, node, ref, arg);
     }
-    void tell(Kind kind, int node, int64_t ref, int arg) {
+    void tell(Kind::Value kind, int node, int64_t ref, int arg) {
         client_->event(kind, omnetpp::simTime().raw(), node, ref, arg);
         free_until_ps_ = 0;
     }
