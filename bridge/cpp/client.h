@@ -93,6 +93,17 @@ class Client {
     // The end of the window sent last: actions take effect at or after it.
     int64_t window_end_ps() const { return window_end_ps_; }
 
+    // Why `step` said END before the simulator went on to next_ps, and when the run was over.
+    struct Ended {
+        End::Value why;
+        int64_t at_ps;
+    };
+    Ended ended(int64_t next_ps, int64_t now_ps) const {
+        if (stopped_) return {End::STOPPED, now_ps};
+        if (next_ps == kNever) return {End::NOTHING_LEFT, now_ps};
+        return {End::DURATION_OVER, setup_.duration_ps()};
+    }
+
     struct Measured {
         std::string module, name;
         double value;

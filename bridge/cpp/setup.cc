@@ -49,8 +49,8 @@ void check_instants(const std::string &what, const std::string &column) {
 }
 
 void check_node(const std::string &what, int32_t node, int32_t nodes) {
-    if (nodes == 0) return check_range<int64_t>("a node of a simulator's own network", node, 0, Constant::MOST_NODES - 1);
-    if (node < 0 || node >= nodes) refuse(what + " node " + text(int64_t{node}) + "; the network has nodes 0 to " + text(int64_t{nodes} - 1));
+    const int64_t last = (nodes > 0 ? nodes : Constant::MOST_NODES) - 1;
+    if (node < 0 || node > last) refuse(what + " node " + text(int64_t{node}) + "; the network has nodes 0 to " + text(last));
 }
 
 // A table of quantiles: as long as engines read, and never falling.
@@ -69,7 +69,7 @@ void check_quantiles(const std::string &what, const std::string &column, double 
 constexpr double kPsPerNs = 1000;
 constexpr double kMostExponential = 64;  // a unit exponential is beyond it once in 10^27 draws
 
-void check_segments(const Workload &w, int32_t nodes) {
+void check_segments(const Workload &w) {
     const auto mean_ns = numbers<double>(w.segment_mean_ns()), share = numbers<double>(w.segment_hot_share());
     const auto hot = numbers<int32_t>(w.segment_hot_nodes());
     if (mean_ns.empty()) return;
@@ -79,31 +79,27 @@ void check_segments(const Workload &w, int32_t nodes) {
     const double longest = at<double>(w.exponential_quantiles(), Constant::QUANTILE_BINS);
     const double most_ns = std::floor(static_cast<double>(latest_ps()) / kPsPerNs / std::max(1.0, longest));
     for (size_t i = 0; i < mean_ns.size(); ++i) {
-        check_range<double>("the mean time between broadcasts, in ns,", mean_ns[i], 0, most_ns);
+        if (mean_ns[i] != 0) check_range<double>("the mean time between broadcasts, in ns,", mean_ns[i], 1, most_ns);  // whole ns
         check_range<double>("the share of broadcasts from hot nodes", share[i], 0, 1);
         check_range<int64_t>("the number of hot nodes", hot[i], 0, w.nodes());
-        if (mean_ns[i] == 0) continue;
-        if (w.nodes() == 0) refuse("the workload has broadcasts but no nodes");
-        check_node("the workload broadcasts from", w.first_node() + w.nodes() - 1, nodes);
+        if (mean_ns[i] > 0 && w.nodes() == 0) refuse("the workload has broadcasts but no nodes");
     }
 }
 
-void check_workload(const Workload &w, int32_t nodes) {
+void check_workload(const Workload &w) {
     check_range<int64_t>("the first node of the workload", w.first_node(), 0, Constant::MOST_NODES);
     check_range<int64_t>("the number of nodes of the workload", w.nodes(), 0, Constant::MOST_NODES);
     check_range<int64_t>("the number of broadcasts", w.messages(), 0, std::numeric_limits<int64_t>::max());
     check_range<int64_t>("the size of a broadcast", w.size_bytes(), 0, std::numeric_limits<int32_t>::max());
     check_instants("a broadcast of the script", w.script_time_ps());
-    for (const int32_t node : numbers<int32_t>(w.script_node())) check_node("the workload broadcasts from", node, nodes);
     for (const int32_t size : numbers<int32_t>(w.script_size())) {
         check_range<int64_t>("the size of a broadcast", size, 0, std::numeric_limits<int32_t>::max());
     }
-    if (w.script_time_ps().empty()) check_segments(w, nodes);
+    if (w.script_time_ps().empty()) check_segments(w);
 }
 
-void check_faults(const Faults &faults, int32_t nodes) {
+void check_faults(const Faults &faults) {
     check_instants("a scripted failure", faults.time_ps());
-    for (const int32_t node : numbers<int32_t>(faults.node())) check_node("a failure is scripted for", node, nodes);
     for (const uint8_t up : numbers<uint8_t>(faults.up())) check_range<int64_t>("up", up, 0, 1);
 }
 
@@ -155,8 +151,18 @@ void check_setup(const Setup &setup) {
     check_time("the duration", setup.duration_ps());
     if (setup.has_abstract_network()) check_abstract(setup.abstract_network());
     if (setup.has_mobile_network()) check_mobile(setup.mobile_network());
-    check_workload(setup.workload(), nodes_of(setup));
-    check_faults(setup.faults(), nodes_of(setup));
+    check_workload(setup.workload());
+    check_faults(setup.faults());
+    check_nodes(setup, nodes_of(setup));
+}
+
+void check_nodes(const Setup &setup, int32_t nodes) {
+    const Workload &w = setup.workload();
+    for (const int32_t node : numbers<int32_t>(w.script_node())) check_node("the workload broadcasts from", node, nodes);
+    for (const double mean_ns : numbers<double>(w.segment_mean_ns())) {
+        if (mean_ns > 0) check_node("the workload broadcasts from", w.first_node() + w.nodes() - 1, nodes);
+    }
+    for (const int32_t node : numbers<int32_t>(setup.faults().node())) check_node("a failure is scripted for", node, nodes);
 }
 
 // ---- answers ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ int32_t nodes_of(const Setup &setup);
 // Throws Refused unless every number of the setup means something and every column can be read to its end.
 void check_setup(const Setup &setup);
 
+// Throws Refused if the workload or the failures name a node that is not among so many (0: nobody knows how many).
+void check_nodes(const Setup &setup, int32_t nodes);
+
 // Checks answers of the controller, row by row.
 class AnswerCheck {
   public:

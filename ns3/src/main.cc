@@ -4,7 +4,6 @@
 
 #include <exception>
 
-#include "bridge/cpp/client.h"
 #include "edge.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -37,18 +36,17 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
 }  // namespace
 
 int main() {
-    causeway::Client bridge;
-    const causeway::Setup &setup = bridge.hello("ns3", "ns-3.44");
+    causeway::Edge edge;
+    const causeway::Setup &setup = edge.hello("ns3", "ns-3.44");
     try {
         if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 edge builds mobile networks only");
         const auto simulator = causeway::SteppedSimulator::install();
         ns3::RngSeedManager::SetSeed(1);
         ns3::RngSeedManager::SetRun(setup.seed());
-        causeway::Edge edge(bridge);
         causeway::World world(plan_of(setup), edge.reports());
         edge.run(world, *simulator);
     } catch (const std::exception &error) {
-        bridge.fail(error.what());
+        edge.fail(error.what());
     }
     return 0;  // the process ends here: tearing ns-3 down by hand would only take time
 }
