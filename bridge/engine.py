@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from causeway.bridge.edges import Edge
 from causeway.bridge.events import Actions, Window
 from causeway.bridge.network import Network
+from causeway.bridge.schema import words
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ class RunSpec:
     """How long either side waits for the other before it calls it dead."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What only this engine understands (e.g. another omnetpp.ini)."""
+
+
+NOTHING_LEFT = words("End", "NOTHING_LEFT")
+DURATION_OVER = words("End", "DURATION_OVER")
+STOPPED = words("End", "STOPPED")
+"""Why a run ended."""
 
 
 @dataclass(frozen=True)

@@ -6,74 +6,80 @@ no Python object per event. The canonical order of events is (time, kind, node, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-U8 = NDArray[np.uint8]
+from causeway.bridge.schema import DeclaredEnum, constant, declared, may_lack, table
+
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-BROADCAST_PEER = -1
-"""`peer` of a SEND that goes to everyone the interface reaches."""
+# What each of them means is said where they are declared, in proto/causeway.proto.
+BROADCAST_PEER = constant("BROADCAST_PEER")
+TOPICS = constant("TOPICS")
+FOREVER = constant("FOREVER")
+IGNORED = constant("IGNORED")
 
 
-TOPICS = 16
-"""Packets can have a topic, 1 to 15, that says what they are about; 0 says nothing."""
-FOREVER = (1 << 63) - 1
-"""A patience without an end: the node never does anything about packets of that topic."""
-IGNORED = -1
-"""More than that, and for good: it does not learn from them either, so nobody need tell it of them."""
-
-
-class Kind(IntEnum):
+class Kind(DeclaredEnum):
     """Kinds of events, in canonical order of ties."""
 
-    NODE = 0
-    """A node went down or came up. arg: 1 up, 0 down."""
-    STATION = 1
-    """A node moved. arg: nearest station or -1 (in no cell); ref: position, see `pack_position`."""
-    ARRIVAL = 2
-    """A packet arrived. ref: packet; arg: interface."""
-    LOST = 3
-    """The engine knows that `node` will not get a packet (node -1: nobody will). ref: packet; arg: interface."""
-    TIMER = 4
-    """A timer is due. ref: timer."""
-    BROADCAST = 5
-    """The workload asks `node` to broadcast. ref: number of the broadcast in the run; arg: payload bytes."""
+    _ignore_ = "name number"
+    for name, number in declared("Kind"):
+        locals()[name] = number
 
 
-class Act(IntEnum):
+class Act(DeclaredEnum):
     """Kinds of actions."""
 
-    SEND = 0
-    """ref: packet; peer: destination or BROADCAST_PEER; size_bytes; interface."""
-    SET_TIMER = 1
-    """ref: timer id (fresh for every setting); time_ps: when it is due."""
-    CANCEL_TIMER = 2
-    """ref: timer id. A timer due before the action takes effect still fires."""
-    NODE = 3
-    """peer: 1 up, 0 down."""
-    RECORD = 4
-    """ref: bits of a float64; peer: channel. For engines that write result files of their own."""
+    _ignore_ = "name number"
+    for name, number in declared("Act"):
+        locals()[name] = number
 
 
-@dataclass(slots=True)  # not frozen: that would double the time it takes to make one, and there is one for each frame
+EVENT = table("Window", "events")
+"""A row of a window."""
+ROW = table("Actions", "actions")
+"""A row of an answer."""
+COLUMNS: tuple[str, ...] = ROW.names or ()
+"""Of actions."""
+
+T = TypeVar("T")
+
+
+def _with_columns(message: str, row: np.dtype) -> Callable[[type[T]], type[T]]:
+    """Gives a class one attribute for each column of the contract; those that may lack by name only, None if they do.
+
+    Not frozen: that would double the time it takes to make one, and there is one for each frame.
+    """
+
+    def made(cls: type[T]) -> type[T]:
+        own = cls.__annotations__
+        first = {name: kind for name, kind in own.items() if not hasattr(cls, name)}
+        cls.__annotations__ = {**first, **dict.fromkeys(row.names or (), "NDArray[Any]"), **own}
+        for name in may_lack(message) & set(row.names or ()):
+            setattr(cls, name, field(default=None, kw_only=True))
+        return dataclass(slots=True)(cls)
+
+    return made
+
+
+@_with_columns("Window", EVENT)
 class Window:
     """The events of one stretch of simulated time, in canonical order."""
 
     number: int
     end_ps: int
     reply: bool
-    kind: U8
-    time_ps: I64
-    node: I32
-    ref: I64
-    arg: I32
+
+    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, arg and what else the contract says
+
+        def __init__(self, number: int, end_ps: int, reply: bool, *columns: Any, **named: Any) -> None: ...
+        def __getattr__(self, name: str) -> NDArray[Any]: ...
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -92,32 +98,24 @@ class Patience(NamedTuple):
     patience_ps: int
 
 
-@dataclass(slots=True)
+@_with_columns("Actions", ROW)
 class Actions:
     """What a protocol does about one window."""
 
-    kind: U8
-    time_ps: I64
-    node: I32
-    ref: I64
-    peer: I32
-    size_bytes: I32
-    interface: U8
     stop: bool = False
-    topic: U8 | None = None
-    """Of what is sent; None: 0 everywhere."""
     patience: tuple[Patience, ...] = ()
+
+    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, peer, size_bytes, interface and what else ...
+
+        def __init__(self, *columns: Any, **named: Any) -> None: ...
+        def __getattr__(self, name: str) -> NDArray[Any]: ...
 
     def __len__(self) -> int:
         return len(self.kind)
 
 
-ROW = np.dtype([
-    ("kind", "u1"), ("time_ps", "i8"), ("node", "i4"), ("ref", "i8"), ("peer", "i4"), ("size_bytes", "i4"),
-    ("interface", "u1"), ("topic", "u1"),
-])  # fmt: skip
-COLUMNS: tuple[str, ...] = ROW.names or ()
-"""Of actions."""
+PAD = tuple((0,) * (len(COLUMNS) - given) for given in range(len(COLUMNS) + 1))
+"""`PAD[n]`: what a row of `ActionRows` goes on with after its first n numbers, if the rest means nothing to it."""
 
 
 class ActionRows(Actions):
@@ -146,9 +144,9 @@ class ActionRows(Actions):
 
 
 def column(actions: Actions, name: str) -> NDArray[Any]:
-    """One of COLUMNS; the topics, too, where there are none."""
+    """One of COLUMNS; zeros where it lacks."""
     found = getattr(actions, name)
-    return np.zeros(len(actions), np.uint8) if found is None else found
+    return np.zeros(len(actions), ROW[name]) if found is None else found
 
 
 def joined(parts: Sequence[Actions]) -> Actions:
@@ -167,7 +165,7 @@ def no_actions(stop: bool = False) -> Actions:
     """An empty answer."""
     return Actions(
         np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64),
-        np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), stop,
+        np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), stop=stop,
     )  # fmt: skip
 
 

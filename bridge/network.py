@@ -30,9 +30,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from causeway.bridge.random import QUANTILE_BINS
+from causeway.bridge.schema import pb
 from causeway.bridge.workload import Faults, Workload
 
-WIRELESS, WIRE, WIRELESS_TCP = 0, 1, 2
+WIRELESS: int = pb.Interface.WIRELESS
+WIRE: int = pb.Interface.WIRE
+WIRELESS_TCP: int = pb.Interface.WIRELESS_TCP
 MS_NS = 1_000_000.0
 
 

@@ -11,15 +11,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-QUANTILE_BINS = 1 << 14
+from causeway.bridge.schema import constant, pb
+
+QUANTILE_BINS = constant("QUANTILE_BINS")
 """A table has this many bins, one more points. The tails end at half a bin: about 4.0 standard deviations."""
 
-STREAM_DELAY = 1
-STREAM_LOSS = 2
-STREAM_INTERVAL = 3
-STREAM_SENDER = 4
-STREAM_HOT = 5
-STREAM_PROTOCOL = 16
+STREAM_DELAY: int = pb.RandomStream.DELAY
+STREAM_LOSS: int = pb.RandomStream.LOSS
+STREAM_INTERVAL: int = pb.RandomStream.INTERVAL
+STREAM_SENDER: int = pb.RandomStream.SENDER
+STREAM_HOT: int = pb.RandomStream.HOT
+STREAM_PROTOCOL: int = pb.RandomStream.PROTOCOL
 """Streams from here on are the protocols' own."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

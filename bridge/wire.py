@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,54 @@ from google.protobuf.message import DecodeError
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import COLUMNS, ROW, ActionRows, Actions, Patience, Window
+from causeway.bridge.events import ActionRows, Actions, Patience, Window
 from causeway.bridge.network import AbstractNetwork, MobileNetwork
-from causeway.bridge.schema import CONTRACT, pb, schema_sha256
+from causeway.bridge.schema import CONTRACT, column_type, may_lack, pb, schema_sha256, table
 from causeway.bridge.workload import Faults, Workload, WorkloadTables
 
-_U8, _I32, _I64 = np.dtype("<u1"), np.dtype("<i4"), np.dtype("<i8")
+_PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
+    "|u1": bytes,
+    "<i4": lambda values: array("i", values).tobytes(),
+    "<i8": lambda values: array("q", values).tobytes(),
+    "<f8": lambda values: array("d", values).tobytes(),
+}
+"""Plain numbers as the bytes of a column, by its type: quicker than numpy where there are few."""
+
+
+class _Table:
+    """How one table of a message goes between numpy and the wire."""
+
+    def __init__(self, message: str, name: str) -> None:
+        dtype = table(message, name)
+        self.columns = [(column, dtype[column], column in may_lack(message)) for column in dtype.names or ()]
+        self.packers = [(column, _PACK[dtype[column].str]) for column in dtype.names or ()]
+
+    def put(self, message: Any, source: Any) -> None:
+        """From the attributes of `source`."""
+        for name, dtype, lacks in self.columns:
+            values = getattr(source, name)
+            if not (lacks and values is None):
+                setattr(message, name, np.asarray(values, dtype).tobytes())
+
+    def put_rows(self, message: Any, rows: Any) -> None:
+        """From rows of plain numbers, which may end before columns that may lack."""
+        for (name, pack), values in zip(self.packers, zip(*rows, strict=True), strict=False):
+            setattr(message, name, pack(values))
+
+    def take(self, message: Any) -> dict[str, Any]:
+        """The columns as arrays that look into the message's bytes; ValueError if they are no table."""
+        found: dict[str, Any] = {}
+        for name, dtype, lacks in self.columns:
+            data = getattr(message, name)
+            found[name] = None if lacks and not data else np.frombuffer(data, dtype)
+        rows = len(found[self.columns[0][0]])
+        for name, values in found.items():
+            if values is not None and len(values) != rows:
+                raise ValueError(f"column {name} has {len(values)} rows, not {rows}")
+        return found
+
+
+_EVENTS, _ACTIONS, _PROMISES = _Table("Window", "events"), _Table("Actions", "actions"), _Table("Actions", "promises")
 
 
 def decode(data: bytes) -> Any:
@@ -34,22 +76,11 @@ def decode(data: bytes) -> Any:
 def window(message: Any) -> Window:
     """A protobuf Window as columns; the arrays look into the message's bytes."""
     try:
-        result = Window(
-            message.number,
-            message.end_ps,
-            message.reply,
-            np.frombuffer(message.kind, _U8),
-            np.frombuffer(message.time_ps, _I64),
-            np.frombuffer(message.node, _I32),
-            np.frombuffer(message.ref, _I64),
-            np.frombuffer(message.arg, _I32),
-        )
-    except ValueError:
-        raise RunError(f"window {message.number} is damaged: a column does not hold whole numbers") from None
-    rows = len(result.kind)
-    if not rows == len(result.time_ps) == len(result.node) == len(result.ref) == len(result.arg):
-        raise RunError(f"window {message.number} is damaged: its columns differ in length")
-    return result
+        columns = _EVENTS.take(message)
+    except ValueError as error:
+        whole = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
+        raise RunError(f"window {message.number} is damaged: {whole}") from None
+    return Window(message.number, message.end_ps, message.reply, **columns)
 
 
 def finish(message: Any) -> Finish:
@@ -82,11 +113,7 @@ def encode_window(window: Window) -> bytes:
     frame = pb.Frame()
     w = frame.window
     w.number, w.end_ps, w.reply = window.number, window.end_ps, window.reply
-    w.kind = _bytes(window.kind, _U8)
-    w.time_ps = _bytes(window.time_ps, _I64)
-    w.node = _bytes(window.node, _I32)
-    w.ref = _bytes(window.ref, _I64)
-    w.arg = _bytes(window.arg, _I32)
+    _EVENTS.put(w, window)
     return frame.SerializeToString()
 
 
@@ -102,46 +129,19 @@ def encode_actions(number: int, actions: Actions) -> bytes:
         a.stop = True
     if isinstance(actions, ActionRows):
         if actions.rows:
-            _put_rows(a, actions.rows)
+            _ACTIONS.put_rows(a, actions.rows)
     elif len(actions):
-        a.kind = _bytes(actions.kind, _U8)
-        a.time_ps = _bytes(actions.time_ps, _I64)
-        a.node = _bytes(actions.node, _I32)
-        a.ref = _bytes(actions.ref, _I64)
-        a.peer = _bytes(actions.peer, _I32)
-        a.size_bytes = _bytes(actions.size_bytes, _I32)
-        a.interface = _bytes(actions.interface, _U8)
-        if actions.topic is not None:
-            a.topic = _bytes(actions.topic, _U8)
+        _ACTIONS.put(a, actions)
     a.SetInParent()
     if actions.patience:
-        node, topic, patience_ps = zip(*actions.patience, strict=True)
-        a.patient_node, a.patient_topic = _bytes(node, _I32), _bytes(topic, _U8)
-        a.patience_ps = _bytes(patience_ps, _I64)
+        _PROMISES.put_rows(a, actions.patience)
     return frame.SerializeToString()
-
-
-def _put_rows(a: Any, rows: list[tuple[int, ...]]) -> None:
-    kind, time_ps, node, ref, peer, size_bytes, interface, topic = zip(*rows, strict=True)
-    a.kind, a.interface, a.topic = bytes(kind), bytes(interface), bytes(topic)
-    a.time_ps, a.ref = array("q", time_ps).tobytes(), array("q", ref).tobytes()
-    a.node, a.peer, a.size_bytes = (
-        array("i", node).tobytes(),
-        array("i", peer).tobytes(),
-        array("i", size_bytes).tobytes(),
-    )
 
 
 def actions(message: Any) -> Actions:
     """A protobuf Actions as columns."""
-    columns: dict[str, Any] = {name: np.frombuffer(getattr(message, name), ROW[name]) for name in COLUMNS}
-    promises = zip(
-        np.frombuffer(message.patient_node, _I32).tolist(), np.frombuffer(message.patient_topic, _U8).tolist(),
-        np.frombuffer(message.patience_ps, _I64).tolist(), strict=True,
-    )  # fmt: skip
-    if not message.topic:
-        columns["topic"] = None
-    return Actions(**columns, stop=message.stop, patience=tuple(Patience(*p) for p in promises))
+    promises = zip(*(column.tolist() for column in _PROMISES.take(message).values()), strict=True)
+    return Actions(**_ACTIONS.take(message), stop=message.stop, patience=tuple(Patience(*p) for p in promises))
 
 
 def encode_error(what: str) -> bytes:
@@ -179,37 +179,32 @@ def _put_workload(message: Any, workload: Workload) -> None:
     message.first_node, message.nodes = workload.first_node, workload.nodes
     message.messages, message.size_bytes = workload.messages, workload.size_bytes
     if workload.script is not None and len(workload.script.time_ps):
-        message.script_time_ps = _bytes(workload.script.time_ps, _I64)
-        message.script_node = _bytes(workload.script.node, _I32)
-        message.script_size = _bytes(workload.script.size_bytes, _I32)
+        script = workload.script
+        _put(message, script_time_ps=script.time_ps, script_node=script.node, script_size=script.size_bytes)
         return
     tables = WorkloadTables.of(workload)
-    message.segment_start_ps = _bytes(tables.start_ps, _I64)
-    message.segment_mean_ns = _bytes(tables.mean_ns, np.dtype("<f8"))
-    message.segment_hot_share = _bytes(tables.hot_share, np.dtype("<f8"))
-    message.segment_hot_nodes = _bytes(tables.hot_nodes, _I32)
-    message.exponential_quantiles = _bytes(tables.exponential, np.dtype("<f8"))
+    _put(
+        message, segment_start_ps=tables.start_ps, segment_mean_ns=tables.mean_ns, segment_hot_share=tables.hot_share,
+        segment_hot_nodes=tables.hot_nodes, exponential_quantiles=tables.exponential,
+    )  # fmt: skip
 
 
 def _put_faults(message: Any, faults: Faults) -> None:
-    message.time_ps = _bytes(faults.time_ps, _I64)
-    message.node = _bytes(faults.node, _I32)
-    message.up = _bytes(faults.up, _U8)
+    _put(message, time_ps=faults.time_ps, node=faults.node, up=faults.up)
 
 
 def _put_abstract(message: Any, network: AbstractNetwork) -> None:
     message.nodes = network.nodes
-    message.delay_quantiles_ns = _bytes(network.delay_quantiles_ns, np.dtype("<f8"))
+    _put(message, delay_quantiles_ns=network.delay_quantiles_ns)
     message.loss = network.loss
     message.send_ps, message.send_ps_per_byte = network.send_ps, network.send_ps_per_byte
     message.recv_ps = network.recv_ps
 
 
 def _put_mobile(message: Any, network: MobileNetwork) -> None:
-    message.station_x_mm = _bytes([x for x, _ in network.station_xy_mm], _I32)
-    message.station_y_mm = _bytes([y for _, y in network.station_xy_mm], _I32)
-    message.wire_from = _bytes([a for a, _ in network.wires], _I32)
-    message.wire_to = _bytes([b for _, b in network.wires], _I32)
+    x_mm, y_mm = [x for x, _ in network.station_xy_mm], [y for _, y in network.station_xy_mm]
+    _put(message, station_x_mm=x_mm, station_y_mm=y_mm)
+    _put(message, wire_from=[a for a, _ in network.wires], wire_to=[b for _, b in network.wires])
     for name in (
         "hosts", "cell_radius_mm", "wire_bps", "wire_delay_ps", "radio", "radio_bps", "speed_mm_s", "covered_only",
         "position_every_ps", "host_tcp",
@@ -217,5 +212,7 @@ def _put_mobile(message: Any, network: MobileNetwork) -> None:
         setattr(message, name, getattr(network, name))
 
 
-def _bytes(column: Any, dtype: np.dtype) -> bytes:
-    return np.asarray(column, dtype).tobytes()
+def _put(message: Any, **columns: Any) -> None:
+    """Fills columns, in the types that the contract declares."""
+    for name, values in columns.items():
+        setattr(message, name, np.asarray(values, column_type(message.DESCRIPTOR.name, name)).tobytes())

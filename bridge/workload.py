@@ -25,8 +25,10 @@ from causeway.bridge.random import (
     round_ns_to_ps,
     unit,
 )
+from causeway.bridge.schema import constant
 
 NEVER = np.iinfo(np.int64).max
+LATEST_PS = constant("LATEST_PS")
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ def next_broadcast(seed, index, now_ps, first_node, nodes, start_ps, mean_ns, ho
             return NEVER, 0
         time_ps = end_ps
         segment += 1
+    if time_ps > LATEST_PS:
+        return NEVER, 0
     among = nodes
     if hot_nodes[segment] > 0 and unit(draw(seed, STREAM_HOT, index, 0)) < hot_share[segment]:
         among = np.int64(hot_nodes[segment])

@@ -13,6 +13,7 @@ import typer.main
 
 from causeway.analysis import schema
 from causeway.bridge import engines, events
+from causeway.bridge.schema import comments
 from causeway.cli.main import app
 from causeway.studies import registry
 from causeway.studies.study import Study
@@ -58,13 +59,9 @@ def _study(study: Study) -> str:
 
 
 def _kinds(enum: type[IntEnum]) -> str:
-    """Name and docstring of every member (the string below it in the source)."""
-    lines = [line.strip() for line in inspect.getsource(enum).splitlines()]
-    rows = []
-    for member in enum:
-        at = next(i for i, line in enumerate(lines) if line.startswith(f"{member.name} ="))
-        rows.append(f"- `{member.name}` ({member.value}): {lines[at + 1].strip(chr(34))}")
-    return "\n".join(rows)
+    """Every member and what the contract says of it."""
+    said = comments(enum.__name__)
+    return "\n".join(f"- `{member.name}` ({member.value}): {said[member.name]}" for member in enum)
 
 
 def _tables() -> str:

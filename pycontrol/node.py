@@ -27,6 +27,7 @@ from causeway.bridge.events import (
     FOREVER,
     IGNORED,
     NO_ACTIONS,
+    PAD,
     TOPICS,
     Act,
     ActionRows,
@@ -180,7 +181,7 @@ class PerNode(Protocol):
         if copies is None or interface == 0:
             self._ages.append((self.now_ps, packet))
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic))
+        self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic, *PAD[8]))
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         if not 0 < topic < TOPICS:
@@ -200,18 +201,18 @@ class PerNode(Protocol):
         self.timers[(node, key)] = timer
         self._due[timer] = (node, key)
         due_ps = self.now_ps + self.context.reaction_ps + delay_ps
-        self._act((SET_TIMER, due_ps, node, timer, 0, 0, 0, 0))
+        self._act((SET_TIMER, due_ps, node, timer, *PAD[4]))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         timer = self.timers.pop((node, key), None)
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
-            self._act((CANCEL_TIMER, effect_ps, node, timer, 0, 0, 0, 0))
+            self._act((CANCEL_TIMER, effect_ps, node, timer, *PAD[4]))
 
     def switch(self, node: int, up: bool) -> None:
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SWITCH, effect_ps, node, 0, int(up), 0, 0, 0))
+        self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message

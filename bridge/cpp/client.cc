@@ -6,7 +6,7 @@ namespace causeway {
 
 const Setup &Client::hello(const std::string &engine, const std::string &engine_version) {
     Hello *hello = out_.mutable_hello();
-    hello->set_contract(kContract);
+    hello->set_contract(Constant::CONTRACT);
     hello->set_schema_sha256(kSchemaSha256);
     hello->set_engine(engine);
     hello->set_engine_version(engine_version);
@@ -14,12 +14,17 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
     channel_.receive(&in_);
     expect(Frame::kSetup, "the setup of the run");
     setup_.Swap(in_.mutable_setup());
-    if (setup_.contract() != kContract || setup_.schema_sha256() != kSchemaSha256) {
-        fail("this edge was built from contract " + std::to_string(kContract) + " (schema " + std::string(kSchemaSha256, 12) +
+    if (setup_.contract() != Constant::CONTRACT || setup_.schema_sha256() != kSchemaSha256) {
+        fail("this edge was built from contract " + std::to_string(int{Constant::CONTRACT}) + " (schema " + std::string(kSchemaSha256, 12) +
              "), the controller speaks contract " + std::to_string(setup_.contract()) + " (schema " +
              setup_.schema_sha256().substr(0, 12) + "); rebuild the edge");
     }
-    if (setup_.reaction_ps() <= 0) fail("the reaction time must be greater than 0");
+    try {
+        check_setup(setup_);
+    } catch (const Refused &refused) {
+        fail(refused.what());
+    }
+    check_.expect_nodes(nodes_of(setup_));
     window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds());
     return setup_;
 }
@@ -38,19 +43,23 @@ size_t Client::exchange(int64_t next_ps) {
     channel_.receive(&in_);
     expect(Frame::kActions, "the answer to a window");
     stopped_ = in_.actions().stop();
-    const size_t rows = check_actions();
-    take_topics(rows);
+    if (in_.actions().number() != window->number()) {
+        fail("the controller answered window " + std::to_string(in_.actions().number()) + " instead of " + std::to_string(window->number()));
+    }
+    try {
+        check_.check(in_.actions(), window_end_ps_);
+    } catch (const Refused &refused) {
+        fail(refused.what());
+    }
+    take_topics();
     take_promises();
-    return rows;
+    return in_.actions().kind().size();
 }
 
-void Client::take_topics(size_t rows) {
+void Client::take_topics() {
     const Actions &a = in_.actions();
-    if (a.topic().empty()) return;
-    if (a.topic().size() != rows) fail("the topics of the controller's answer are not as many as its actions");
-    for (size_t i = 0; i < rows; ++i) {
+    for (size_t i = 0, rows = a.topic().size(); i < rows; ++i) {
         const uint8_t topic = at<uint8_t>(a.topic(), i);
-        if (topic >= PatienceTable::kTopics) fail("there is no topic " + std::to_string(topic) + "; topics are 0 to 15");
         if (topic > 0) window_.patience().sent(at<int64_t>(a.ref(), i), topic);
     }
 }
@@ -58,45 +67,10 @@ void Client::take_topics(size_t rows) {
 void Client::take_promises() {
     const Actions &a = in_.actions();
     const size_t promises = a.patient_topic().size();
-    if (promises == 0) return;
-    if (a.patient_node().size() != promises * 4 || a.patience_ps().size() != promises * 8) {
-        fail("the promises of the controller's answer differ in length");
-    }
     for (size_t i = 0; i < promises; ++i) {
-        const int32_t node = at<int32_t>(a.patient_node(), i);
-        const uint8_t topic = at<uint8_t>(a.patient_topic(), i);
-        if (node < 0 || topic == 0 || topic >= PatienceTable::kTopics) {
-            fail("a node can promise patience for topics 1 to 15, not for " + std::to_string(topic) + " (node " + std::to_string(node) + ")");
-        }
-        window_.patience().promise(node, topic, at<int64_t>(a.patience_ps(), i));
+        window_.patience().promise(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i), at<int64_t>(a.patience_ps(), i));
     }
-    window_.look_again();
-}
-
-// Every column has as many rows as the kinds, the answer belongs to the window, nothing is in effect too early.
-size_t Client::check_actions() {
-    const Actions &a = in_.actions();
-    const size_t rows = a.kind().size();
-    if (a.number() != out_.window().number()) {
-        fail("the controller answered window " + std::to_string(a.number()) + " instead of " + std::to_string(out_.window().number()));
-    }
-    if (a.time_ps().size() != rows * 8 || a.node().size() != rows * 4 || a.ref().size() != rows * 8 ||
-        a.peer().size() != rows * 4 || a.size_bytes().size() != rows * 4 || a.interface().size() != rows) {
-        fail("the columns of the controller's answer differ in length");
-    }
-    for (size_t i = 0; i < rows; ++i) {
-        if (at<int64_t>(a.time_ps(), i) < window_end_ps_) {
-            fail("action " + std::to_string(i) + " of window " + std::to_string(a.number()) + " takes effect at " +
-                 std::to_string(at<int64_t>(a.time_ps(), i)) + " ps, before the window's end at " + std::to_string(window_end_ps_) + " ps");
-        }
-    }
-    return rows;
-}
-
-Action Client::action(size_t i) const {
-    const Actions &a = in_.actions();
-    return {static_cast<Act>(at<uint8_t>(a.kind(), i)), at<uint8_t>(a.interface(), i), at<int32_t>(a.node(), i),
-            at<int32_t>(a.peer(), i), at<int32_t>(a.size_bytes(), i), at<int64_t>(a.time_ps(), i), at<int64_t>(a.ref(), i)};
+    if (promises > 0) window_.look_again();
 }
 
 void Client::expect(Frame::BodyCase body, const char *what) {

@@ -26,22 +26,27 @@
 
 #include "bridge/cpp/channel.h"
 #include "bridge/cpp/columns.h"
+#include "bridge/cpp/contract.h"
+#include "bridge/cpp/setup.h"
 #include "bridge/cpp/window.h"
 #include "causeway.pb.h"
 
 namespace causeway {
 
-constexpr uint32_t kContract = 2;
-
 // One row of an Actions frame.
 struct Action {
-    Act kind;
+    Act::Value kind;
     uint8_t interface;
     int32_t node;
     int32_t peer;
     int32_t size_bytes;
     int64_t time_ps;
     int64_t ref;
+
+    static Action row(const Actions &a, size_t i) {
+        return {static_cast<Act::Value>(at<uint8_t>(a.kind(), i)), at<uint8_t>(a.interface(), i), at<int32_t>(a.node(), i),
+                at<int32_t>(a.peer(), i), at<int32_t>(a.size_bytes(), i), at<int64_t>(a.time_ps(), i), at<int64_t>(a.ref(), i)};
+    }
 };
 
 class Client {
@@ -54,8 +59,11 @@ class Client {
     const Setup &hello(const std::string &engine, const std::string &engine_version);
     const Setup &setup() const { return setup_; }
 
+    // For simulators whose network is their own: how many nodes it has. Answers are checked against it.
+    void has_nodes(int32_t nodes) { check_.expect_nodes(nodes); }
+
     // Tells an event. Times must not go back.
-    void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         window_.event(kind, time_ps, node, ref, arg);
     }
 
@@ -74,7 +82,7 @@ class Client {
 
     // Sends the window; returns the number of actions that came back (0 if the window wants no reply).
     size_t exchange(int64_t next_ps);
-    Action action(size_t i) const;
+    Action action(size_t i) const { return Action::row(in_.actions(), i); }
 
     // The protocol is done: call finish.
     bool stopped() const { return stopped_; }
@@ -84,6 +92,17 @@ class Client {
 
     // The end of the window sent last: actions take effect at or after it.
     int64_t window_end_ps() const { return window_end_ps_; }
+
+    // Why `step` said END before the simulator went on to next_ps, and when the run was over.
+    struct Ended {
+        End::Value why;
+        int64_t at_ps;
+    };
+    Ended ended(int64_t next_ps, int64_t now_ps) const {
+        if (stopped_) return {End::STOPPED, now_ps};
+        if (next_ps == kNever) return {End::NOTHING_LEFT, now_ps};
+        return {End::DURATION_OVER, setup_.duration_ps()};
+    }
 
     struct Measured {
         std::string module, name;
@@ -100,6 +119,7 @@ class Client {
     Channel channel_;
     Setup setup_;
     WindowBuilder window_;
+    AnswerCheck check_;
     Frame out_, in_;
     bool begun_ = false, stopped_ = false;
     int64_t window_end_ps_ = 0;
@@ -108,8 +128,7 @@ class Client {
         return setup_.duration_ps() > 0 && next_ps >= setup_.duration_ps() ? kNever : next_ps;
     }
     void expect(Frame::BodyCase body, const char *what);
-    size_t check_actions();
-    void take_topics(size_t rows);
+    void take_topics();
     void take_promises();
 };
 

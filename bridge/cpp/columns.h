@@ -13,13 +13,9 @@ namespace causeway {
 
 constexpr int64_t kNever = INT64_MAX;
 
-enum Kind : uint8_t { NODE = 0, STATION = 1, ARRIVAL = 2, LOST = 3, TIMER = 4, BROADCAST = 5 };
-enum Act : uint8_t { SEND = 0, SET_TIMER = 1, CANCEL_TIMER = 2, ACT_NODE = 3, RECORD = 4 };
-constexpr int32_t kBroadcastPeer = -1;
-
 // The column as an array of T; throws if the bytes do not divide.
 template <class T>
-std::vector<T> column(const std::string &bytes) {
+std::vector<T> numbers(const std::string &bytes) {
     if (bytes.size() % sizeof(T) != 0) throw std::runtime_error("a column does not hold whole numbers");
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());

@@ -5,15 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "bridge/cpp/columns.h"
+#include "causeway.pb.h"
 
 namespace causeway {
 
 class PatienceTable {
   public:
-    static constexpr uint8_t kTopics = 16;
-    static constexpr int64_t kIgnored = -1;   // the node need not even be told
-
     // The packet is about this topic.
     void sent(int64_t packet, uint8_t topic) { recent_[packet & (kRecent - 1)] = {packet, topic}; }
 
@@ -38,7 +35,7 @@ class PatienceTable {
         uint8_t topic = 0;
     };
     std::vector<Sent> recent_ = std::vector<Sent>(kRecent);
-    std::vector<std::array<int64_t, kTopics>> patience_ps_;  // by node; none promised: empty
+    std::vector<std::array<int64_t, Constant::TOPICS>> patience_ps_;  // by node; none promised: empty
 };
 
 }  // namespace causeway

@@ -7,15 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "causeway.pb.h"
+
 namespace causeway {
-
-constexpr int kQuantileBins = 1 << 14;
-
-constexpr int kStreamDelay = 1;
-constexpr int kStreamLoss = 2;
-constexpr int kStreamInterval = 3;
-constexpr int kStreamSender = 4;
-constexpr int kStreamHot = 5;
 
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ull;
 
@@ -39,7 +33,7 @@ inline double unit(uint64_t bits) { return static_cast<double>(bits >> 11) * (1.
 // An integer in [0, n).
 inline int64_t below(uint64_t bits, int64_t n) { return static_cast<int64_t>(bits % static_cast<uint64_t>(n)); }
 
-// A draw from the distribution whose quantiles are in `table` (kQuantileBins + 1 points).
+// A draw from the distribution whose quantiles are in `table` (Constant::QUANTILE_BINS + 1 points).
 inline double from_table(const double *table, uint64_t bits) {
     const int64_t bin = static_cast<int64_t>(bits >> 50);
     const double fraction = static_cast<double>((bits >> 11) & 0x7FFFFFFFFFull) * (1.0 / 549755813888.0);

@@ -36,9 +36,9 @@ class WindowBuilder {
     }
 
     // Adds an event. Times must not go back.
-    void event(Kind kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
-        if ((kind == ARRIVAL || kind == LOST) && patience_.of(node, ref) == PatienceTable::kIgnored) return;
+        if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && patience_.of(node, ref) == Constant::IGNORED) return;
         last_ps_ = time_ps;
         rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
@@ -97,7 +97,7 @@ class WindowBuilder {
     // The first instant at which something may be done about an event.
     int64_t deadline_ps(const Row &row) const {
         if (passive_kinds_ >> row.kind & 1) return kNever;
-        const int64_t patience_ps = row.kind == ARRIVAL ? patience_.of(row.node, row.ref) : 0;
+        const int64_t patience_ps = row.kind == Kind::ARRIVAL ? patience_.of(row.node, row.ref) : 0;
         const int64_t wait_ps = std::max(reaction_ps_, patience_ps);
         return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bridge/cpp/columns.h"
+#include "bridge/cpp/contract.h"
 #include "bridge/cpp/random.h"
 #include "causeway.pb.h"
 
@@ -22,12 +23,12 @@ class Broadcasts {
     Broadcasts() = default;
     Broadcasts(const Workload &workload, uint64_t seed)
         : seed_(seed), first_node_(workload.first_node()), nodes_(workload.nodes()), messages_(workload.messages()),
-          poisson_size_(workload.size_bytes()), start_ps_(column<int64_t>(workload.segment_start_ps())),
-          mean_ns_(column<double>(workload.segment_mean_ns())), hot_share_(column<double>(workload.segment_hot_share())),
-          hot_nodes_(column<int32_t>(workload.segment_hot_nodes())),
-          exponential_(column<double>(workload.exponential_quantiles())),
-          script_time_ps_(column<int64_t>(workload.script_time_ps())), script_node_(column<int32_t>(workload.script_node())),
-          script_size_(column<int32_t>(workload.script_size())) {
+          poisson_size_(workload.size_bytes()), start_ps_(numbers<int64_t>(workload.segment_start_ps())),
+          mean_ns_(numbers<double>(workload.segment_mean_ns())), hot_share_(numbers<double>(workload.segment_hot_share())),
+          hot_nodes_(numbers<int32_t>(workload.segment_hot_nodes())),
+          exponential_(numbers<double>(workload.exponential_quantiles())),
+          script_time_ps_(numbers<int64_t>(workload.script_time_ps())), script_node_(numbers<int32_t>(workload.script_node())),
+          script_size_(numbers<int32_t>(workload.script_size())) {
         time_ps = 0;
         next();
     }
@@ -56,6 +57,7 @@ class Broadcasts {
     std::vector<double> exponential_;
     std::vector<int64_t> script_time_ps_;
     std::vector<int32_t> script_node_, script_size_;
+    int64_t latest_ps_ = exactly_of(Constant::LATEST_PS);
 
     void next_of_script() {
         if (number >= static_cast<int64_t>(script_time_ps_.size())) {
@@ -69,7 +71,7 @@ class Broadcasts {
 
     // The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
     void next_of_chain() {
-        double left = from_table(exponential_.data(), draw(seed_, kStreamInterval, number, 0));
+        double left = from_table(exponential_.data(), draw(seed_, RandomStream::INTERVAL, number, 0));
         size_t segment = std::upper_bound(start_ps_.begin(), start_ps_.end(), time_ps) - start_ps_.begin() - 1;
         while (true) {
             const int64_t end_ps = segment + 1 < start_ps_.size() ? start_ps_[segment + 1] : kNever;
@@ -88,11 +90,15 @@ class Broadcasts {
             time_ps = end_ps;
             ++segment;
         }
+        if (time_ps > latest_ps_) {  // so that times can be added up without overflow
+            time_ps = kNever;
+            return;
+        }
         int64_t among = nodes_;
-        if (hot_nodes_[segment] > 0 && unit(draw(seed_, kStreamHot, number, 0)) < hot_share_[segment]) {
+        if (hot_nodes_[segment] > 0 && unit(draw(seed_, RandomStream::HOT, number, 0)) < hot_share_[segment]) {
             among = hot_nodes_[segment];
         }
-        node = first_node_ + static_cast<int32_t>(below(draw(seed_, kStreamSender, number, 0), among));
+        node = first_node_ + static_cast<int32_t>(below(draw(seed_, RandomStream::SENDER, number, 0), among));
         size_bytes = poisson_size_;
     }
 };
@@ -105,7 +111,7 @@ struct FaultRows {
 
     FaultRows() = default;
     explicit FaultRows(const Faults &faults)
-        : time_ps(column<int64_t>(faults.time_ps())), node(column<int32_t>(faults.node())), up(column<uint8_t>(faults.up())) {}
+        : time_ps(numbers<int64_t>(faults.time_ps())), node(numbers<int32_t>(faults.node())), up(numbers<uint8_t>(faults.up())) {}
     size_t size() const { return time_ps.size(); }
 };
 

@@ -12,7 +12,7 @@ from numba import types
 from numba.typed import Dict
 
 from causeway.bridge.edges import Edge
-from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.engine import DURATION_OVER, NOTHING_LEFT, STOPPED, Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
 from causeway.bridge.errors import UserError
 from causeway.bridge.events import Act, Actions, Window
@@ -20,6 +20,9 @@ from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.taped import TapedSession
 from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
+ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
+    int(act) for act in (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE)
+)
 SLOTS = 1 << 15
 PASSIVE_CAP = 4096
 """A window of passive events only is handed over at this size, so that memory stays bounded."""
@@ -91,7 +94,7 @@ class InlineSession:
         if self._number == 0:
             return self._window(0, True)
         if self._stop:
-            return self._finish("the protocol stopped the run")
+            return self._finish(STOPPED)
         s = self._s
         while True:
             why = self._collect()
@@ -104,7 +107,7 @@ class InlineSession:
             elif why == wheel.NEEDS_OUT:
                 self._out = np.concatenate([self._out, np.zeros_like(self._out)])
             elif why == wheel.WINDOW_END and s[wheel.OUT] == 0:
-                return self._finish("nothing is left to happen" if s[wheel.LIVE] == 0 else "the duration is over")
+                return self._finish(NOTHING_LEFT if s[wheel.LIVE] == 0 else DURATION_OVER)
             else:
                 break
         active = bool(s[wheel.ACTIVE])
@@ -155,7 +158,7 @@ class InlineSession:
 
     def _finish(self, reason: str) -> Finish:
         s = self._s
-        end_ps = self.spec.duration_ps if "duration" in reason else int(s[wheel.NOW])
+        end_ps = self.spec.duration_ps if reason == DURATION_OVER else int(s[wheel.NOW])
         return Finish(reason, end_ps, int(s[wheel.EVENTS]))
 
     def _grow_pool(self, rows: int) -> None:
@@ -204,13 +207,13 @@ def _act(s, pool, heads, width_ps, end_ps, cancelled, kind, time, node, ref, pee
     for i in range(len(kind)):
         if time[i] < end_ps:
             return i
-        if kind[i] == 0:  # SEND
+        if kind[i] == ACT_SEND:
             extra = (np.int64(peer[i]) << 32) | np.int64(size[i])
             wheel.put(s, pool, heads, width_ps, time[i], wheel.K_SEND, node[i], ref[i], interface[i], extra)
-        elif kind[i] == 1:  # SET_TIMER
+        elif kind[i] == ACT_SET_TIMER:
             wheel.put(s, pool, heads, width_ps, time[i], wheel.K_TIMER, node[i], ref[i], 0, 0)
-        elif kind[i] == 2:  # CANCEL_TIMER
+        elif kind[i] == ACT_CANCEL_TIMER:
             cancelled[ref[i]] = time[i]
-        elif kind[i] == 3:  # NODE
+        elif kind[i] == ACT_NODE:
             wheel.put(s, pool, heads, width_ps, time[i], wheel.K_NODE, node[i], 0, peer[i], 0)
     return -1

@@ -15,20 +15,25 @@ import numpy as np
 
 from causeway.bridge.events import BROADCAST_PEER, Kind
 from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
+from causeway.bridge.schema import constant
 from causeway.bridge.workload import NEVER, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
     int(k) for k in (Kind.NODE, Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.BROADCAST)
 )
-K_SEND = 6
+K_SEND = int(max(Kind)) + 1
 """A SEND takes effect."""
-K_LEAVE = 7
+K_LEAVE = K_SEND + 1
 """A packet leaves its sender (only on networks with failures; else the copies are made at once)."""
-K_REACH = 8
+K_REACH = K_SEND + 2
 """A copy reaches its receiver's CPU (only on networks where that takes time)."""
 
-MIN_DELAY_PS = 1000
-"""A copy travels at least this long: an instant is over before it has consequences."""
+KIND_BITS, NODE_BITS = 4, 20
+"""Of a key that many events are sorted by."""
+KIND_SHIFT, TIME_SHIFT = np.int64(NODE_BITS), np.int64(KIND_BITS + NODE_BITS)
+assert K_REACH < 1 << KIND_BITS and constant("MOST_NODES") <= 1 << NODE_BITS
+
+MIN_DELAY_PS = constant("MIN_DELAY_PS")
 
 # The engine's scalars, in one int64 array so that kernels can change them.
 (
@@ -98,7 +103,7 @@ def _sort(batch, first, n, spare):
     by_ref = np.argsort(keys, kind="mergesort")
     for i in range(rows):
         e = batch[first + by_ref[i]]
-        keys[i] = ((e.time - start) << np.int64(24)) | (np.int64(e.kind) << np.int64(20)) | np.int64(e.node)
+        keys[i] = ((e.time - start) << TIME_SHIFT) | (np.int64(e.kind) << KIND_SHIFT) | np.int64(e.node)
     order = np.argsort(keys, kind="mergesort")
     for i in range(rows):
         spare[i] = batch[first + by_ref[order[i]]]

@@ -1,133 +1,87 @@
 #include "edge.h"
 
 #include <cmath>
-#include <stdexcept>
 
 namespace causeway {
 
 namespace {
-enum Rank { FAILURE, ACTION, TIMER_DUE };
-
 int32_t millimetres(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
-}  // namespace
 
-Edge::Edge(Client &bridge) : bridge_(bridge), broadcasts_(bridge.setup().workload(), bridge.setup().seed()) {
-    const FaultRows faults(bridge.setup().faults());
-    for (size_t i = 0; i < faults.time_ps.size(); ++i) {
-        due_.push({faults.time_ps[i],
-                   FAILURE,
-                   numbered_++,
-                   {ACT_NODE, 0, faults.node[i], faults.up[i], 0, faults.time_ps[i], 0}});
+/// What of ours comes first at one instant: scripted failures, then actions as they came, then timers, then broadcasts.
+int rank_of(EdgeBase::Due::What what) {
+    switch (what) {
+        case EdgeBase::Due::FAILURE:
+            return 0;
+        case EdgeBase::Due::SWITCH:
+        case EdgeBase::Due::SEND:
+            return 1;
+        case EdgeBase::Due::TIMER:
+            return 2;
+        default:
+            return 3;
     }
 }
+}  // namespace
 
 Reports Edge::reports() {
     return {
         .arrival =
-            [this](int node, int64_t packet, Interface interface) {
-                if (world_->is_up(node)) tell(ARRIVAL, node, packet, interface);
+            [this](int node, int64_t packet, Interface::Value interface) {
+                emit(Kind::ARRIVAL, simulator_->now_ps(), node, packet, interface);
             },
-        .lost = [this](int node, int64_t packet, Interface interface) { tell(LOST, node, packet, interface); },
-        .station = [this](int node, int station,
-                          Point p) { tell(STATION, node, pack_position(millimetres(p.x), millimetres(p.y)), station); },
+        .lost =
+            [this](int node, int64_t packet, Interface::Value interface) {
+                tell(Kind::LOST, simulator_->now_ps(), node, packet, interface);
+            },
+        .station =
+            [this](int node, int station, Point p) {
+                const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));
+                tell(Kind::STATION, simulator_->now_ps(), node, position, station);
+            },
     };
-}
-
-void Edge::tell(Kind kind, int32_t node, int64_t ref, int32_t arg) {
-    bridge_.event(kind, simulator_->now_ps(), node, ref, arg);
 }
 
 void Edge::run(World &world, SteppedSimulator &simulator) {
     world_ = &world;
     simulator_ = &simulator;
+    has_nodes(world.nodes());
+    begin();
     for (;;) {
         const int64_t ours_ps = next_ps(), ns3_ps = simulator.next_ps();
         const int64_t next = std::min(ours_ps, ns3_ps);
-        switch (bridge_.step(next)) {
-            case Client::EXCHANGE:
-                for (size_t i = 0, n = bridge_.exchange(next); i < n; ++i) add(bridge_.action(i));
-                break;
-            case Client::RUN:
-                if (ours_ps <= ns3_ps) {
-                    simulator.advance(ours_ps);
-                    do_next(ours_ps);
-                } else {
-                    simulator.step();
-                }
-                break;
-            case Client::END:
-                finish(next);
-                return;
+        const Client::Step what = next < free_until_ps() ? Client::RUN : step(next, simulator.now_ps());
+        if (what == Client::END) break;
+        if (what == Client::EXCHANGE) continue;
+        if (ours_ps <= ns3_ps) {
+            simulator.advance(ours_ps);
+            do_next();
+        } else {
+            simulator.step();
         }
     }
-}
-
-void Edge::finish(int64_t next_ps) {
-    const int64_t duration_ps = bridge_.setup().duration_ps();
-    const bool over = duration_ps > 0 && next_ps >= duration_ps;
     std::vector<Client::Measured> measured;
-    for (const auto &[name, value] : world_->measured()) measured.push_back({"network", name, value});
-    const std::string reason = bridge_.stopped() ? "the protocol stopped the run"
-                               : over            ? "the duration is over"
-                                                 : "nothing is left to happen";
-    const int64_t end_ps = over && !bridge_.stopped() ? duration_ps : simulator_->now_ps();
-    bridge_.finish(reason, end_ps, simulator_->GetEventCount() + done_, measured);
+    for (const auto &[name, value] : world.measured()) measured.push_back({"network", name, value});
+    finish(simulator.now_ps(), simulator.GetEventCount() + done_, measured);
 }
 
-void Edge::add(const Action &action) {
-    check_node(action.node, "the protocol acts for");
-    due_.push({action.time_ps, action.kind == SET_TIMER ? TIMER_DUE : ACTION, numbered_++, action});
+void *Edge::schedule(const Due &due) {
+    waiting_.push({rank_of(due.what), numbered_++, due});
+    return nullptr;
 }
 
-void Edge::check_node(int32_t node, const std::string &who) const {
-    if (node >= 0 && node < world_->nodes()) return;
-    throw std::runtime_error(who + " node " + std::to_string(node) + "; the network has nodes 0 to " +
-                             std::to_string(world_->nodes() - 1));
-}
-
-/// Does the first thing of ours that is due: failures, then actions, then timers, then broadcasts.
-void Edge::do_next(int64_t now_ps) {
+/// Does the first thing of ours that is due.
+void Edge::do_next() {
     ++done_;
-    if (!due_.empty() && due_.top().time_ps == now_ps) {
-        const Action action = due_.top().action;
-        due_.pop();
-        do_action(action, now_ps);
-        return;
-    }
-    check_node(broadcasts_.node, "the workload broadcasts from");
-    if (world_->is_up(broadcasts_.node)) {
-        tell(BROADCAST, broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
-    }
-    broadcasts_.next();
+    const Due due = waiting_.top().due;
+    waiting_.pop();
+    happen(due);
 }
 
-void Edge::do_action(const Action &action, int64_t now_ps) {
-    switch (action.kind) {
-        case SEND:
-            world_->send(action.node, static_cast<Interface>(action.interface), action.ref, action.peer,
-                         action.size_bytes);
-            break;
-        case SET_TIMER: {
-            const auto cancelled = cancelled_.find(action.ref);
-            const bool fires = cancelled == cancelled_.end() || now_ps < cancelled->second;
-            if (cancelled != cancelled_.end()) cancelled_.erase(cancelled);
-            if (fires && world_->is_up(action.node)) tell(TIMER, action.node, action.ref, 0);
-            break;
-        }
-        case CANCEL_TIMER:
-            cancelled_[action.ref] = now_ps;
-            break;
-        case ACT_NODE: {
-            check_node(action.node, "a failure is scripted for");
-            const bool up = action.peer != 0;
-            if (world_->is_up(action.node) == up) break;
-            world_->set_up(action.node, up);
-            tell(NODE, action.node, 0, up);
-            break;
-        }
-        case RECORD:
-            break;  // this engine writes no result files of its own
-    }
+void Edge::send(const Action &action) {
+    const auto interface = static_cast<Interface::Value>(action.interface);
+    world_->send(action.node, interface, action.ref, action.peer, action.size_bytes);
 }
+
+void Edge::switched(int32_t node, bool up) { world_->set_up(node, up); }
 
 }  // namespace causeway

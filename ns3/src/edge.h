@@ -7,47 +7,40 @@
 
 #include <cstdint>
 #include <queue>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
-#include "bridge/cpp/client.h"
-#include "bridge/cpp/workload.h"
+#include "bridge/cpp/edge.h"
 #include "simulator.h"
 #include "world.h"
 
 namespace causeway {
 
-class Edge {
+class Edge : public EdgeBase {
   public:
-    explicit Edge(Client &bridge);
     Reports reports();
     void run(World &world, SteppedSimulator &simulator);
 
   private:
-    struct Due {  // something of ours that waits for its instant
-        int64_t time_ps;
+    struct Waiting {
         int rank;  // among what is due at one instant
         uint64_t number;
-        Action action;
-        bool operator>(const Due &other) const {
-            return std::tie(time_ps, rank, number) > std::tie(other.time_ps, other.rank, other.number);
+        Due due;
+        bool operator>(const Waiting &other) const {
+            return std::make_tuple(due.time_ps(), rank, number) >
+                   std::make_tuple(other.due.time_ps(), other.rank, other.number);
         }
     };
 
-    void add(const Action &action);
-    void check_node(int32_t node, const std::string &who) const;
-    int64_t next_ps() const { return std::min(due_.empty() ? kNever : due_.top().time_ps, broadcasts_.time_ps); }
-    void do_next(int64_t now_ps);
-    void do_action(const Action &action, int64_t now_ps);
-    void finish(int64_t next_ps);
-    void tell(Kind kind, int32_t node, int64_t ref, int32_t arg);
+    void *schedule(const Due &due) override;
+    void send(const Action &action) override;
+    void switched(int32_t node, bool up) override;
+    int64_t next_ps() const { return waiting_.empty() ? kNever : waiting_.top().due.time_ps(); }
+    void do_next();
 
-    Client &bridge_;
     World *world_ = nullptr;
     SteppedSimulator *simulator_ = nullptr;
-    Broadcasts broadcasts_;
-    std::priority_queue<Due, std::vector<Due>, std::greater<Due>> due_;
-    std::unordered_map<int64_t, int64_t> cancelled_;  // timer -> since when
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> waiting_;
     uint64_t numbered_ = 0;
     uint64_t done_ = 0;
 };

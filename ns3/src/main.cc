@@ -4,7 +4,6 @@
 
 #include <exception>
 
-#include "bridge/cpp/client.h"
 #include "edge.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -13,13 +12,13 @@
 namespace {
 
 causeway::Plan plan_of(const causeway::Setup &setup) {
-    using causeway::column;
+    using causeway::numbers;
     const causeway::MobileNetwork &network = setup.mobile_network();
     causeway::Plan plan;
     plan.seed = setup.seed();
-    const auto x_mm = column<int32_t>(network.station_x_mm()), y_mm = column<int32_t>(network.station_y_mm());
+    const auto x_mm = numbers<int32_t>(network.station_x_mm()), y_mm = numbers<int32_t>(network.station_y_mm());
     for (size_t i = 0; i < x_mm.size(); ++i) plan.stations.push_back({x_mm[i] / 1000.0, y_mm[i] / 1000.0});
-    const auto from = column<int32_t>(network.wire_from()), to = column<int32_t>(network.wire_to());
+    const auto from = numbers<int32_t>(network.wire_from()), to = numbers<int32_t>(network.wire_to());
     for (size_t i = 0; i < from.size(); ++i) plan.wires.emplace_back(from[i], to[i]);
     plan.hosts = network.hosts();
     plan.reach_m = network.cell_radius_mm() / 1000.0;
@@ -37,18 +36,17 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
 }  // namespace
 
 int main() {
-    causeway::Client bridge;
-    const causeway::Setup &setup = bridge.hello("ns3", "ns-3.44");
+    causeway::Edge edge;
+    const causeway::Setup &setup = edge.hello("ns3", "ns-3.44");
     try {
         if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 edge builds mobile networks only");
         const auto simulator = causeway::SteppedSimulator::install();
         ns3::RngSeedManager::SetSeed(1);
         ns3::RngSeedManager::SetRun(setup.seed());
-        causeway::Edge edge(bridge);
         causeway::World world(plan_of(setup), edge.reports());
         edge.run(world, *simulator);
     } catch (const std::exception &error) {
-        bridge.fail(error.what());
+        edge.fail(error.what());
     }
     return 0;  // the process ends here: tearing ns-3 down by hand would only take time
 }

@@ -13,7 +13,6 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-constexpr int STREAM_PLACE = 8;          // this engine's own stream of bridge/cpp/random.h
 constexpr double LONGEST_LEG_M = 120;    // a leg's length is uniform up to here
 constexpr double MARGIN_M = 60;          // room beyond the outermost cells for hosts that may leave them
 constexpr int64_t MOST_DRAWS = 100'000;  // for one place or leg: an area so thin is an error of the study
@@ -69,7 +68,7 @@ void Walk::set_up(bool up) {
     }
 }
 
-double Walk::random_unit() { return unit(draw(plan_->seed, STREAM_PLACE, node_, draws_++)); }
+double Walk::random_unit() { return unit(draw(plan_->seed, RandomStream::PLACE, node_, draws_++)); }
 
 /// Uniform over what the cells cover, or over a box around them if hosts may leave the cells.
 Point Walk::random_place() {

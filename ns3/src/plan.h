@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "causeway.pb.h"
+
 namespace causeway {
 
 struct Point {
@@ -33,12 +35,10 @@ struct Plan {
     int nodes() const { return station_count() + hosts; }
 };
 
-enum Interface : int { WIRELESS = 0, WIRE = 1, WIRELESS_TCP = 2 };
-
 /// What the parts of the network tell the edge, at the instant it happens.
 struct Reports {
-    std::function<void(int node, int64_t packet, Interface interface)> arrival;
-    std::function<void(int node, int64_t packet, Interface interface)> lost;  // node -1: nobody will get it
+    std::function<void(int node, int64_t packet, Interface::Value interface)> arrival;
+    std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will get it
     std::function<void(int node, int station, Point position)> station;       // station -1: in no cell
 };
 

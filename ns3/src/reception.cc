@@ -66,7 +66,7 @@ void ReceptionMeter::over(uint64_t frame) {
         const Label &label = found->second.label;
         if (label.packet < 0 || label.peer >= 0) continue;
         if (label.in_one_frame || told_.emplace(label.serial, node).second) {
-            reports_.lost(node, label.packet, WIRELESS);
+            reports_.lost(node, label.packet, Interface::WIRELESS);
         }
     }
     on_air_.erase(found);

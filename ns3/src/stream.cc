@@ -26,7 +26,7 @@ void configure_tcp() {
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
 }
 
-Stream::Stream(End first, End second, Interface interface, const Reports &reports)
+Stream::Stream(End first, End second, Interface::Value interface, const Reports &reports)
     : interface_(interface), reports_(reports) {
     sides_[0].end = first;
     sides_[1].end = second;

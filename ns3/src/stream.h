@@ -27,7 +27,7 @@ class Stream {
 
     static constexpr uint16_t PORTS[] = {0, 4001, 4002};  // by interface
 
-    Stream(End first, End second, Interface interface, const Reports &reports);
+    Stream(End first, End second, Interface::Value interface, const Reports &reports);
 
     /// Sends a packet to the other end. The first packet opens the connection; it goes on the wire once TCP lets it.
     void send(int from, int64_t packet, int size_bytes);
@@ -63,7 +63,7 @@ class Stream {
     void forget_sockets();
 
     Side sides_[2];
-    Interface interface_;
+    Interface::Value interface_;
     const Reports &reports_;
     uint64_t opened_ = 0;
     uint64_t broken_ = 0;

@@ -63,7 +63,7 @@ void Wireless::receive(int node, Ptr<Socket> socket) {
         Label label;
         if (!label.read(content)) continue;
         unicast_.erase(label.serial);
-        reports_.arrival(node, label.packet, WIRELESS);
+        reports_.arrival(node, label.packet, Interface::WIRELESS);
     }
 }
 
@@ -74,7 +74,7 @@ void Wireless::on_dropped(WifiMacDropReason why, Ptr<const WifiMpdu> frame) {
     if (why != WIFI_MAC_DROP_REACHED_RETRY_LIMIT) ++never_sent_;
     const bool unicast_arrived =
         label.peer >= 0 && unicast_.erase(label.serial) == 0;  // only its acknowledgement got lost
-    if (!unicast_arrived) reports_.lost(label.peer, label.packet, WIRELESS);
+    if (!unicast_arrived) reports_.lost(label.peer, label.packet, Interface::WIRELESS);
 }
 
 }  // namespace causeway

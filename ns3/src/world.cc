@@ -47,8 +47,8 @@ World::World(const Plan &plan, Reports reports)
     lay_radio();
     lay_wires();
     NeighborCacheHelper().PopulateNeighborCache();
-    accept_streams(WIRE);
-    if (plan_.host_tcp) accept_streams(WIRELESS_TCP);
+    accept_streams(Interface::WIRE);
+    if (plan_.host_tcp) accept_streams(Interface::WIRELESS_TCP);
 }
 
 void World::place_nodes() {
@@ -92,9 +92,9 @@ void World::lay_wires() {
     }
 }
 
-void World::accept_streams(Interface interface) {
+void World::accept_streams(Interface::Value interface) {
     for (int node = 0; node < plan_.nodes(); ++node) {
-        if (interface == WIRE && node >= plan_.station_count()) break;
+        if (interface == Interface::WIRE && node >= plan_.station_count()) break;
         auto listener = Socket::CreateSocket(nodes_.Get(node), TcpSocketFactory::GetTypeId());
         listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), Stream::PORTS[interface]));
         listener->Listen();
@@ -103,12 +103,12 @@ void World::accept_streams(Interface interface) {
     }
 }
 
-void World::accept(int node, Interface interface, Ptr<Socket> socket, const Address &from) {
+void World::accept(int node, Interface::Value interface, Ptr<Socket> socket, const Address &from) {
     const int peer = owner_.at(InetSocketAddress::ConvertFrom(from).GetIpv4());
     stream(node, peer, interface).accepted(node, socket);
 }
 
-Stream &World::stream(int a, int b, Interface interface) {
+Stream &World::stream(int a, int b, Interface::Value interface) {
     auto &entry = streams_[{std::minmax(a, b), interface}];
     if (!entry) {
         const auto end = [&](int node, int peer) {
@@ -119,32 +119,32 @@ Stream &World::stream(int a, int b, Interface interface) {
     return *entry;
 }
 
-Ipv4Address World::address_for(int node, int peer, Interface interface) const {
-    if (interface == WIRELESS_TCP) return radio_address(node);
+Ipv4Address World::address_for(int node, int peer, Interface::Value interface) const {
+    if (interface == Interface::WIRELESS_TCP) return radio_address(node);
     const int wire = wires_.at({node, peer});
     return wire_address(wire, plan_.wires[wire].first == node ? 0 : 1);
 }
 
-void World::send(int node, Interface interface, int64_t packet, int peer, int size_bytes) {
+void World::send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes) {
     check_peer(node, interface, peer);
     if (!is_up(node)) return;
-    if (interface == WIRELESS) return wireless_->send(node, packet, peer, size_bytes);
+    if (interface == Interface::WIRELESS) return wireless_->send(node, packet, peer, size_bytes);
     stream(node, peer, interface).send(node, packet, size_bytes);
 }
 
-void World::check_peer(int node, Interface interface, int peer) const {
+void World::check_peer(int node, Interface::Value interface, int peer) const {
     const std::string from_to = "from node " + std::to_string(node) + " to node " + std::to_string(peer);
-    if (peer >= plan_.nodes() || peer == node || (peer < 0 && interface != WIRELESS)) {
+    if (peer >= plan_.nodes() || peer == node || (peer < 0 && interface != Interface::WIRELESS)) {
         throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +
                                  ", where that is nobody");
     }
-    if (interface == WIRE && !wires_.contains({node, peer})) {
+    if (interface == Interface::WIRE && !wires_.contains({node, peer})) {
         throw std::runtime_error("the protocol sends over a wire " + from_to + ", but there is none");
     }
-    if (interface == WIRELESS_TCP && !plan_.host_tcp) {
+    if (interface == Interface::WIRELESS_TCP && !plan_.host_tcp) {
         throw std::runtime_error("the protocol uses TCP over the radio; its network must say host_tcp=True");
     }
-    if (interface > WIRELESS_TCP) {
+    if (interface > Interface::WIRELESS_TCP) {
         throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +
                                  "; a mobile network has 0, 1 and 2");
     }

@@ -23,7 +23,7 @@ class World {
     /// Throws with a line for the user if the plan cannot be built.
     World(const Plan &plan, Reports reports);
 
-    void send(int node, Interface interface, int64_t packet, int peer, int size_bytes);
+    void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
     /// A node that is down has a silent radio, sends nothing and tells of no arrival.
     /// A host that is down stands still, too.
     void set_up(int node, bool up);
@@ -36,14 +36,14 @@ class World {
   private:
     using Pair = std::pair<int, int>;
 
-    void check_peer(int node, Interface interface, int peer) const;
+    void check_peer(int node, Interface::Value interface, int peer) const;
     void place_nodes();
     void lay_radio();
     void lay_wires();
-    void accept_streams(Interface interface);
-    void accept(int node, Interface interface, ns3::Ptr<ns3::Socket> socket, const ns3::Address &from);
-    Stream &stream(int a, int b, Interface interface);
-    ns3::Ipv4Address address_for(int node, int peer, Interface interface) const;
+    void accept_streams(Interface::Value interface);
+    void accept(int node, Interface::Value interface, ns3::Ptr<ns3::Socket> socket, const ns3::Address &from);
+    Stream &stream(int a, int b, Interface::Value interface);
+    ns3::Ipv4Address address_for(int node, int peer, Interface::Value interface) const;
     Point position(int node) const;
     bool hears(int from, int to) const;
 
@@ -56,7 +56,7 @@ class World {
     std::unique_ptr<ReceptionMeter> meter_;
     std::map<Pair, int> wires_;  // both directions of a wire -> its number
     std::map<ns3::Ipv4Address, int> owner_;
-    std::map<std::pair<Pair, Interface>, std::unique_ptr<Stream>> streams_;
+    std::map<std::pair<Pair, Interface::Value>, std::unique_ptr<Stream>> streams_;
 };
 
 }  // namespace causeway

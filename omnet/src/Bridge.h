@@ -1,7 +1,7 @@
 // The one bridge of a simulation: what every edge module talks to.
 //
 // Events go out through emit...() at the current simulation time; actions come in through the handlers that modules registered
-// for their nodes. Timers, broadcasts, failures and recording are the same on every network and live here.
+// for their nodes. Timers, broadcasts and failures are the same on every simulator: see bridge/cpp/edge.h.
 //
 //     void MyApp::initialize() { Bridge::instance().registerNode(par("nodeId"), this); }
 //     void MyApp::onSend(const Action &action) { ... }                       // a packet is to be sent now
@@ -16,12 +16,10 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "bridge/cpp/client.h"
-#include "bridge/cpp/workload.h"
+#include "bridge/cpp/edge.h"
 
 namespace causeway {
 
@@ -45,9 +43,7 @@ class NodeHandler {
     virtual omnetpp::cComponent *component() = 0;
 };
 
-class TimerEvent;
-
-class Bridge {
+class Bridge : public EdgeBase {
   public:
     static Bridge &instance();
     // Whether this simulation was started by a controller at all.
@@ -57,72 +53,42 @@ class Bridge {
     const Setup &setup();
 
     void registerNode(int node, NodeHandler *handler);
-    int nodes() const { return static_cast<int>(nodes_.size()); }
 
     // ---- events, told at the current simulation time; a node that is down sees nothing ------------------------------
-    void emitArrival(int node, int64_t packet, int interface) { emit(ARRIVAL, node, packet, interface); }
-    void emitLost(int node, int64_t packet, int interface) { emit(LOST, node, packet, interface); }
+    void emitArrival(int node, int64_t packet, int interface) { emitNow(Kind::ARRIVAL, node, packet, interface); }
+    void emitLost(int node, int64_t packet, int interface) { emitNow(Kind::LOST, node, packet, interface); }
     void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
-        emit(STATION, node, pack_position(x_mm, y_mm), station);
+        emitNow(Kind::STATION, node, pack_position(x_mm, y_mm), station);
     }
-
-    // ---- the state of nodes -----------------------------------------------------------------------------------------
-    bool isUp(int node) const { return nodes_[node].up; }
-    // How often the node has gone down so far.
-    int64_t failures(int node) const { return nodes_[node].failures; }
-    // Whether nodes go down in this run at all.
-    bool faulty() const { return faulty_; }
 
     // A number that the network itself measured; goes to the controller at the end. Call it from finish().
     void measure(const std::string &module, const std::string &name, double value) { measured_.push_back({module, name, value}); }
 
-    // ---- for the scheduler and the bridge's own events --------------------------------------------------------------
+    // ---- for the scheduler ------------------------------------------------------------------------------------------
     // Called before the simulation goes on to its next event; exchanges windows for actions as long as that is due.
     // False if the run is over. Actions may have brought an earlier event.
     bool mayRun(int64_t next_ps, bool *exchanged) {
         *exchanged = false;
-        return next_ps < free_until_ps_ || askMayRun(next_ps, exchanged);
+        return next_ps < free_until_ps() || askMayRun(next_ps, exchanged);
     }
-    const std::string &endReason() const { return end_reason_; }
-    void finish();
-    void timerDue(TimerEvent *timer);
-    void broadcastDue();
-    void sendDue(const Action &action);
-    void nodeDue(int node, bool up);
+    using EdgeBase::end_reason;
+    void end();
 
   private:
-    struct NodeState {
-        NodeHandler *handler = nullptr;
-        bool up = true;
-        int64_t failures = 0;
-    };
-
-    std::unique_ptr<Client> client_;
-    std::vector<NodeState> nodes_;
-    Broadcasts broadcasts_;
-    bool begun_ = false, finished_ = false, faulty_ = false;
-    int64_t free_until_ps_ = 0;  // of the client; 0 once an event was told
-    std::string end_reason_ = "ended by the simulation";
-    int64_t end_ps_ = -1;  // where the run's duration ended it
-    std::unordered_map<int64_t, TimerEvent *> timers_;
+    std::vector<NodeHandler *> handlers_;  // by node
+    bool begun_ = false, finished_ = false;
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
 
-    void emit(Kind kind, int node, int64_t ref, int arg) {
-        if (node >= 0 && !nodes_[node].up) return;
-        tell(kind, node, ref, arg);
-    }
-    void tell(Kind kind, int node, int64_t ref, int arg) {
-        client_->event(kind, omnetpp::simTime().raw(), node, ref, arg);
-        free_until_ps_ = 0;
-    }
+    void *schedule(const Due &due) override;
+    void unschedule(void *scheduled) override;
+    void send(const Action &action) override;
+    void switched(int32_t node, bool up) override;
+    void record(const Action &action) override;
+
+    void emitNow(Kind::Value kind, int node, int64_t ref, int arg) { emit(kind, omnetpp::simTime().raw(), node, ref, arg); }
     bool askMayRun(int64_t next_ps, bool *exchanged);
-    void begin();
-    void scheduleBroadcast();
-    void apply(const Action &action);
-    void cancelTimer(int64_t timer, int64_t effect_ps);
-    void record(const Action &action);
-    NodeState &stateOf(int node);
+    NodeHandler *handlerOf(int node);
 };
 
 }  // namespace causeway

@@ -25,7 +25,7 @@ cEvent *CausewayScheduler::takeNextEvent() {
         const cEvent *event = firstEvent();
         bool exchanged = false;
         if (!bridge.mayRun(event ? event->getArrivalTime().raw() : kNever, &exchanged)) {
-            throw cTerminationException("causeway: %s", bridge.endReason().c_str());
+            throw cTerminationException("causeway: %s", bridge.end_reason().c_str());
         }
         if (!exchanged) return sim->getFES()->removeFirst();
     }
@@ -33,7 +33,7 @@ cEvent *CausewayScheduler::takeNextEvent() {
 
 // Modules have recorded what they measured: now the controller may know that the run is over.
 void CausewayScheduler::lifecycleEvent(SimulationLifecycleEventType type, cObject *) {
-    if (type == LF_POST_NETWORK_FINISH) Bridge::instance().finish();
+    if (type == LF_POST_NETWORK_FINISH) Bridge::instance().end();
 }
 
 }  // namespace causeway

@@ -41,50 +41,27 @@ class Event : public omnetpp::cEvent {
     }
 };
 
-class TimerEvent : public Event, public Pooled<TimerEvent> {
+// What the bridge itself has to do at an instant.
+class DueEvent : public Event, public Pooled<DueEvent> {
   public:
-    using Pooled<TimerEvent>::operator new;
-    using Pooled<TimerEvent>::operator delete;
-    const int64_t timer;
-    const int node;
-    TimerEvent(int64_t timer, int node) : Event(0), timer(timer), node(node) {}
+    using Pooled<DueEvent>::operator new;
+    using Pooled<DueEvent>::operator delete;
+    explicit DueEvent(const EdgeBase::Due &due) : Event(priorityOf(due.what)), due_(due) {}
     void execute() override {
-        Bridge::instance().timerDue(this);
+        Bridge::instance().happen(due_);
         delete this;
     }
-};
 
-class SendEvent : public Event, public Pooled<SendEvent> {
-  public:
-    using Pooled<SendEvent>::operator new;
-    using Pooled<SendEvent>::operator delete;
-    const Action action;
-    explicit SendEvent(const Action &action) : Event(kSendPriority), action(action) {}
-    void execute() override {
-        Bridge::instance().sendDue(action);
-        delete this;
-    }
-};
+  private:
+    const EdgeBase::Due due_;
 
-class NodeEvent : public Event {
-  public:
-    const int node;
-    const bool up;
-    NodeEvent(int node, bool up) : Event(kNodePriority), node(node), up(up) {}
-    void execute() override {
-        Bridge::instance().nodeDue(node, up);
-        delete this;
-    }
-};
-
-class BroadcastEvent : public Event, public Pooled<BroadcastEvent> {
-  public:
-    using Pooled<BroadcastEvent>::operator new;
-    using Pooled<BroadcastEvent>::operator delete;
-    BroadcastEvent() : Event(0) {}
-    void execute() override {
-        Bridge::instance().broadcastDue();
-        delete this;
+    static short priorityOf(EdgeBase::Due::What what) {
+        switch (what) {
+            case EdgeBase::Due::FAILURE:
+            case EdgeBase::Due::SWITCH: return kNodePriority;
+            case EdgeBase::Due::SEND: return kSendPriority;
+            default: return 0;
+        }
     }
 };
 

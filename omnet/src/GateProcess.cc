@@ -39,7 +39,7 @@ void GateProcess::handleMessage(cMessage *message) {
 }
 
 void GateProcess::receive(BridgePacket *packet) {
-    if (packet->destination == node_ || packet->destination == kBroadcastPeer) {
+    if (packet->destination == node_ || packet->destination == Constant::BROADCAST_PEER) {
         Bridge::instance().emitArrival(node_, packet->packet, packet->getArrivalGate()->getIndex());
     }
     delete packet;

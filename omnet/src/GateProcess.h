@@ -10,7 +10,7 @@ class BridgePacket : public omnetpp::cPacket {
   public:
     int64_t packet = -1;
     int source = -1;
-    int destination = kBroadcastPeer;  // or a node id; for the network to route by
+    int destination = Constant::BROADCAST_PEER;  // or a node id; for the network to route by
     int interface = 0;
 
     explicit BridgePacket(const char *name = nullptr) : omnetpp::cPacket(name) {}

@@ -11,15 +11,12 @@ namespace causeway {
 
 Define_Module(Medium);
 
-constexpr int64_t kMinDelayPs = 1000;  // a copy travels at least this long: an instant is over before it has consequences
-
 void Medium::initialize() {
     const Setup &setup = Bridge::instance().setup();
     if (!setup.has_abstract_network()) throw cRuntimeError("causeway: this study does not describe an abstract network");
     const AbstractNetwork &network = setup.abstract_network();
     seed_ = setup.seed();
-    delay_quantiles_ns_ = column<double>(network.delay_quantiles_ns());
-    if (delay_quantiles_ns_.size() != kQuantileBins + 1) throw cRuntimeError("causeway: the table of delays has the wrong size");
+    delay_quantiles_ns_ = numbers<double>(network.delay_quantiles_ns());
     loss_ = network.loss();
     send_ps_ = network.send_ps();
     send_ps_per_byte_ = network.send_ps_per_byte();
@@ -32,7 +29,7 @@ void Medium::add(int node, Process *process) {
 }
 
 void Medium::transmit(const Action &send, int64_t leave_ps) {
-    if (send.peer != kBroadcastPeer) {
+    if (send.peer != Constant::BROADCAST_PEER) {
         copyTo(send.peer, send, leave_ps);
         return;
     }
@@ -45,10 +42,10 @@ void Medium::copyTo(int receiver, const Action &send, int64_t leave_ps) {
     if (receiver < 0 || receiver >= static_cast<int>(processes_.size())) {
         throw cRuntimeError("causeway: packet %lld goes to node %d, which does not exist", static_cast<long long>(send.ref), receiver);
     }
-    const int64_t delay_ps = round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, kStreamDelay, send.ref, receiver)));
+    const int64_t delay_ps = round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, RandomStream::DELAY, send.ref, receiver)));
     Copy::Fate fate = recv_ps_ > 0 ? Copy::REACHES_CPU : Copy::ARRIVES;
-    if (loss_ > 0.0 && unit(draw(seed_, kStreamLoss, send.ref, receiver)) < loss_) fate = Copy::IS_LOST;
-    (new Copy(processes_[receiver], send.ref, send.interface, fate))->scheduleAt(leave_ps + std::max(kMinDelayPs, delay_ps));
+    if (loss_ > 0.0 && unit(draw(seed_, RandomStream::LOSS, send.ref, receiver)) < loss_) fate = Copy::IS_LOST;
+    (new Copy(processes_[receiver], send.ref, send.interface, fate))->scheduleAt(leave_ps + std::max<int64_t>(Constant::MIN_DELAY_PS, delay_ps));
 }
 
 void Copy::execute() {

@@ -19,15 +19,16 @@ from causeway.bridge.events import Act, Actions, Kind, Window
 from causeway.bridge.schema import CONTRACT, pb
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport
-from tests.worlds.bridge_tools import TOP, build_cpp, small_spec
+from tests.worlds.bridge_tools import TOP, build_cpp, build_sanitized, small_spec
 
 L_PS = 1_000_000
 TIMERS = 40
 
 
-@pytest.fixture(scope="module")
-def ticker() -> Path:
-    return build_cpp("ticker")
+@pytest.fixture(scope="module", params=["plain", pytest.param("sanitized", marks=pytest.mark.slow)])
+def ticker(request: pytest.FixtureRequest) -> Path:
+    """Under AddressSanitizer and UBSan, too: what they find ends the program with a report, so the test fails."""
+    return build_cpp("ticker") if request.param == "plain" else build_sanitized("ticker")
 
 
 def timers(time_ps: list[int]) -> Actions:

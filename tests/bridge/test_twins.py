@@ -34,7 +34,7 @@ WORKLOADS = {
 
 
 def cpp_lines(workload: Workload, seed: int) -> list[list[str]]:
-    network = AbstractNetwork(50, normal_delay(100, 20), workload)
+    network = AbstractNetwork(1000, normal_delay(100, 20), workload)
     setup = wire.encode_setup(small_spec(seed=seed, network=network))
     program = build_cpp("twins")
     told = subprocess.run([program, str(BROADCASTS)], input=setup, capture_output=True, check=True).stdout.decode()

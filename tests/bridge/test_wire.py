@@ -59,7 +59,7 @@ def test_rows_and_columns_are_the_same_answer(parts: list[list[tuple[int, ...]]]
     rows = [row for part in parts for row in part]
     answer = ActionRows(rows, stop, (Patience(1, 2, 3),))
     table = np.array(rows, ROW)
-    plain = Actions(*(table[name] for name in ROW.names[:7]), stop, table["topic"], answer.patience)  # type: ignore
+    plain = Actions(*(table[name] for name in ROW.names[:7]), stop=stop, topic=table["topic"], patience=answer.patience)  # type: ignore
     assert wire.encode_actions(7, answer) == wire.encode_actions(7, plain)
     assert len(answer) == len(rows)
     assert same(joined([ActionRows(part) for part in parts]), Actions(**columns_of(table)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,39 @@ def small_spec(**changes: Any) -> RunSpec:
     return RunSpec(**{**settings, **changes})
 
 
+SANITIZERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
+
+
+def build_sanitized(name: str, alone: bool = False) -> Path:
+    """The same under AddressSanitizer and UBSan, the client library with it (`alone`: the source includes it)."""
+    build_cpp("ticker")  # the generated code
+    program = TOP / "build" / "programs" / f"{name}-sanitized"
+    library = sorted((TOP / "bridge" / "cpp").glob("*.cc"))
+    source = TOP / "tests" / "worlds" / "cpp" / f"{name}.cc"
+    read = [source, *library, *source.parent.glob("*.h"), *(TOP / "bridge" / "cpp").glob("*.h")]
+    read.append(TOP / "proto" / "causeway.proto")
+    with _alone():
+        if program.exists() and program.stat().st_mtime > max(path.stat().st_mtime for path in read):
+            return program
+        flags = ["-std=c++17", "-g", "-O1", "-ffp-contract=off", *SANITIZERS, f"-I{TOP}", f"-I{TOP / 'build' / 'cpp'}"]
+        sources = [str(path) for path in ([source] if alone else [source, *library])]
+        linked = [str(TOP / "build" / "cpp" / "causeway.pb.o"), "-lprotobuf", "-lzmq", "-o", str(program)]
+        done = subprocess.run(["g++", *flags, *sources, *linked], capture_output=True, text=True, check=False)
+        if "cannot find" in done.stderr and "san" in done.stderr:
+            pytest.skip("no sanitizer libraries here (libasan, libubsan)")
+        assert done.returncode == 0, done.stderr[-3000:]
+    return program
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Tests may run in several processes; one builds at a time."""
+    (TOP / "build").mkdir(exist_ok=True)
+    with open(TOP / "build" / ".programs.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def build_cpp(name: str) -> Path:
     """tests/worlds/cpp/<name>.cc as a program; skips where there is nothing to build it with."""
     for tool in ("g++", "make", "protoc", "pkg-config"):
@@ -36,9 +71,7 @@ def build_cpp(name: str) -> Path:
             pytest.skip(f"no {tool} here: C++ edges cannot be built")
     if subprocess.run(["pkg-config", "--exists", "libzmq", "protobuf"], check=False).returncode != 0:
         pytest.skip("no libzmq3-dev or libprotobuf-dev here: C++ edges cannot be built")
-    (TOP / "build").mkdir(exist_ok=True)
-    with open(TOP / "build" / ".programs.lock", "w") as lock:  # tests may run in several processes
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _alone():
         make = ["make", "-s", "-C", str(TOP / "bridge" / "cpp"), "program", f"SOURCE=tests/worlds/cpp/{name}.cc"]
         subprocess.run(make, check=True)
     return TOP / "build" / "programs" / name

@@ -15,9 +15,7 @@ Define_Module(CoveredMobility);
 static const int kMostDraws = 100000;
 
 // The ns-3 edge draws from the same stream in the same order: the same seed, the same walks.
-static const int kStreamPlace = 8;
-
-double CoveredMobility::randomUnit() { return unit(draw(seed, kStreamPlace, node, draws++)); }
+double CoveredMobility::randomUnit() { return unit(draw(seed, RandomStream::PLACE, node, draws++)); }
 
 void CoveredMobility::initialize(int stage) {
     LineSegmentsMobilityBase::initialize(stage);

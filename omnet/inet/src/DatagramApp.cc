@@ -21,7 +21,7 @@ void DatagramApp::initialize(int stage) {
         port = par("port");
         edge = Edge::find(this);
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
-        if (edge) edge->addSender(nodeId, WIRELESS, this);
+        if (edge) edge->addSender(nodeId, Interface::WIRELESS, this);
         cModule *table = inet::getContainingNode(this)->getSubmodule("interfaceTable");
         const char *name = par("wirelessInterface");
         auto wireless = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(name);
@@ -42,13 +42,13 @@ void DatagramApp::sendPacket(const PacketTag &tag) {
     packet->insertAtBack(tagged_payload(tag));
     packet->addTag<inet::InterfaceReq>()->setInterfaceId(wirelessId);
     inet::L3Address to = inet::Ipv4Address::ALLONES_ADDRESS;
-    if (tag.peer >= 0) to = edge->addressOf(tag.peer, WIRELESS);
+    if (tag.peer >= 0) to = edge->addressOf(tag.peer, Interface::WIRELESS);
     socket.sendTo(packet, to, port);
 }
 
 void DatagramApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekData().get());
-    if (edge && tag) edge->arrival(nodeId, tag->packet, WIRELESS);
+    if (edge && tag) edge->arrival(nodeId, tag->packet, Interface::WIRELESS);
     delete packet;
 }
 

@@ -98,7 +98,7 @@ void Edge::findAddresses() {
             const inet::L3Address address = interface->getNetworkAddress();
             if (interface->isLoopback() || address.isUnspecified()) continue;
             byAddress[address] = static_cast<int>(id);
-            inet::L3Address &slot = nodes[id]->addresses[interface->isWireless() ? WIRELESS : WIRE];
+            inet::L3Address &slot = nodes[id]->addresses[interface->isWireless() ? Interface::WIRELESS : Interface::WIRE];
             if (slot.isUnspecified()) slot = address;
         }
     }
@@ -108,7 +108,7 @@ void Edge::addSender(int node, int interface, PacketSender *sender) { nodes.at(n
 
 inet::L3Address Edge::addressOf(int node, int interface) const {
     if (node < 0 || node >= static_cast<int>(nodes.size())) throw cRuntimeError("there is no node %d to send to", node);
-    return nodes[node]->addresses[interface == WIRE ? WIRE : WIRELESS];
+    return nodes[node]->addresses[interface == Interface::WIRE ? Interface::WIRE : Interface::WIRELESS];
 }
 
 int Edge::nodeOf(const inet::L3Address &address) const {

@@ -48,7 +48,7 @@ class Edge : public omnetpp::cSimpleModule {
 
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
-    bool isUp(int node) const { return bridge->isUp(node); }
+    bool isUp(int node) const { return bridge->is_up(node); }
     omnetpp::cModule *moduleOf(int node) const { return nodes.at(node)->module; }
     // The address under which a node is reached over an interface; unspecified if it is not.
     inet::L3Address addressOf(int node, int interface) const;

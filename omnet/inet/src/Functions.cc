@@ -21,14 +21,14 @@ static cValueArray *pair(double a, double b, bool whole) {
 
 static cValue stations(cComponent *, cValue[], int) {
     auto rows = new cValueArray();
-    const auto x_mm = column<int32_t>(network().station_x_mm()), y_mm = column<int32_t>(network().station_y_mm());
+    const auto x_mm = numbers<int32_t>(network().station_x_mm()), y_mm = numbers<int32_t>(network().station_y_mm());
     for (size_t i = 0; i < x_mm.size(); ++i) rows->add(cValue(pair(x_mm[i] / 1000.0, y_mm[i] / 1000.0, false)));
     return cValue(rows);
 }
 
 static cValue wires(cComponent *, cValue[], int) {
     auto rows = new cValueArray();
-    const auto from = column<int32_t>(network().wire_from()), to = column<int32_t>(network().wire_to());
+    const auto from = numbers<int32_t>(network().wire_from()), to = numbers<int32_t>(network().wire_to());
     for (size_t i = 0; i < from.size(); ++i) rows->add(cValue(pair(from[i], to[i], true)));
     return cValue(rows);
 }

@@ -3,20 +3,19 @@
 
 #include <functional>
 
+#include "causeway.pb.h"
 #include "inet/common/TagBase.h"
 #include "inet/common/packet/chunk/Chunk.h"
 
 namespace causeway {
 
-enum Interface { WIRELESS = 0, WIRE = 1, WIRELESS_TCP = 2 };
-
 class PacketTag : public inet::TagBase {
   public:
     int64_t packet = -1;
     int32_t source = -1;   // node ids
-    int32_t peer = -1;     // -1: everyone in reach
+    int32_t peer = Constant::BROADCAST_PEER;
     int32_t size = 0;      // of the whole packet; a segment may hold a part of it
-    int32_t interface = WIRELESS;
+    int32_t interface = Interface::WIRELESS;
 
     PacketTag *dup() const override { return new PacketTag(*this); }
 };

@@ -79,13 +79,13 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     (fromStation ? total.stationFrames : total.hostFrames) += 1;
     (fromStation ? total.stationBytes : total.hostBytes) += packet->getByteLength();
     if (frame.tag && !macRepeats && outOfReach(*frame.tag, transmission)) {
-        edge->lost(frame.tag->peer, frame.tag->packet, WIRELESS);
+        edge->lost(frame.tag->peer, frame.tag->packet, Interface::WIRELESS);
     }
 }
 
 // Whether the frame is a datagram for one node that is too far away to get it.
 bool ReceptionMeter::outOfReach(const PacketTag &tag, const ITransmission *transmission) const {
-    if (tag.interface != WIRELESS || tag.peer < 0) return false;
+    if (tag.interface != Interface::WIRELESS || tag.peer < 0) return false;
     auto mobility = check_and_cast<inet::IMobility *>(edge->moduleOf(tag.peer)->getSubmodule("mobility"));
     return transmission->getStartPosition().distance(mobility->getCurrentPosition()) > cellRadius;
 }
@@ -106,13 +106,13 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
     (gotIt ? total.received : total.lost) += 1;
     const PacketTag *tag = found->second.tag;
     const bool final = !macRepeats || found->second.destination.isBroadcast();
-    if (!gotIt && final && tag && tag->interface == WIRELESS) edge->lost(receiver.node, tag->packet, WIRELESS);
+    if (!gotIt && final && tag && tag->interface == Interface::WIRELESS) edge->lost(receiver.node, tag->packet, Interface::WIRELESS);
 }
 
 // The sender's MAC repeated a frame in vain: only now is the datagram lost. (TCP repeats on its own.)
 void ReceptionMeter::gaveUp(const inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekAll().get());
-    if (tag && tag->interface == WIRELESS) edge->lost(tag->peer, tag->packet, WIRELESS);
+    if (tag && tag->interface == Interface::WIRELESS) edge->lost(tag->peer, tag->packet, Interface::WIRELESS);
 }
 
 void ReceptionMeter::finish() {

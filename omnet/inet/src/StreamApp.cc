@@ -99,7 +99,7 @@ void StreamApp::drop(TcpSocket *socket, bool tryAgain) {
     if (peer.link == found->second.get()) {
         peer.link = nullptr;
         const int node = found->second->peer;
-        const bool wanted = !peer.waiting.empty() || node == station || interface == WIRE;
+        const bool wanted = !peer.waiting.empty() || node == station || interface == Interface::WIRE;
         if (tryAgain && wanted && !awaited.count(node)) {
             if (!peer.retry) peer.retry = new cMessage("reconnect", node);
             if (!peer.retry->isScheduled()) scheduleAfter(reconnectAfter, peer.retry);
@@ -112,7 +112,7 @@ void StreamApp::drop(TcpSocket *socket, bool tryAgain) {
 void StreamApp::sendPacket(const PacketTag &tag) {
     Enter_Method("sendPacket");
     if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packets need a peer", interface);
-    if (interface == WIRE) edge->wireSent(tag.size);
+    if (interface == Interface::WIRE) edge->wireSent(tag.size);
     Peer &peer = peers[tag.peer];
     peer.waiting.push_back(tag);
     if (peer.link)

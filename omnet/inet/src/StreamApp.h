@@ -32,7 +32,7 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
         omnetpp::cMessage *retry = nullptr;
     };
 
-    int nodeId = -1, interface = WIRE, port = 0, station = -1;
+    int nodeId = -1, interface = Interface::WIRE, port = 0, station = -1;
     omnetpp::simtime_t reconnectAfter;
     Edge *edge = nullptr;
     inet::TcpSocket server;

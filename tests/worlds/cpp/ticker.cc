@@ -22,8 +22,8 @@ int main() {
             case Client::EXCHANGE:
                 for (size_t i = 0, n = bridge.exchange(next_ps); i < n; ++i) {
                     const Action a = bridge.action(i);
-                    if (a.kind == SET_TIMER) queue.push({a.time_ps, TIMER, a.node, a.ref});
-                    if (a.kind == SEND) queue.push({a.time_ps + 1'000'000, ARRIVAL, a.node, a.ref});
+                    if (a.kind == Act::SET_TIMER) queue.push({a.time_ps, Kind::TIMER, a.node, a.ref});
+                    if (a.kind == Act::SEND) queue.push({a.time_ps + 1'000'000, Kind::ARRIVAL, a.node, a.ref});
                 }
                 continue;
             case Client::END:
@@ -34,7 +34,7 @@ int main() {
                 queue.pop();
                 now_ps = time_ps;
                 ++events;
-                bridge.event(static_cast<Kind>(kind), time_ps, node, ref, 0);
+                bridge.event(static_cast<Kind::Value>(kind), time_ps, node, ref, 0);
         }
     }
 }

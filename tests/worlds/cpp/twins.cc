@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string>
 
+#include "bridge/cpp/setup.h"
 #include "bridge/cpp/workload.h"
 
 int main(int, char **argv) {
@@ -11,9 +12,10 @@ int main(int, char **argv) {
     causeway::Frame frame;
     if (!frame.ParseFromString(bytes)) return 1;
     const causeway::Setup &setup = frame.setup();
-    const auto delays = causeway::column<double>(setup.abstract_network().delay_quantiles_ns());
+    causeway::check_setup(setup);
+    const auto delays = causeway::numbers<double>(setup.abstract_network().delay_quantiles_ns());
     for (int64_t a = 0; a < 2000; ++a) {
-        const uint64_t bits = causeway::draw(setup.seed(), causeway::kStreamDelay, a * a - 7, a % 5);
+        const uint64_t bits = causeway::draw(setup.seed(), causeway::RandomStream::DELAY, a * a - 7, a % 5);
         std::printf("%llu %a %lld %lld\n", (unsigned long long)bits, causeway::unit(bits), (long long)causeway::below(bits, a + 1),
                     (long long)causeway::round_ns_to_ps(causeway::from_table(delays.data(), bits)));
     }

@@ -1,0 +1,89 @@
+"""The contract is declared once, in proto/causeway.proto; both sides read it there."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from causeway.bridge import engine, events, network, random, schema, wire
+from causeway.bridge.engines import inline_wheel
+from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Actions, Kind, Window, no_actions
+from causeway.bridge.schema import pb
+from tests.worlds.bridge_tools import TOP
+
+EDGES = [
+    path
+    for folder in ("bridge/cpp", "omnet/src", "omnet/inet/src", "ns3/src", "tests/worlds/cpp")
+    for path in sorted((TOP / folder).iterdir())
+    if path.suffix in (".h", ".cc")
+]
+
+
+def test_kinds_and_acts_are_those_of_the_contract() -> None:
+    assert {kind.name: int(kind) for kind in Kind} == dict(pb.Kind.Value.items())
+    assert {act.name: int(act) for act in Act} == dict(pb.Act.Value.items())
+    assert isinstance(Kind.NODE, int) and 1 << Kind.TIMER == 16
+
+
+@pytest.mark.parametrize("enum", ["Kind", "Act", "Interface"])
+def test_every_kind_says_what_it_means(enum: str) -> None:
+    assert set(schema.comments(enum)) == set(getattr(pb, enum).Value.keys())
+    assert all(schema.comments(enum).values())
+
+
+def test_constants_are_those_of_the_contract() -> None:
+    assert schema.CONTRACT == 2
+    assert (events.TOPICS, events.BROADCAST_PEER, events.IGNORED, events.FOREVER) == (16, -1, -1, 2**63 - 1)
+    assert 2 * schema.constant("LATEST_PS") < 2**63
+    assert (network.WIRELESS, network.WIRE, network.WIRELESS_TCP) == (0, 1, 2)
+    assert random.QUANTILE_BINS == 2**14
+    assert engine.STOPPED == "the protocol stopped the run"
+
+
+def test_the_inline_engines_own_kinds_follow_all_of_the_contracts() -> None:
+    """A kind that is added there must not be taken for a packet that is sent, and all fit into the key of the sort."""
+    own = [inline_wheel.K_SEND, inline_wheel.K_LEAVE, inline_wheel.K_REACH]
+    assert min(own) == max(Kind) + 1 and len(set(own)) == 3
+    assert max(own) < 1 << inline_wheel.KIND_BITS
+    assert schema.constant("MOST_NODES") <= 1 << inline_wheel.NODE_BITS
+
+
+def test_a_window_has_the_columns_of_the_contract() -> None:
+    assert EVENT.names == ("kind", "time_ps", "node", "ref", "arg")
+    assert set(EVENT.names) < set(Window.__slots__)  # type: ignore[attr-defined]
+    assert ROW.names == COLUMNS == (*COLUMNS[:7], "topic")
+    assert set(COLUMNS) < set(Actions.__slots__)  # type: ignore[attr-defined]
+
+
+def test_a_column_that_may_lack_is_left_out_of_the_frame() -> None:
+    """So a column can be added without a change in the frames of protocols that do not fill it."""
+    assert schema.may_lack("Actions") == {"topic"}
+    frame = pb.Frame.FromString(wire.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
+    assert frame.actions.topic == b"" and len(frame.actions.kind) == 2
+    assert wire.actions(frame.actions).topic is None
+    assert events.column(wire.actions(frame.actions), "topic").tolist() == [0, 0]
+
+
+def test_rows_may_end_before_the_columns_that_may_lack() -> None:
+    short = ActionRows([(0, 5, 1, 9, -1, 100, 0)])
+    assert wire.encode_actions(3, short) == wire.encode_actions(
+        3, events.sends(*(np.array([x]) for x in (5, 1, 9, -1, 100)))
+    )
+    assert [len(pad) for pad in PAD] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
+
+
+def test_an_answer_whose_columns_differ_in_length_is_no_answer() -> None:
+    message = wire.decode(wire.encode_actions(1, no_actions())).actions
+    message.node = b"1234"
+    with pytest.raises(ValueError, match="column node has 1 rows, not 0"):
+        wire.actions(message)
+
+
+@pytest.mark.parametrize("path", EDGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_edge_types_a_number_or_a_word_of_the_contract_again(path) -> None:
+    text = re.sub(r"//.*", "", path.read_text())
+    names = "|".join([*pb.Kind.Value.keys(), *pb.Act.Value.keys(), *pb.Interface.Value.keys(), "kContract", "kTopics"])
+    assert not re.search(rf"\b({names})\s*=\s*-?\d", text)
+    assert not any(f'"{words}"' in text for words in (engine.NOTHING_LEFT, engine.DURATION_OVER, engine.STOPPED))

@@ -1,0 +1,259 @@
+"""Edges believe nothing: a setup or an answer that makes no sense is refused in one line, by every one of them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from causeway.bridge import session as sessions
+from causeway.bridge import wire
+from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.engines.ns3 import Ns3Engine
+from causeway.bridge.engines.omnet import OmnetEngine
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import Act, ActionRows, Actions, Patience
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay
+from causeway.bridge.schema import pb
+from causeway.bridge.session import open_session
+from causeway.bridge.workload import Faults, Script, Segment, Workload
+from tests.worlds.bridge_tools import build_cpp, build_sanitized, small_spec
+
+L_PS, S = 10**9, 10**12
+SCRIPT = Script(np.array([1, 2, 3]) * S, np.array([0, 1, 2], np.int32), np.full(3, 100, np.int32))
+FAULTS = Faults(np.array([1, 2]) * S, np.array([1, 1], np.int32), np.array([0, 1], np.uint8))
+ABSTRACT = AbstractNetwork(12, constant_delay(1.0), Workload(12, segments=(Segment(0, 10.0),)), faults=FAULTS)
+MOBILE = MobileNetwork(((0, 0), (170_000, 0)), ((0, 1),), 3, Workload(5, script=SCRIPT), faults=FAULTS)
+
+
+def ticker(spec: RunSpec) -> Session:
+    return open_session(spec, "ticker", [str(build_cpp("ticker"))])
+
+
+def ns3(spec: RunSpec) -> Session:
+    engine = Ns3Engine()
+    if (why := engine.missing(spec.network)) is not None:
+        pytest.skip(why)
+    return engine.open(spec)
+
+
+def omnet(spec: RunSpec) -> Session:
+    engine = OmnetEngine()
+    if (why := engine.missing(spec.network)) is not None:
+        pytest.skip(why)
+    return engine.open(spec)
+
+
+MOBILE_EDGES = [ticker, pytest.param(ns3, marks=pytest.mark.ns3), pytest.param(omnet, marks=pytest.mark.omnet)]
+ABSTRACT_EDGES = [ticker, pytest.param(omnet, marks=pytest.mark.omnet)]
+
+
+def run(edge: Callable[[RunSpec], Session], network: Any, answer: Actions | None = None) -> Finish:
+    """A run whose first window is answered so, and every other one by nothing."""
+    session = edge(small_spec(network=network, reaction_ps=L_PS, duration_ps=4 * S))
+    try:
+        while not isinstance(step := session.next(), Finish):
+            if step.reply:
+                session.answer(answer if answer is not None and step.number == 0 else ActionRows([]))
+        return step
+    finally:
+        session.close()
+
+
+def numbers(dtype: str, *values: float) -> bytes:
+    return np.array(values, dtype).tobytes()
+
+
+SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
+    "nodes of the script end early": (
+        "workload.script_node", numbers("<i4", 0, 1),
+        "its columns differ in length: causeway.Workload.script_node has 2 rows, script_time_ps has 3",
+    ),
+    "sizes of the script end early": ("workload.script_size", b"", "Workload.script_size has 0 rows"),
+    "half a number": ("workload.script_time_ps", bytes(23), "Workload.script_time_ps does not hold whole numbers"),
+    "the script names nobody": (
+        "workload.script_node", numbers("<i4", 0, 114, 1), "the workload broadcasts from node 114; the network has",
+    ),
+    "the script goes back": (
+        "workload.script_time_ps", numbers("<i8", S, 3 * S, 2 * S),
+        "a broadcast of the script goes back from 3000000000000",
+    ),
+    "a broadcast of negative size": (
+        "workload.script_size", numbers("<i4", 1, -5, 1), "the size of a broadcast must be 0",
+    ),
+    "a broadcast after the end of time": (
+        "workload.script_time_ps", numbers("<i8", S, 2 * S, 2**63 - 1),
+        "a broadcast of the script must be 0 to 46116860",
+    ),
+    "a failure of nobody": ("faults.node", numbers("<i4", 1, -2), "a failure is scripted for node -2; the network has"),
+    "failures end early": ("faults.up", b"\0", "Faults.up has 1 rows"),
+    "neither up nor down": ("faults.up", b"\0\7", "up must be 0 to 1, not 7"),
+    "a negative duration": ("duration_ps", -1, "the duration must be 0 to 4611686018427387903 ps, not -1"),
+    "a duration beyond time": ("duration_ps", 2**63 - 1, "the duration must be 0 to 4611686018427387903 ps"),
+    "no reaction time": ("reaction_ps", 0, "the reaction time must be greater than 0"),
+    "a wire to nowhere": (
+        "mobile_network.wire_to", numbers("<i4", 9), "a wire goes from station 0 to 9; there are stations 0 to 1",
+    ),
+    "a wire to oneself": (
+        "mobile_network.wire_to", numbers("<i4", 0), "a wire goes from station 0 to 0, which is itself",
+    ),
+    "a wire with one end": ("mobile_network.wire_to", b"", "MobileNetwork.wire_to has 0 rows"),
+    "stations of one coordinate": ("mobile_network.station_y_mm", numbers("<i4", 0), "station_y_mm has 1 rows"),
+    "fewer than no hosts": ("mobile_network.hosts", -1, "the number of hosts must be 0 to"),
+    "too many hosts": ("mobile_network.hosts", 2**31 - 1, "the number of hosts must be 0 to 1048574"),
+    "a wire of 0 b/s": ("mobile_network.wire_bps", 0, "the bit rate of the wires must be 1 to"),
+    "a negative delay": ("mobile_network.wire_delay_ps", -5, "the delay of the wires must be 0 to"),
+    "a negative speed": ("mobile_network.speed_mm_s", -1, "the hosts' speed, in mm/s, must be 0 to"),
+    "no cells": ("mobile_network.cell_radius_mm", 0, "the radius of a cell, in mm, must be 1 to"),
+    "positions before now": ("mobile_network.position_every_ps", -1, "the time between positions must be 0 to"),
+}  # fmt: skip
+ABSTRACT_SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
+    "segments end early": (
+        "workload.segment_mean_ns", b"", "Workload.segment_mean_ns has 0 rows, segment_start_ps has 1",
+    ),
+    "no exponential": ("workload.exponential_quantiles", b"", "the exponential of the workload has 0 quantiles"),
+    "a segment that starts late": ("workload.segment_start_ps", numbers("<i8", 5), "must start at 0"),
+    "broadcasts at no distance": ("workload.segment_mean_ns", numbers("<f8", 1e-9), "the mean time between broadcasts"),
+    "broadcasts at any distance": (
+        "workload.segment_mean_ns", numbers("<f8", 1e30), "the mean time between broadcasts",
+    ),
+    "not a number": ("workload.segment_hot_share", numbers("<f8", np.nan), "hot nodes must be 0 to 1, not nan"),
+    "more hot nodes than nodes": (
+        "workload.segment_hot_nodes", numbers("<i4", 13), "hot nodes must be 0 to 12, not 13",
+    ),
+    "nobody broadcasts": ("workload.nodes", 0, "the workload has broadcasts but no nodes"),
+    "the workload is larger than the network": ("workload.first_node", 1, "broadcasts from node 12; the network has"),
+    "no delays": ("abstract_network.delay_quantiles_ns", b"", "the delay has 0 quantiles, not 16385"),
+    "a loss of more than all": ("abstract_network.loss", 1.5, "the loss must be 0 to 1, not 1.5"),
+    "no nodes": ("abstract_network.nodes", 0, "the number of nodes must be 1 to 1048576, not 0"),
+    "time goes back at the sender": ("abstract_network.send_ps", -1, "a sender's time for a packet must be 0"),
+    "time goes back at the receiver": ("abstract_network.recv_ps", -1, "a receiver's time for a packet must be 0"),
+}  # fmt: skip
+
+
+def damage(monkeypatch: pytest.MonkeyPatch, path: str, value: object) -> None:
+    """From now on the controller sends setups with another value in this field."""
+    encode = wire.encode_setup
+
+    def damaged(spec: RunSpec) -> bytes:
+        frame = pb.Frame.FromString(encode(spec))
+        *outer, field = path.split(".")
+        message = frame.setup
+        for name in outer:
+            message = getattr(message, name)
+        setattr(message, field, value)
+        return frame.SerializeToString()
+
+    monkeypatch.setattr(sessions.wire, "encode_setup", damaged)
+
+
+def refused(edge: Callable[[RunSpec], Session], network: Any, says: str, answer: Actions | None = None) -> None:
+    with pytest.raises(RunError) as told:
+        run(edge, network, answer)
+    assert says in str(told.value)
+    assert "cannot go on: " in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("edge", MOBILE_EDGES)
+@pytest.mark.parametrize("what", SETUPS)
+def test_a_mobile_setup_that_makes_no_sense_is_refused(monkeypatch, edge, what: str) -> None:
+    path, value, says = SETUPS[what]
+    damage(monkeypatch, path, value)
+    refused(edge, MOBILE, says)
+
+
+@pytest.mark.parametrize("edge", ABSTRACT_EDGES)
+@pytest.mark.parametrize("what", ABSTRACT_SETUPS)
+def test_an_abstract_setup_that_makes_no_sense_is_refused(monkeypatch, edge, what: str) -> None:
+    path, value, says = ABSTRACT_SETUPS[what]
+    damage(monkeypatch, path, value)
+    refused(edge, ABSTRACT, says)
+
+
+def row(kind: int, node: int, peer: int = 0, size: int = 1, time_ps: int = L_PS, topic: int = 0) -> Actions:
+    return ActionRows([(kind, time_ps, node, 7, peer, size, 0, topic)])
+
+
+ANSWERS: dict[str, tuple[Actions, str]] = {
+    "a kind that nobody knows": (row(77, 0), "action 0 of window 0 is of kind 77, which nobody knows"),
+    "sent by nobody": (row(Act.SEND, 5, 0), "action 0 of window 0 is for node 5; the network has nodes 0 to 4"),
+    "sent by a million": (row(Act.SEND, 10**6), "is for node 1000000; the network has nodes 0 to 4"),
+    "sent to nobody": (row(Act.SEND, 0, 5), "sends from node 0 to node 5; the network has nodes 0 to 4"),
+    "sent to less than nobody": (row(Act.SEND, 0, -2), "sends from node 0 to node -2"),
+    "a packet of negative size": (row(Act.SEND, 0, 1, -100), "sends a packet of -100 bytes"),
+    "a timer of nobody": (row(Act.SET_TIMER, -1), "is for node -1; the network has nodes 0 to 4"),
+    "nobody fails": (row(Act.NODE, 99), "is for node 99; the network has nodes 0 to 4"),
+    "half up": (row(Act.NODE, 1, 5), "switches a node to 5: 1 is up, 0 is down"),
+    "after the end of time": (row(Act.SET_TIMER, 1, time_ps=2**63 - 1), "later than 4611686018427387903 ps"),
+    "a topic too many": (row(Act.SEND, 0, 1, topic=16), "there is no topic 16; topics are 0 to 15"),
+    "patience of nobody": (
+        ActionRows([], False, (Patience(2**31 - 1, 1, 5),)), "patience is promised for node 2147483647",
+    ),
+    "negative patience": (ActionRows([], False, (Patience(1, 1, -2),)), "patient for -2 ps; that cannot be negative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", MOBILE_EDGES)
+@pytest.mark.parametrize("what", ANSWERS)
+def test_an_answer_that_cannot_be_done_is_refused(edge, what: str) -> None:
+    answer, says = ANSWERS[what]
+    refused(edge, MOBILE, says, answer)
+
+
+@pytest.mark.parametrize("edge", MOBILE_EDGES)
+def test_an_answer_whose_promises_differ_in_length_is_refused(monkeypatch, edge) -> None:
+    encode = wire.encode_actions
+
+    def damaged(number: int, actions: Actions) -> bytes:
+        frame = pb.Frame.FromString(encode(number, actions))
+        frame.actions.patience_ps = frame.actions.patience_ps[:-8]
+        return frame.SerializeToString()
+
+    monkeypatch.setattr(sessions.wire, "encode_actions", damaged)
+    refused(edge, MOBILE, "patience_ps has 0 rows", ActionRows([], False, (Patience(1, 1, 5),)))
+
+
+@pytest.mark.parametrize("edge", MOBILE_EDGES)
+def test_what_makes_sense_is_run_to_its_end(edge) -> None:
+    finish = run(edge, MOBILE)
+    assert edge is ticker or finish.reason == "the duration is over"
+
+
+# ---- many damaged frames -----------------------------------------------------------------------------------------
+
+FUZZED = [(network, seed) for network in ("abstract", "mobile") for seed in (1, 2)]
+SESSIONS = 60
+
+
+def frames_to_damage(folder: Path, network: str) -> list[str]:
+    workload = Workload(12, size_bytes=10, segments=(Segment(0, 1e5), Segment(10**9, 1e4, 0.5, 3)))
+    net: Any = MOBILE if network == "mobile" else replace(ABSTRACT, workload=workload)
+    rows = [
+        (Act.SEND, L_PS, 1, 7, -1, 20, 0, 1), (Act.SEND, L_PS + 1, 2, 8, 3, 20, 1, 2),
+        (Act.SET_TIMER, L_PS + 5, 2, 1, 0, 0, 0, 0), (Act.CANCEL_TIMER, L_PS + 2, 2, 1, 0, 0, 0, 0),
+        (Act.SET_TIMER, L_PS + 50, 3, 2, 0, 0, 0, 0), (Act.NODE, L_PS + 3, 4, 0, 0, 0, 0, 0),
+        (Act.NODE, L_PS + 4, 4, 0, 1, 0, 0, 0), (Act.RECORD, L_PS + 4, 4, 0, 1, 0, 0, 0),
+    ]  # fmt: skip
+    answer = ActionRows(rows, False, (Patience(1, 1, 5 * L_PS), Patience(2, 2, -1), Patience(3, 1, 2**63 - 1)))
+    (folder / "setup").write_bytes(wire.encode_setup(small_spec(network=net, reaction_ps=L_PS, cap=5, duration_ps=S)))
+    (folder / "actions").write_bytes(wire.encode_actions(0, answer))
+    return [str(folder / "setup"), str(folder / "actions")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("network", "seed"), FUZZED)
+def test_under_sanitizers_damaged_frames_end_a_run_in_words_and_touch_nothing_else(tmp_path, network, seed) -> None:
+    """Without the checks of the setup and of answers, five of six such runs end in a report of the sanitizers."""
+    program = build_sanitized("fuzz", alone=True)
+    given = [str(program), *frames_to_damage(tmp_path, network), str(seed), str(SESSIONS)]
+    done = subprocess.run(given, capture_output=True, timeout=300, check=False)
+    told = done.stderr.decode(errors="replace")
+    assert done.returncode == 0, told[-2000:]
+    sessions_run, mutated, refusals = map(int, done.stdout.split())
+    assert sessions_run == SESSIONS and mutated > SESSIONS / 2
+    assert 0 < refusals < SESSIONS
