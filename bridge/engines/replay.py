@@ -67,8 +67,11 @@ class ReplaySession:
                 f"frame {self._frame}: the recorded controller answered window {self._window}, this one did not"
             )
         frame = wire.decode(data)
-        if frame.HasField("finish"):
+        body = frame.WhichOneof("body")
+        if body == "finish":
             return wire.finish(frame.finish)
+        if body != "window":
+            raise RunError(f"frame {self._frame} of {self.path} has no place here ({body or 'empty'}); record it anew")
         window = wire.window(frame.window)
         self._window = window.number
         return window
