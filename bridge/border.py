@@ -1,14 +1,14 @@
 """The border: every row of every window and of every answer is checked here once, whatever the engine.
 
-What lies behind it (kernels without bounds checks, simulators in C++) may believe what it reads. The loop asks the border
-about each window before the protocol sees it, and about each answer before the engine does. A mistake is told with its
-window, its row, what the row holds and what is allowed.
+What lies behind it (kernels without bounds checks, simulators in C++) may believe what it reads. The loop asks the
+border about each window before the protocol sees it, and about each answer before the engine does. A mistake is told
+with its window, its row, what the row holds and what is allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -36,7 +36,19 @@ from causeway.bridge.border_kernel import (
 )
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import COLUMNS, FOREVER, IGNORED, ROW, TOPICS, Act, ActionRows, Actions, Kind, Window, column
+from causeway.bridge.events import (
+    COLUMNS,
+    FOREVER,
+    IGNORED,
+    ROW,
+    TOPICS,
+    Act,
+    ActionRows,
+    Actions,
+    Kind,
+    Window,
+    column,
+)
 from causeway.bridge.made import Ranges
 from causeway.bridge.network import MobileNetwork
 
@@ -55,7 +67,7 @@ class Border:
     def __init__(self, spec: RunSpec) -> None:
         network = spec.network
         self._s = s = np.zeros(STATE, np.int64)
-        self._fast = memoryview(s)  # of the same numbers: for Python, half as slow to get at
+        self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
         s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
         s[STATIONS] = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else network.nodes
         s[INSTANT] = -1
@@ -183,7 +195,9 @@ class Border:
     def _refuse_action(self, actions: Actions, window: Window, row: int) -> NoReturn:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
         told = words.Action(*(int(value) for value in values))
-        limits = words.Limits(self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS]))
+        limits = words.Limits(
+            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS])
+        )
         raise RunError(
             f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
             f"{words.wrong_action(told, limits)}"
@@ -195,9 +209,9 @@ class Border:
             whole = all(isinstance(value, int | np.integer) for value in promise)
             if not (whole and 0 <= node < self._nodes and 0 < topic < TOPICS and IGNORED <= patience_ps <= FOREVER):
                 raise RunError(
-                    f"the answer to window {window.number} is wrong: a promise of patience (node {node}, topic {topic}, "
-                    f"{patience_ps} ps); allowed: node 0 to {self._nodes - 1}, topic 1 to {TOPICS - 1}, 0 ps to "
-                    f"FOREVER ({FOREVER}), or IGNORED ({IGNORED})"
+                    f"the answer to window {window.number} is wrong: a promise of patience (node {node}, topic "
+                    f"{topic}, {patience_ps} ps); allowed: node 0 to {self._nodes - 1}, topic 1 to {TOPICS - 1}, 0 ps "
+                    f"to FOREVER ({FOREVER}), or IGNORED ({IGNORED})"
                 )
 
 
@@ -221,7 +235,14 @@ def _columns(actions: Actions) -> Sequence[Any]:
             kind.dtype is interface.dtype is topic.dtype is U8
             and time_ps.dtype is ref.dtype is I64
             and node.dtype is peer.dtype is size_bytes.dtype is I32
-            and rows == len(time_ps) == len(node) == len(ref) == len(peer) == len(size_bytes) == len(interface) == len(topic)
+            and rows
+            == len(time_ps)
+            == len(node)
+            == len(ref)
+            == len(peer)
+            == len(size_bytes)
+            == len(interface)
+            == len(topic)
         ):
             return kind, time_ps, node, ref, peer, size_bytes, interface, topic
     except (AttributeError, TypeError):
@@ -248,13 +269,13 @@ def _converted(actions: Actions, name: str, given: Any, rows: int) -> Any:
     array = np.asarray(given)
     if array.shape != (rows,):
         raise RunError(
-            f"an answer is wrong: its column {name} has {array.size} rows, its column kind {rows}; allowed: columns of one "
-            "length"
+            f"an answer is wrong: its column {name} has {array.size} rows, its column kind {rows}; allowed: columns "
+            "of one length"
         )
     if array.dtype.kind not in "iu":
         raise RunError(
-            f"an answer is wrong: its column {name} holds {array.dtype}; allowed: whole numbers ({wanted}; times are whole "
-            "picoseconds)"
+            f"an answer is wrong: its column {name} holds {array.dtype}; allowed: whole numbers ({wanted}; times are "
+            "whole picoseconds)"
         )
     limits = np.iinfo(wanted)
     beyond = np.flatnonzero((array < limits.min) | (array > limits.max))

@@ -6,6 +6,8 @@ that exist are a range; ids outside of it are left to the caller (LOOK_UP).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -37,7 +39,8 @@ def first_bad_event(s, end_ps, kind, time, node, ref, arg):
     """
     nodes, interfaces = np.uint64(s[NODES]), np.uint64(s[INTERFACES])
     packet_low, packets = s[PACKET_LOW], np.uint64(s[PACKET_HIGH] - s[PACKET_LOW])
-    outside, before = False, s[END] - 1
+    outside: Any = False
+    before = s[END] - 1
     for i in range(len(kind)):
         now, k, v = time[i], kind[i], np.int64(node[i])
         if now <= before and (now < before or i == 0 or _comes_before(kind, node, ref, i, i - 1)):
@@ -45,7 +48,7 @@ def first_bad_event(s, end_ps, kind, time, node, ref, arg):
         before = now
         if now >= end_ps or (np.uint64(v) >= nodes and (k != LOST or v != -1)):
             return i
-        if k == ARRIVAL or k == LOST:
+        if k == ARRIVAL or k == LOST:  # noqa: SIM109 (numba)
             outside |= np.uint64(ref[i] - packet_low) >= packets
             if np.uint64(np.int64(arg[i])) >= interfaces:
                 return i
@@ -83,8 +86,8 @@ def _is_bad(s, k, now, r, a):
 
 @numba.njit(cache=True)
 def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
-    """The first row that may not answer the window that ended at s[END], or ALL_GOOD, or LOOK_UP, as above; new ids join
-    their range on the way."""
+    """The first row that may not answer the window that ended at s[END], or ALL_GOOD, or LOOK_UP, as above; new ids
+    join their range on the way."""
     outside = 0
     for i in range(len(kind)):
         k, r, p = kind[i], ref[i], np.int64(peer[i])

@@ -1,7 +1,8 @@
-"""The frames of a run in one file: a line that says what it is, then (direction, length, checksum, bytes) of each, under
-zstd. A checksum (CRC-32) covers its frame and, by the checksum before it, all that came before.
+"""The frames of a run in one file: a line that says what it is, then (direction, length, checksum, bytes) of each,
+under zstd. A checksum (CRC-32) covers its frame and, by the checksum before it, all that came before.
 
-Recordings of version 1 have no checksums; they can still be read. A recording lands under its name only when the run ended well.
+Recordings of version 1 have no checksums; they can still be read. A recording lands under its name only when the run
+ended well.
 """
 
 from __future__ import annotations

@@ -141,6 +141,8 @@ def actions(message: Any) -> Actions:
     )  # fmt: skip
     if not message.topic:
         columns["topic"] = None
+    if len({len(column) for column in columns.values() if column is not None}) > 1:
+        raise ValueError("columns of actions differ in length")
     return Actions(**columns, stop=message.stop, patience=tuple(Patience(*p) for p in promises))
 
 

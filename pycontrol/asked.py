@@ -35,7 +35,9 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
     except (RunError, UserError):
         raise
     except (Exception, TookTooLong) as error:
-        raise protocol_error(type(protocol).__name__, window.end_ps, call("on_window", window=window.number), error) from error
+        raise protocol_error(
+            type(protocol).__name__, window.end_ps, call("on_window", window=window.number), error
+        ) from error
     if not isinstance(actions, Actions):
         raise RunError(
             f"{type(protocol).__name__}.on_window returned {shown(actions)}; allowed: Actions (`no_actions()` for none)"

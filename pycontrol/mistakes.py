@@ -1,4 +1,4 @@
-"""A mistake of a protocol, told to who wrote it: where, when, in which handler, what was given, and its own traceback."""
+"""A mistake of a protocol, told to who wrote it: where, when, in which handler, what was given, its own traceback."""
 
 from __future__ import annotations
 

@@ -219,9 +219,12 @@ class PerNode(Protocol):
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         try:
+            hash(key)  # an empty dict does not ask for it
             timer = self.timers.pop((node, key), None)
         except TypeError:
-            raise misuse("a timer", "key", key, "what can be a key of a dict (a name, a number, a tuple of such)") from None
+            raise misuse(
+                "a timer", "key", key, "what can be a key of a dict (a name, a number, a tuple of such)"
+            ) from None
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps

@@ -82,7 +82,12 @@ class ReplaySession:
             raise RunError(
                 f"frame {self._frame}: this controller answered window {self._window}, the recorded one did not"
             )
-        recorded = wire.actions(wire.decode(data).actions)
+        try:
+            recorded = wire.actions(wire.decode(data).actions)
+        except ValueError:
+            raise RunError(
+                f"frame {self._frame} of {self.path} is damaged: its columns differ; record it anew"
+            ) from None
         difference = first_difference(recorded, actions)
         if difference:
             raise RunError(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
 from causeway.bridge.workload import Faults, Script, Segment, Workload
@@ -148,5 +148,5 @@ def test_an_action_before_the_end_of_its_window_is_refused():
             return super().on_window(window)
 
     net = AbstractNetwork(3, constant_delay(1), Workload(3, messages=5, segments=(Segment(0, 100.0),)))
-    with pytest.raises(ValueError, match="before the end of its window"):
+    with pytest.raises(RunError, match="before the end of its window"):
         run_protocol(InlineEngine(), RunSpec("soon", {}, 1, net, MS), TooSoon(Chatter, 2), [])
