@@ -136,6 +136,8 @@ class Transport:
         if not self._context.closed:
             if self._monitor is not None:
                 self._socket.disable_monitor()
+                self._monitor.close(0)
+                self._monitor = None
             self._socket.close(linger_ms)
             self._context.term()
         self.peer_is_connected()

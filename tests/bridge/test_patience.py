@@ -253,7 +253,7 @@ def test_a_packet_cannot_have_a_topic_beyond_15() -> None:
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             self.send(EVERYONE, ("news", 0), 10, topic=16)
 
-    with pytest.raises(RunError, match="send was given topic=16; .*topic 1 to 15, or 0 for none"):
+    with pytest.raises(RunError, match=r"send was given topic=16; .*topic 1 to 15, or 0 for none"):
         talk("inline", Wrong)
 
 

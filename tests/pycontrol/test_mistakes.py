@@ -148,7 +148,7 @@ def test_a_protocol_over_columns_is_told_too() -> None:
         def on_window(self, window):
             return None
 
-    with pytest.raises(RunError, match="Nothing.on_window returned None; allowed: Actions"):
+    with pytest.raises(RunError, match=r"Nothing.on_window returned None; allowed: Actions"):
         run(Nothing())
 
 
