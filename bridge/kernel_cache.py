@@ -24,7 +24,8 @@ def use_kernel_cache(top: Path = TOP) -> None:
     """Tells numba, whether it is imported already or will be. A place of the user's own (the variable) stands."""
     if VARIABLE in os.environ:
         return
-    place = top / "build" / "numba" / state_of_kernels(top)
+    checked = "-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else ""  # numba itself does not tell apart
+    place = top / "build" / "numba" / f"{state_of_kernels(top)}{checked}"
     with suppress(OSError):  # a checkout that cannot be written to: numba finds a place of its own
         place.mkdir(parents=True, exist_ok=True)
         os.utime(place)
