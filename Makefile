@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto edges ns3 omnet wheel demo test lint bench chaos clean
+.PHONY: help setup tools proto edges ns3 omnet wheel demo test test-bounds lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    a short run of the studies and a report (results/demo/report/index.html)"
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
+	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
 	@echo "make lint    ruff and mypy"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
@@ -61,6 +62,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -m '' tests
+
+# Kernels with a check of every index: slow, and an index out of bounds is an error instead of foreign memory.
+test-bounds: setup
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not spark' tests/bridge tests/pycontrol tests/protocols
 
 lint: $(VENV)/.ready proto
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.analysis import schema
+from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +125,7 @@ def has_run(out_dir: Path, run_id: str) -> bool:
 
 def finished_runs(out_dir: Path) -> set[str]:
     """The ids of all runs that landed whole."""
-    return {_run_of(path) for path in _files(out_dir, "runs")}
+    return {_no_path(_run_of(path), out_dir) for path in _files(out_dir, "runs")}
 
 
 def incomplete_runs(out_dir: Path) -> set[str]:
@@ -154,6 +155,22 @@ def _run_of(path: Path) -> str:
     return unquote(key)
 
 
+def _no_path(run_id: str, folder: Path) -> str:
+    """The id of a run, which must not lead out of the folders that are named after it."""
+    if run_id.startswith("/") or ".." in run_id.replace("\\", "/").split("/") or "\0" in run_id:
+        raise UserError(
+            f"the result folder {folder} has a run {run_id!r}: ids that are paths are refused; remove that run"
+        )
+    return run_id
+
+
+def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
+    if "run_id" in table.column_names:
+        for run_id in table["run_id"].unique().to_pylist():
+            _no_path(run_id, folder)
+    return table
+
+
 # --- reading ---------------------------------------------------------------------------------------------
 
 
@@ -170,13 +187,16 @@ def read_arrow(folder: Path, table: str, columns: list[str] | None = None) -> pa
     if not files:
         whole = schema.empty(table)
         return whole.select(columns) if columns else whole
-    return ds.dataset(files, schema=schema.TABLES[table], format="parquet").to_table(columns=columns)
+    whole = ds.dataset(files, schema=schema.TABLES[table], format="parquet").to_table(columns=columns)
+    return _without_paths(whole, folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
     """One run's rows of a table; empty if the run has none."""
     path = table_path(folder, table, run_id)
-    return pq.read_table(path, schema=schema.TABLES[table]) if path.exists() else schema.empty(table)
+    if not path.exists():
+        return schema.empty(table)
+    return _without_paths(pq.read_table(path, schema=schema.TABLES[table]), folder)
 
 
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> "pd.DataFrame":

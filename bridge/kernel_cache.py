@@ -39,8 +39,8 @@ def use_kernel_cache() -> None:
 
 
 def kernels_dir() -> Path:
-    """The folder of all compiled kernels."""
-    return cache_dir() / "kernels"
+    """The folder of all compiled kernels; those that check every index have their own, as numba does not tell apart."""
+    return cache_dir() / ("kernels-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "kernels")
 
 
 @cache

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +17,10 @@ from causeway.bridge.errors import UserError
 
 LAST_LINES = 20
 TOLD_LINES = 4
+KEPT_BYTES = 1 << 16
+"""Of its output: only the end is ever told, however much it prints, with or without ends of lines."""
+LONGEST_LINE = 500
+"""Characters of a line that are told."""
 END_S = 2.0
 """How long a simulator gets to end by itself once the run is over, before it is killed."""
 
@@ -29,7 +32,7 @@ class Simulator:
         self, name: str, command: Sequence[str], environment: Mapping[str, str], directory: Path | None = None
     ) -> None:
         self.name = name
-        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._tail = bytearray()
         try:
             self._process = subprocess.Popen(
                 _with_parent_death_signal(command),
@@ -43,15 +46,25 @@ class Simulator:
         except OSError as error:
             raise UserError(f"cannot start the simulator ({name}): {command[0]}: {error.strerror}") from None
         self.pid = self._process.pid
+        self._over, over = os.pipe()
+        self._wake = over
         self._reader = threading.Thread(target=self._read, name=f"output of {name}", daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
+        """Until its output ends, or until `end` says so: a child of it may keep its end of the pipe open."""
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            text = line.decode(errors="replace").rstrip()
-            if text:
-                self._lines.append(text)
+        output = self._process.stdout.fileno()
+        ready = select.poll()
+        ready.register(output, select.POLLIN)
+        ready.register(self._over, select.POLLIN)
+        while True:
+            found = [fd for fd, _ in ready.poll()]
+            data = os.read(output, KEPT_BYTES) if output in found else b""
+            self._tail += data
+            del self._tail[:-KEPT_BYTES]
+            if not data or self._over in found:
+                return
 
     def death(self) -> str | None:
         """How it died, in one line; None while it lives."""
@@ -63,12 +76,13 @@ class Simulator:
         return f"the simulator ({self.name}) died: {how}; {self._said()}"
 
     def _said(self) -> str:
-        told = list(self._lines)[-TOLD_LINES:]
+        told = self.last_lines()[-TOLD_LINES:]
         return "its last lines: " + " | ".join(line.strip() for line in told) if told else "it printed nothing"
 
     def last_lines(self) -> list[str]:
         """The end of its output."""
-        return list(self._lines)
+        lines = (line.rstrip() for line in bytes(self._tail).decode(errors="replace").split("\n"))
+        return [line[-LONGEST_LINE:] for line in lines if line][-LAST_LINES:]
 
     def wait(self, timeout_s: float) -> int | None:
         """Its exit status once it ended; None if it still runs."""
@@ -90,7 +104,12 @@ class Simulator:
             self._process.poll()
             time.sleep(0.005)
         self._process.wait()
-        self._reader.join(timeout=1)
+        if self._wake >= 0:
+            os.write(self._wake, b"x")
+            self._reader.join()
+            os.close(self._wake)
+            os.close(self._over)
+            self._wake = -1
         if self._process.stdout is not None:
             self._process.stdout.close()
 

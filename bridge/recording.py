@@ -1,6 +1,8 @@
-"""The frames of a run in one file: a line that says what it is, then (direction, length, bytes) of each, under zstd.
+"""The frames of a run in one file: a line that says what it is, then (direction, length, checksum, bytes) of each,
+under zstd. A checksum (CRC-32) covers its frame and, by the checksum before it, all that came before.
 
-A recording lands under its name only when the run ended well.
+Recordings of version 1 have no checksums; they can still be read. A recording lands under its name only when the run
+ended well.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import contextlib
 import errno
 import os
 import struct
+import zlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +21,12 @@ import pyarrow as pa
 
 from causeway.bridge import wire
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.transport import LONGEST_FRAME
 
-MAGIC = b"causeway recording 1\n"
+MAGIC = b"causeway recording 2\n"
+WITHOUT_CHECKSUMS = b"causeway recording 1\n"
 ENGINE, CONTROLLER = 0, 1
-_HEAD = struct.Struct("<BI")
+_HEAD, _SUM = struct.Struct("<BI"), struct.Struct("<I")
 
 
 class Recorder:
@@ -36,15 +41,24 @@ class Recorder:
             self._stream: Any = pa.CompressedOutputStream(pa.PythonFile(self._file, "w"), "zstd")
         except OSError as error:
             raise UserError(f"cannot record to {path}: {error.strerror or error}") from None
+        self._sum = 0
         self._write(MAGIC)
 
     def from_engine(self, data: bytes) -> None:
         """Keeps a frame that came from the engine."""
-        self._write(_HEAD.pack(ENGINE, len(data)) + data)
+        self._keep(ENGINE, data)
 
     def from_controller(self, data: bytes) -> None:
         """Keeps a frame that the controller sent."""
-        self._write(_HEAD.pack(CONTROLLER, len(data)) + data)
+        self._keep(CONTROLLER, data)
+
+    def _keep(self, direction: int, data: bytes) -> None:
+        if len(data) > LONGEST_FRAME:
+            self.discard()
+            raise RunError(f"a frame of {len(data):,} bytes is too long for a recording; allowed: {LONGEST_FRAME:,}")
+        head = _HEAD.pack(direction, len(data))
+        self._sum = zlib.crc32(data, zlib.crc32(head, self._sum))
+        self._write(head + _SUM.pack(self._sum) + data)
 
     def land(self) -> None:
         """The run ended well: the file gets its name."""
@@ -107,19 +121,31 @@ class Recorded:
 
 
 def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
-    """(direction, bytes) of every frame of a recording."""
+    """(direction, bytes) of every frame of a recording. One frame at a time is in memory, and that is bounded."""
     try:
         with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
-            if stream.read(len(MAGIC)) != MAGIC:
+            magic = stream.read(len(MAGIC))
+            if magic not in (MAGIC, WITHOUT_CHECKSUMS):
                 raise UserError(
                     f"{path} is no recording of this version; record it anew with `causeway run ... --record`"
                 )
+            number, total = 0, 0
             while head := stream.read(_HEAD.size):
                 direction, size = _HEAD.unpack(head)
+                if direction not in (ENGINE, CONTROLLER) or size > LONGEST_FRAME:
+                    raise UserError(
+                        f"the recording {path} is damaged: frame {number} says direction {direction}, {size:,} bytes; "
+                        f"allowed: 0 or 1, up to {LONGEST_FRAME:,}; record it anew"
+                    )
+                told = stream.read(_SUM.size) if magic == MAGIC else b""
                 data = stream.read(size)
                 if len(data) != size:
                     raise UserError(f"the recording {path} is cut off; record it anew")
+                total = zlib.crc32(data, zlib.crc32(head, total))
+                if told and _SUM.unpack(told)[0] != total:
+                    raise UserError(f"the recording {path} is damaged: frame {number} is not what was recorded")
                 yield direction, data
+                number += 1
     except FileNotFoundError:
         raise UserError(f"there is no recording {path}") from None
     except (OSError, struct.error) as error:
@@ -134,6 +160,8 @@ def describe(path: Path) -> Recorded:
         setup = wire.decode(next(stream)[1]).setup
     except StopIteration:
         raise UserError(f"the recording {path} is empty") from None
+    except RunError as error:
+        raise UserError(f"{path} is damaged: {error}; record it anew") from None
     finally:
         stream.close()
     return Recorded(hello.engine, hello.engine_version, setup)

@@ -25,6 +25,9 @@ EDGE_PATIENCE = 5
 """The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that
 lives may be compiling its kernels."""
 
+TELLING_S = 1.0
+"""A simulator that broke the contract may not listen either: it is told why it is ended, if that takes no longer."""
+
 
 def open_session(
     spec: RunSpec,
@@ -97,7 +100,10 @@ class PairSession:
         frame = self._receive()
         body = frame.WhichOneof("body")
         if body == "window":
-            window = wire.window(frame.window)
+            try:
+                window = wire.window(frame.window)
+            except RunError as error:
+                self._refuse(f"the simulator ({self.engine}) broke the contract: {error}")
             if window.number != self._number:
                 self._refuse(f"window {window.number} came instead of window {self._number}")
             self._number += 1
@@ -151,7 +157,7 @@ class PairSession:
         assert self._transport is not None
         assert self._simulator is not None
         with contextlib.suppress(RunError):
-            self._transport.send(wire.encode_error(why), self._deadline_s, self._simulator.death)
+            self._transport.send(wire.encode_error(why), min(TELLING_S, self._deadline_s), self._simulator.death)
             self._simulator.wait(1.0)
         raise RunError(why)
 

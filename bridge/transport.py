@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import zmq
 
@@ -25,6 +26,10 @@ SLICE_MS = 100
 HIGH_WATER = 64
 """Frames in flight. Edges stay below it (they want a reply now and then): beyond it libzmq stops reading, and what it
 has not read is lost when the simulator ends."""
+LONGEST_FRAME = 1 << 27
+"""Bytes. Of more, the connection is closed: memory stays bounded whatever the peer sends."""
+HUNG_UP_S = 2.0
+"""So long after its connection is gone, a simulator that still runs will not say anything any more."""
 PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
 
@@ -45,6 +50,9 @@ class Transport:
         for option in (zmq.RCVHWM, zmq.SNDHWM):
             socket.setsockopt(option, HIGH_WATER)
         socket.setsockopt(zmq.LINGER, 0)
+        socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_FRAME)
+        self._monitor: Any = None
+        self._hung_up: float | None = None
         try:
             self._bind(endpoint)
         except BaseException:
@@ -56,6 +64,7 @@ class Transport:
             self._directory, self._lock = private_directory()
             self.endpoint = f"ipc://{self._directory}/bridge"
             self._socket.bind(self.endpoint)
+            self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)  # over tcp, strangers come and go
             self.environment["CAUSEWAY_PRIVATE_DIR"] = str(self._directory)
         elif endpoint == "tcp" or endpoint.startswith("tcp://"):
             self._use_curve()
@@ -110,12 +119,25 @@ class Transport:
                 return attempt()  # also after a death: what it said last may still be on its way
             if dead is not None:
                 raise RunError(dead) from None
+            if self._has_hung_up():
+                raise RunError("the simulator closed its connection but did not end; it was ended") from None
             if time.monotonic() - began >= deadline_s:
                 raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended") from None
+
+    def _has_hung_up(self) -> bool:
+        """Whether the peer's connection has been gone for a while."""
+        now = time.monotonic()
+        if self._hung_up is None and self._monitor is not None and self._monitor.poll(0):
+            self._hung_up = now
+        return self._hung_up is not None and now - self._hung_up > HUNG_UP_S
 
     def close(self, linger_ms: int = 0) -> None:
         """Closes the socket; what was sent gets `linger_ms` to go out."""
         if not self._context.closed:
+            if self._monitor is not None:
+                self._socket.disable_monitor()
+                self._monitor.close(0)
+                self._monitor = None
             self._socket.close(linger_ms)
             self._context.term()
         self.peer_is_connected()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
+
+from causeway.cli.console import printable
 
 
 def convert_files(
@@ -15,6 +18,6 @@ def convert_files(
 
     report = convert(paths, out_dir, keep_going, master)
     for problem in report.problems:
-        err.print(problem, highlight=False, soft_wrap=True, markup=False)
-    console.print(str(report), highlight=False, soft_wrap=True)
+        err.print(Text(printable(problem)), soft_wrap=True)
+    console.print(Text(printable(report)), soft_wrap=True)
     return 1 if report.problem_count else 0

@@ -6,9 +6,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from rich.console import Console
+from rich.text import Text
 
 from causeway.bridge.errors import RunError, UserError
+from causeway.cli.console import console as make_console
+from causeway.cli.console import printable
 from causeway.cli.report import write_report
 from causeway.cli.run import run_study
 from causeway.studies import registry
@@ -18,7 +20,7 @@ REPETITIONS = 3
 
 def main() -> None:
     """Runs the sweep 'demo' of every study that has one and says where the report is."""
-    console = Console()
+    console = make_console()
     directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo")
     failed = False
     for name in registry.STUDIES:
@@ -28,9 +30,9 @@ def main() -> None:
         try:
             failed |= run_study(name, None, [], "demo", 1, REPETITIONS, directory, False, None, 0, False, console)
         except UserError as error:  # an engine that is not here: say so and go on
-            console.print(f"[yellow]{name} is left out:[/] {error}", highlight=False, soft_wrap=True)
+            console.print(Text.assemble((f"{name} is left out: ", "yellow"), printable(error)), soft_wrap=True)
         except RunError as error:
-            console.print(f"[red]{name} failed:[/] {error}", highlight=False, soft_wrap=True)
+            console.print(Text.assemble((f"{name} failed: ", "red"), printable(error)), soft_wrap=True)
             failed = True
     if shutil.which("java") is None:
         console.print("no report: Spark needs Java 17 (apt install openjdk-17-jre-headless)")

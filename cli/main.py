@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from causeway.bridge.errors import RunError, UserError
+from causeway.cli.console import console, printable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
-out = Console()
-err = Console(stderr=True)
+out = console()
+err = console(stderr=True)
 
 OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
 
@@ -28,7 +29,7 @@ def doctor() -> None:
 
     table = Table("", "what", "found", "what to do")
     for check in checks():
-        mark = "[green]ok[/]" if check.ok else "[yellow]--[/]"
+        mark = Text("ok", "green") if check.ok else Text("--", "yellow")
         table.add_row(mark, check.what, check.found, check.advice)
     out.print(table)
 
@@ -112,11 +113,16 @@ def build_(
 
 
 @app.command()
-def replay(file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")]) -> None:
+def replay(
+    file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")],
+    study: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="The file of the recorded study, if it is not one of ours.")
+    ] = None,
+) -> None:
     """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""
     from causeway.cli.replay import replay_file
 
-    replay_file(file, out)
+    replay_file(file, out, study)
 
 
 @app.command()
@@ -175,7 +181,7 @@ def main() -> None:
 
 
 def _complain(text: str, status: int) -> None:
-    print(f"causeway: {text}", file=sys.stderr)
+    print(f"causeway: {printable(text)}", file=sys.stderr)
     sys.exit(status)
 
 

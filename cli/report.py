@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from causeway.analysis import store
 from causeway.bridge.errors import UserError
+from causeway.cli.console import printable
 from causeway.studies import registry
 
 
@@ -20,7 +22,7 @@ def write_report(directory: Path, master: str | None, console: Console) -> None:
     names = set(store.read_arrow(directory, "runs", ["study"])["study"].to_pylist())
     plots = [plot for name in registry.STUDIES if name in names for plot in registry.get(name).plots]
     page = report.write(directory, plots, master=master or "local[*]", pages=_moving_pictures(directory))
-    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+    console.print(Text(printable(f"report: {page}")), soft_wrap=True)
 
 
 def _moving_pictures(directory: Path) -> list[tuple[str, str]]:
@@ -29,7 +31,7 @@ def _moving_pictures(directory: Path) -> list[tuple[str, str]]:
 
     pages = []
     for run in animation.runs_with_positions(directory):
-        name = f"moving-{run['run_id']}.html"
+        name = f"moving-{store.quote(run['run_id'])}.html"
         animation.write(directory, run["run_id"], directory / "report" / name)
         pages.append((f"{run['study']} on {run['engine']}, {run['run_id']}", name))
     return pages

@@ -10,10 +10,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
+from rich.text import Text
 
 from causeway.analysis import store
 from causeway.bridge.errors import UserError, unknown
 from causeway.cli.build import prepare
+from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.parameters import make_params, parse_settings
@@ -43,7 +45,7 @@ def run_study(
     else:
         _print_scalars(console, study, jobs, found, out_dir)
     for run_id, problem in tally.failed.items():
-        console.print(f"[red]failed[/] {run_id}: {problem}", soft_wrap=True, highlight=False)
+        console.print(Text.assemble(("failed", "red"), f" {printable(run_id)}: {printable(problem)}"), soft_wrap=True)
     return bool(tally.failed)
 
 
@@ -65,8 +67,8 @@ def _recorded(job: Job, out_dir: Path) -> Job:
 def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, console: Console) -> campaign.Tally:
     began = time.monotonic()
     columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TextColumn("{task.fields[left]}", markup=False),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(study.name, total=len(jobs), left="")
@@ -117,12 +119,12 @@ def _print_scalars(console: Console, study: Study, jobs: list[Job], found: list[
     if not points:
         return
     title = f"{study.name}: {study.title} ({found[0]['engine_version']})"
-    table = Table(Column("scalar", no_wrap=True), *points, title=title)
+    table = Table(Column("scalar", no_wrap=True), *(Column(Text(point)) for point in points), title=Text(title))
     names = dict.fromkeys(name for run in found for name in run["scalars"])
     for name in names:
-        table.add_row(name, *(_mean(runs, name) for runs in points.values()))
+        table.add_row(Text(name), *(_mean(runs, name) for runs in points.values()))
     console.print(table)
-    console.print(f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them", highlight=False)
+    console.print(Text(printable(f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them")))
 
 
 def _label(parameters: Mapping[str, Any], all_parameters: Sequence[Mapping[str, Any]]) -> str:

@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from causeway.bridge.border import Border
+from causeway.bridge.checked import check_spec
 from causeway.bridge.engine import Engine, Finish, RunSpec
-from causeway.bridge.events import NO_ACTIONS
+from causeway.bridge.errors import RunError
+from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.pycontrol.watchdog import watchdog
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def passive_mask(protocol: Protocol) -> int:
     return mask
 
 
+@watchdog()
 @only_new_objects_collected()
 def run_protocol(
     engine: Engine,
@@ -63,28 +68,32 @@ def run_protocol(
     progress = Progress()
     began = time.perf_counter()
     controller_s = 0.0
+    check_spec(spec)
+    border = Border(spec)
     session = engine.open(spec)
     try:
-        protocol.start(context)
+        started(protocol, context)
         while not isinstance(window := session.next(), Finish):
             entered = time.perf_counter()
-            actions = protocol.on_window(window)
+            border.check_window(window)
+            actions = answer_to(window, protocol)
+            border.check_actions(actions, window)
             if len(actions):
                 digest.sent(actions)
             controller_s += time.perf_counter() - entered
             if window.reply:
                 session.answer(actions)
-            elif actions is not NO_ACTIONS and len(actions):
-                raise RuntimeError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
+            elif len(actions):
+                raise RunError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
             progress.windows += 1
             progress.events += len(window)
             if report is not None and progress.windows % progress.every == 0:
                 progress.now_ps = window.end_ps
                 report(progress)
         context.tell_observers()
-        scalars = dict(protocol.scalars())
+        scalars = numbers_of(protocol, window.end_ps)
         for observer in observers:
-            scalars.update(observer.scalars())
+            scalars.update(numbers_of(observer, window.end_ps))
             context.samples.update(getattr(observer, "samples", {}))
         return Outcome(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from causeway.bridge.errors import RunError
+from causeway.bridge.border_words import MOST_BYTES
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import (
     BROADCAST_PEER,
     FOREVER,
@@ -38,7 +39,10 @@ from causeway.bridge.events import (
     no_actions,
     unpack_position,
 )
+from causeway.pycontrol import given
+from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
@@ -134,6 +138,8 @@ class Node:
 
     def record(self, name: str, value: float) -> None:
         """Adds a sample to this node's time series `name`."""
+        if type(value) is not float or type(name) is not str:
+            value = given.sample(name, value)
         self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
 
     def stop(self) -> None:
@@ -167,13 +173,21 @@ class PerNode(Protocol):
         self._patience: dict[tuple[int, int], int] = {}
         self._promises: dict[tuple[int, int], int] = {}
         """Not told to the engine yet."""
+        self._key: Hashable = None
+        """Of the timer that came up last."""
         self._topic = 0
         """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
-        if not 0 <= topic < TOPICS:
-            raise ValueError(f"a packet can have topic 1 to {TOPICS - 1}, or 0 for none, not {topic}")
+        if not (
+            type(peer) is type(size_bytes) is type(interface) is type(topic) is int
+            and -1 <= peer < len(self.nodes)
+            and 0 <= size_bytes <= MOST_BYTES
+            and 0 <= interface < given.INTERFACES
+            and 0 <= topic < TOPICS
+        ):
+            peer, size_bytes, interface, topic = given.packet(peer, size_bytes, interface, topic, self.context.nodes)
         packet = self._next_packet
         self._next_packet += 1
         copies = 1 if peer != EVERYONE else self.copies_of_broadcast
@@ -184,8 +198,7 @@ class PerNode(Protocol):
         self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic, *PAD[8]))
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
-        if not 0 < topic < TOPICS:
-            raise ValueError(f"a node can be patient about topics 1 to {TOPICS - 1}, not {topic}")
+        topic, patience_ps = given.patience(topic, patience_ps)
         earlier_ps = self._patience.get((node, topic), 0)
         if patience_ps == earlier_ps:
             return
@@ -195,6 +208,8 @@ class PerNode(Protocol):
         self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        if type(delay_ps) is not int or not 0 <= delay_ps < given.LONGEST_PS:
+            delay_ps = given.delay(delay_ps)
         self.cancel_timer(node, key)
         timer = self._next_timer
         self._next_timer += 1
@@ -204,15 +219,22 @@ class PerNode(Protocol):
         self._act((SET_TIMER, due_ps, node, timer, *PAD[4]))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
-        timer = self.timers.pop((node, key), None)
+        try:
+            hash(key)  # an empty dict does not ask for it
+            timer = self.timers.pop((node, key), None)
+        except TypeError:
+            raise misuse(
+                "a timer", "key", key, "what can be a key of a dict (a name, a number, a tuple of such)"
+            ) from None
         if timer is not None:
             del self._due[timer]
             effect_ps = self.now_ps + self.context.reaction_ps
             self._act((CANCEL_TIMER, effect_ps, node, timer, *PAD[4]))
 
     def switch(self, node: int, up: bool) -> None:
+        node = given.node(node, self.context.nodes)
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
+        self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message
@@ -221,17 +243,31 @@ class PerNode(Protocol):
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
-        self.context.note(op, self.now_ps, node, message)
+        if op == DELIVER and not (type(message) is int and 0 <= message < self._next_message):
+            message = given.message(message, self._next_message)
+        self._noted((op, self.now_ps, node, message))
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
         super().start(context)
-        for id_ in range(context.nodes):
-            node = self.make(id_)
-            node.host, node.id = self, id_
-            self.nodes.append(node)
-        for node in self.nodes:
-            node.on_start()
+        self._noted = context.noted
+        self._each(context.nodes, self._make, "make")
+        self._each(context.nodes, lambda id_: self.nodes[id_].on_start(), "on_start")
+
+    @calls_handlers
+    def _each(self, nodes: int, what: Callable[[int], None], handler: str) -> None:
+        for id_ in range(nodes):
+            try:
+                what(id_)
+            except (Exception, TookTooLong) as error:
+                self._complain(error, id_, call(handler))
+
+    def _make(self, id_: int) -> None:
+        node = self.make(id_)
+        if not isinstance(node, Node):
+            raise misuse("PerNode", "make(id)", node, "a Node")
+        node.host, node.id = self, id_
+        self.nodes.append(node)
 
     def on_window(self, window: Window) -> Actions:
         rows = zip(
@@ -241,31 +277,48 @@ class PerNode(Protocol):
         )  # fmt: skip
         self._handle(rows)
         self._forget_old_packets()
+        self.context.tell_many()
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:
         return {"packets": self._next_packet}
 
     # ---- inside ---------------------------------------------------------------------------------------------------
+    @calls_handlers
     def _handle(self, rows: Iterable[tuple[int, int, int, int, int]]) -> None:
         """(kind, time_ps, node, ref, arg) of every event. Nearly all are arrivals."""
         packets, nodes = self._packets, self.nodes
-        for kind, time_ps, node, ref, arg in rows:
-            self.now_ps = time_ps
-            if kind != ARRIVAL:
-                self._handle_other(kind, node, ref, arg)
-            elif (packet := packets.get(ref)) is not None:
-                content, sender, copies, self._topic = packet
-                if copies is not None:
-                    self._use_up(ref, packet)
-                nodes[node].on_packet(content, sender, arg)
-                self._topic = 0
+        content: Any = None
+        sender = kind = node = ref = arg = -1
+        try:
+            for kind, time_ps, node, ref, arg in rows:
+                self.now_ps = time_ps
+                if kind != ARRIVAL:
+                    self._handle_other(kind, node, ref, arg)
+                elif (packet := packets.get(ref)) is not None:
+                    content, sender, copies, self._topic = packet
+                    if copies is not None:
+                        self._use_up(ref, packet)
+                    nodes[node].on_packet(content, sender, arg)
+                    self._topic = 0
+        except (Exception, TookTooLong) as error:
+            if kind == ARRIVAL:
+                self._complain(error, node, call("on_packet", content=content, sender=sender, interface=arg))
+            self._complain(error, node, given.handler(kind, ref, arg, self._key))
 
+    def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
+        """What went wrong in a handler is told with where and when."""
+        if isinstance(error, ProtocolError | UserError):
+            raise error
+        raise protocol_error(f"node {node}", self.now_ps, called, error) from error
+
+    @calls_handlers
     def _handle_other(self, kind: int, node: int, ref: int, arg: int) -> None:
         if kind == TIMER:
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
                 del self.timers[due]
+                self._key = due[1]
                 self.nodes[node].on_timer(due[1])
         elif kind == LOST:
             packet = self._packets.get(ref)

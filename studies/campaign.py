@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +64,8 @@ def run_here(
         watch(tally)
         try:
             result = run_job(job, **kwargs)
-        except (RunError, UserError) as error:
-            tally.failed[job.run_id] = str(error)
+        except Exception as error:
+            tally.failed[job.run_id] = _told(error)
         else:
             store.write_run(out, result.tables)
             tally.done += 1
@@ -113,9 +114,16 @@ class _Task:
             return job.run_id, ""
         try:
             store.write_run(out, run_job(job).tables)
-        except (RunError, UserError) as error:
-            return job.run_id, str(error)
+        except Exception as error:
+            return job.run_id, _told(error)
         return job.run_id, ""
+
+
+def _told(error: Exception) -> str:
+    """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
+    if isinstance(error, RunError | UserError):
+        return str(error)
+    return "".join(traceback.format_exception(error)).rstrip()
 
 
 def _watch_folder(session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event):

@@ -6,7 +6,7 @@ The operands may be numbers, pandas Series or Spark Columns: all that is asked o
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from causeway.bridge.errors import UserError
 
@@ -16,14 +16,18 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Pow: operator.pow,
 }
+LONGEST = 1000
+"""Characters of an expression."""
 _OTHERS = (ast.Div, ast.USub, ast.UAdd)
 
 
 def parse(text: str) -> ast.expr:
     """The expression as a tree; refuses all that is not arithmetic."""
+    if len(text) > LONGEST:
+        raise UserError(f"an expression of {len(text)} characters is too long; {LONGEST} are allowed")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UserError(f"'{text}' is not an arithmetic expression over scalars") from None
     for node in ast.walk(tree):
         number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
@@ -42,7 +46,7 @@ def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, A
 
     def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
-            return node.value
+            return float(cast(float, node.value))  # whole numbers would grow without bounds
         if isinstance(node, ast.Name):
             return value_of(node.id)
         if isinstance(node, ast.UnaryOp):
@@ -52,4 +56,11 @@ def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, A
         left, right = value(node.left), value(node.right)
         return divide(left, right) if isinstance(node.op, ast.Div) else _BINARY[type(node.op)](left, right)
 
-    return value(parse(text))
+    tree = parse(text)
+    try:
+        result = value(tree)
+    except (OverflowError, ZeroDivisionError):
+        result = 0j
+    if isinstance(result, complex):
+        raise UserError(f"'{text}' has no value that fits a number")
+    return result

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote as url_quote
 
 import pandas as pd
 import pyarrow.dataset as ds
@@ -55,7 +56,7 @@ def write(
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
     sections = [("run", "What was run", page.what_was_run(runs, parameters))]
     if pages:
-        links = "".join(f'<li><a href="{escape(name)}">{escape(title)}</a></li>' for title, name in pages)
+        links = "".join(f'<li><a href="{escape(url_quote(name))}">{escape(title)}</a></li>' for title, name in pages)
         sections.append(("moving", "Moving pictures", f"<ul>{links}</ul>"))
     if len(compared):
         body = page.verdicts(compared, published, set(runs["study"]))

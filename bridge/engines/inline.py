@@ -71,7 +71,8 @@ class InlineSession:
         self._s = np.zeros(wheel.SCALARS, np.int64)
         self._s[wheel.EPOCH] = -1
         self._s[wheel.FREE] = -1
-        self._heads = np.full(SLOTS, -1, np.int32)
+        self._s[wheel.POS] = self._s[wheel.BATCH] = 1
+        self._queues = (np.full(SLOTS, -1, np.int32), np.empty(0, np.int32))
         self._width_ps = _slot_width_ps(network, spec.reaction_ps)
         self._pool = np.zeros(0, wheel.POOL)
         self._grow_pool(max(1 << 12, 4 * network.nodes))
@@ -122,7 +123,7 @@ class InlineSession:
         while s[wheel.FREE_ROWS] < rows:
             self._grow_pool(2 * len(self._pool))
         bad = _act(
-            s, self._pool, self._heads, self._width_ps, self._end_ps, self._cancelled,
+            s, self._pool, self._queues, self._width_ps, self._end_ps, self._cancelled,
             actions.kind, actions.time_ps, actions.node, actions.ref, actions.peer, actions.size_bytes,
             actions.interface,
         )  # fmt: skip
@@ -141,7 +142,7 @@ class InlineSession:
     def _collect(self) -> int:
         n = self.network
         return wheel.collect(
-            self._s, self._pool, self._heads, self._width_ps, self._batch, self._spare, self._out, self._limits,
+            self._s, self._pool, self._queues, self._width_ps, self._batch, self._spare, self._out, self._limits,
             n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._state, self._cancelled, self._work,
         )  # fmt: skip
 
@@ -171,6 +172,8 @@ class InlineSession:
         self._s[wheel.FREE] = old
         self._s[wheel.FREE_ROWS] += rows - old
         self._pool = pool
+        heads, heap = self._queues
+        self._queues = (heads, np.concatenate([heap, np.empty(rows - len(heap), np.int32)]))
 
     def _start_workload(self) -> tuple:
         workload = self.network.workload
@@ -196,24 +199,24 @@ class InlineSession:
             self._grow_pool(2 * len(self._pool))
         for time_ps, node, up in zip(faults.time_ps, faults.node, faults.up, strict=True):
             wheel.put(
-                self._s, self._pool, self._heads, self._width_ps, np.int64(time_ps), wheel.K_NODE, np.int64(node),
+                self._s, self._pool, self._queues, self._width_ps, np.int64(time_ps), wheel.K_NODE, np.int64(node),
                 np.int64(0), np.int64(up), np.int64(0),
             )  # fmt: skip
 
 
 @numba.njit(cache=True)
-def _act(s, pool, heads, width_ps, end_ps, cancelled, kind, time, node, ref, peer, size, interface):
+def _act(s, pool, queues, width_ps, end_ps, cancelled, kind, time, node, ref, peer, size, interface):
     """Puts actions into effect; the row of the first one that comes too late, or -1."""
     for i in range(len(kind)):
         if time[i] < end_ps:
             return i
         if kind[i] == ACT_SEND:
             extra = (np.int64(peer[i]) << 32) | np.int64(size[i])
-            wheel.put(s, pool, heads, width_ps, time[i], wheel.K_SEND, node[i], ref[i], interface[i], extra)
+            wheel.put(s, pool, queues, width_ps, time[i], wheel.K_SEND, node[i], ref[i], interface[i], extra)
         elif kind[i] == ACT_SET_TIMER:
-            wheel.put(s, pool, heads, width_ps, time[i], wheel.K_TIMER, node[i], ref[i], 0, 0)
+            wheel.put(s, pool, queues, width_ps, time[i], wheel.K_TIMER, node[i], ref[i], 0, 0)
         elif kind[i] == ACT_CANCEL_TIMER:
             cancelled[ref[i]] = time[i]
         elif kind[i] == ACT_NODE:
-            wheel.put(s, pool, heads, width_ps, time[i], wheel.K_NODE, node[i], 0, peer[i], 0)
+            wheel.put(s, pool, queues, width_ps, time[i], wheel.K_NODE, node[i], 0, peer[i], 0)
     return -1

@@ -1,7 +1,8 @@
 """The inline engine's kernels: a time wheel of arrays and the abstract network's rules.
 
 An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole,
-sorted in canonical order (the batch), and handed out event by event. Slots of later turns of the wheel share a chain
+sorted in canonical order (the batch), and handed out event by event. What is put into a slot that has been taken out
+already goes to a heap beside the batch, however much of it there is. Slots of later turns of the wheel share a chain
 and are told apart by their time. Nothing here allocates per event; a kernel that runs out of room returns and is
 called again with more.
 
@@ -38,9 +39,9 @@ MIN_DELAY_PS = constant("MIN_DELAY_PS")
 # The engine's scalars, in one int64 array so that kernels can change them.
 (
     EPOCH, POS, BATCH, FREE, FREE_ROWS, LIVE, NEXT_TIME, NEXT_NODE, NEXT_INDEX, DIRTY, EVENTS, NOW, OUT, ACTIVE,
-    HORIZON, LAST, MORE_BATCH,
-) = range(17)  # fmt: skip
-SCALARS = 17
+    HORIZON, LAST, MORE_BATCH, HEAP,
+) = range(18)  # fmt: skip
+SCALARS = 18
 
 WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
 """What `collect` came back for."""
@@ -52,8 +53,9 @@ POOL = np.dtype(
 
 
 @numba.njit(cache=True)
-def put(s, pool, heads, width_ps, time, kind, node, ref, arg, extra):
+def put(s, pool, queues, width_ps, time, kind, node, ref, arg, extra):
     """Puts an event on the wheel. The caller has made sure that there is a free row."""
+    heads, heap = queues
     row = s[FREE]
     s[FREE] = pool[row].next
     s[FREE_ROWS] -= 1
@@ -61,10 +63,56 @@ def put(s, pool, heads, width_ps, time, kind, node, ref, arg, extra):
     epoch = time // width_ps
     slot = epoch & (len(heads) - 1)
     pool[row].time, pool[row].kind, pool[row].node = time, kind, node
-    pool[row].ref, pool[row].arg, pool[row].extra, pool[row].next = ref, arg, extra, heads[slot]
+    pool[row].ref, pool[row].arg, pool[row].extra = ref, arg, extra
+    if epoch == s[EPOCH] and not s[DIRTY]:
+        _push(s, pool, heap, row)
+        return
+    pool[row].next = heads[slot]
     heads[slot] = row
-    if epoch == s[EPOCH]:
-        s[DIRTY] = 1
+
+
+@numba.njit(cache=True)
+def _push(s, pool, heap, row):
+    """Adds a row to the heap, which has room for all rows."""
+    at = s[HEAP]
+    s[HEAP] += 1
+    while at > 0:
+        parent = (at - 1) >> 1
+        if not _earlier(pool, row, pool, heap[parent]):
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = row
+
+
+@numba.njit(cache=True)
+def _pop(s, pool, heap):
+    """Takes the first row in canonical order out of the heap."""
+    first = heap[0]
+    s[HEAP] -= 1
+    row, rows, at = heap[s[HEAP]], s[HEAP], 0
+    while 2 * at + 1 < rows:
+        child = 2 * at + 1
+        if child + 1 < rows and _earlier(pool, heap[child + 1], pool, heap[child]):
+            child += 1
+        if not _earlier(pool, heap[child], pool, row):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = row
+    return first
+
+
+@numba.njit(cache=True)
+def _earlier(some, a, others, b):
+    """Canonical order of two events."""
+    if some[a].time != others[b].time:
+        return some[a].time < others[b].time
+    if some[a].kind != others[b].kind:
+        return some[a].kind < others[b].kind
+    if some[a].node != others[b].node:
+        return some[a].node < others[b].node
+    return some[a].ref < others[b].ref
 
 
 @numba.njit(cache=True)
@@ -112,10 +160,12 @@ def _sort(batch, first, n, spare):
 
 @numba.njit(cache=True)
 def _gather(s, pool, heads, width_ps, batch, spare):
-    """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small."""
+    """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small.
+
+    The batch begins at 1: the place before its next event is for one out of the heap.
+    """
     slot = s[EPOCH] & (len(heads) - 1)
-    rest = s[BATCH] - s[POS]
-    count = rest
+    count = 1
     row = heads[slot]
     while row >= 0:
         count += 1
@@ -123,10 +173,7 @@ def _gather(s, pool, heads, width_ps, batch, spare):
     if count > len(batch):
         s[MORE_BATCH] = count
         return False
-    if s[POS] > 0:
-        for i in range(rest):
-            batch[i] = batch[s[POS] + i]
-    n = rest
+    n = 1
     keep = -1
     row = heads[slot]
     while row >= 0:
@@ -134,21 +181,44 @@ def _gather(s, pool, heads, width_ps, batch, spare):
         if pool[row].time // width_ps == s[EPOCH]:
             batch[n] = pool[row]
             n += 1
-            pool[row].next = s[FREE]
-            s[FREE] = row
-            s[FREE_ROWS] += 1
+            _free(s, pool, row)
         else:
             pool[row].next = keep
             keep = row
         row = following
     heads[slot] = keep
-    s[POS], s[BATCH], s[DIRTY] = 0, n, 0
-    _sort(batch, 0, n, spare)
+    s[POS], s[BATCH], s[DIRTY] = 1, n, 0
+    _sort(batch, 1, n, spare)
     return True
 
 
 @numba.njit(cache=True)
-def _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node, packet, peer, interface):
+def _free(s, pool, row):
+    pool[row].next = s[FREE]
+    s[FREE] = row
+    s[FREE_ROWS] += 1
+
+
+@numba.njit(cache=True)
+def _take_from_heap(s, pool, heap, batch):
+    """Puts the first event of the heap before the batch's next one, if it is earlier."""
+    if s[POS] < s[BATCH] and not _earlier(pool, heap[0], batch, s[POS]):
+        return
+    if s[POS] == 0:  # one out of the heap is there already: an answer came in between, with something earlier
+        row = s[FREE]
+        s[FREE] = pool[row].next
+        s[FREE_ROWS] -= 1
+        pool[row] = batch[0]
+        _push(s, pool, heap, row)
+        s[POS] = 1
+    row = _pop(s, pool, heap)
+    s[POS] -= 1
+    batch[s[POS]] = pool[row]
+    _free(s, pool, row)
+
+
+@numba.njit(cache=True)
+def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, now, node, packet, peer, interface):
     """A packet leaves: one copy per receiver goes on its way."""
     first, last = (0, net) if peer == BROADCAST_PEER else (peer, peer + 1)
     for receiver in range(first, last):
@@ -159,7 +229,7 @@ def _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node
         kind = K_REACH if recv_ps > 0 else K_ARRIVAL
         if loss > 0.0 and draw_unit(seed, STREAM_LOSS, packet, receiver) < loss:
             kind = K_LOST
-        put(s, pool, heads, width_ps, reach, kind, receiver, packet, interface, 0)
+        put(s, pool, queues, width_ps, reach, kind, receiver, packet, interface, 0)
 
 
 @numba.njit(cache=True)
@@ -176,7 +246,7 @@ def _advance(s, heads, pool, width_ps, limit):
 
 
 @numba.njit(cache=True)
-def _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
+def _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tables, script):
     """Puts the broadcasts that fall into the current slot on the wheel. The caller has left enough free rows."""
     start_ps, mean_ns, hot_share, hot_nodes, exponential = tables
     script_time, script_node, script_size, size = script
@@ -184,7 +254,7 @@ def _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, table
     while s[NEXT_TIME] < end and s[FREE_ROWS] > 0:
         i = s[NEXT_INDEX]
         arg = script_size[i] if len(script_time) > 0 else size
-        put(s, pool, heads, width_ps, s[NEXT_TIME], K_BROADCAST, s[NEXT_NODE], i, arg, 0)
+        put(s, pool, queues, width_ps, s[NEXT_TIME], K_BROADCAST, s[NEXT_NODE], i, arg, 0)
         i += 1
         s[NEXT_INDEX] = i
         if len(script_time) > 0:
@@ -200,7 +270,7 @@ def _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, table
 
 
 @numba.njit(cache=True)
-def _internal(s, pool, heads, width_ps, e, net, seed, table, loss, cpu, state):
+def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, state):
     """Handles an event that the controller does not see."""
     send_ps, send_ps_per_byte, recv_ps, faulty = cpu
     send_free, recv_free, down, failures = state
@@ -214,17 +284,17 @@ def _internal(s, pool, heads, width_ps, e, net, seed, table, loss, cpu, state):
         peer = e.extra >> 32
         if faulty:
             extra = (peer << 32) | (failures[node] & 0xFFFFFFFF)
-            put(s, pool, heads, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
+            put(s, pool, queues, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
         else:
-            _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, leave, node, e.ref, peer, e.arg)
+            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, leave, node, e.ref, peer, e.arg)
     elif e.kind == K_LEAVE:
         if (e.extra & 0xFFFFFFFF) == failures[node]:
             peer = e.extra >> 32
-            _copies(s, pool, heads, width_ps, net, seed, table, loss, recv_ps, now, node, e.ref, peer, e.arg)
+            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, now, node, e.ref, peer, e.arg)
     else:  # K_REACH
         done = max(now, recv_free[node]) + recv_ps
         recv_free[node] = done
-        put(s, pool, heads, width_ps, done, K_ARRIVAL, node, e.ref, e.arg, 0)
+        put(s, pool, queues, width_ps, done, K_ARRIVAL, node, e.ref, e.arg, 0)
 
 
 @numba.njit(cache=True)
@@ -246,7 +316,7 @@ def _visible(e, down, failures, cancelled):
 
 
 @numba.njit(cache=True)
-def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, state, cancelled, work):
+def collect(s, pool, queues, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, state, cancelled, work):
     """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
 
     It can be called again after NEEDS_*: all its state is in the arrays.
@@ -254,11 +324,14 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
     reaction_ps, cap, passive, duration_ps, passive_cap = limits
     first, nodes, messages, tables, script = work
     _, _, down, failures = state
+    heads, heap = queues
     while True:
         if s[FREE_ROWS] < net + 2:
             return NEEDS_ROWS
         if s[DIRTY] and not _gather(s, pool, heads, width_ps, batch, spare):
             return NEEDS_BATCH
+        if s[HEAP] > 0:
+            _take_from_heap(s, pool, heap, batch)
         if s[POS] >= s[BATCH]:
             limit = s[HORIZON] if s[ACTIVE] else duration_ps
             if s[LIVE] == 0 and s[NEXT_TIME] == NEVER:
@@ -268,7 +341,7 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
                     return WINDOW_FULL
                 return WINDOW_END
             s[DIRTY] = 1
-            if not _feed_workload(s, pool, heads, width_ps, seed, first, nodes, messages, tables, script):
+            if not _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tables, script):
                 s[EPOCH] -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
                 return NEEDS_ROWS
             continue
@@ -290,7 +363,7 @@ def collect(s, pool, heads, width_ps, batch, spare, out, limits, net, seed, tabl
         s[EVENTS] += 1
         s[NOW] = time
         if kind >= K_SEND:
-            _internal(s, pool, heads, width_ps, batch[i], net, seed, table, loss, cpu, state)
+            _internal(s, pool, queues, width_ps, batch[i], net, seed, table, loss, cpu, state)
         elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(batch[i], down, failures, cancelled):
             out[s[OUT]] = batch[i]
             s[OUT] += 1

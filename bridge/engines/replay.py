@@ -71,8 +71,11 @@ class ReplaySession:
                 f"frame {self._frame}: the recorded controller answered window {self._window}, this one did not"
             )
         frame = wire.decode(data)
-        if frame.HasField("finish"):
+        body = frame.WhichOneof("body")
+        if body == "finish":
             return wire.finish(frame.finish)
+        if body != "window":
+            raise RunError(f"frame {self._frame} of {self.path} has no place here ({body or 'empty'}); record it anew")
         window = wire.window(frame.window)
         self._window = window.number
         return window
@@ -83,7 +86,12 @@ class ReplaySession:
             raise RunError(
                 f"frame {self._frame}: this controller answered window {self._window}, the recorded one did not"
             )
-        recorded = wire.actions(wire.decode(data).actions)
+        try:
+            recorded = wire.actions(wire.decode(data).actions)
+        except ValueError:
+            raise RunError(
+                f"frame {self._frame} of {self.path} is damaged: its columns differ; record it anew"
+            ) from None
         difference = first_difference(recorded, actions)
         if difference:
             raise RunError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from causeway.bridge import engines
@@ -112,6 +114,50 @@ def test_a_recording_that_was_cut_off_is_refused(recording: Path, tmp_path: Path
     (tmp_path / "cut.frames").write_bytes(whole[: len(whole) // 2])
     with pytest.raises((UserError, RunError), match=r"cut off|damaged|ends at frame"):
         replay(tmp_path / "cut.frames")
+
+
+def test_a_byte_that_changed_anywhere_is_found(recording: Path, tmp_path: Path) -> None:
+    """Not the 21 bytes that say what the file is: those are refused in other words."""
+    raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
+    random = np.random.default_rng(1)
+    for at in random.integers(21, len(raw), 60).tolist():
+        raw[at] ^= 1 << int(random.integers(0, 8))
+        packed(tmp_path / "changed.frames", bytes(raw))
+        with pytest.raises(UserError, match=r"damaged|cut off"):
+            list(frames(tmp_path / "changed.frames"))
+        raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
+
+
+def test_frames_that_changed_places_are_found(recording: Path, tmp_path: Path) -> None:
+    raw = pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read()
+    places, at = [], 21
+    while at < len(raw):
+        places.append((at, at + 9 + int.from_bytes(raw[at + 1 : at + 5], "little")))
+        at = places[-1][1]
+    kept = [raw[a:b] for a, b in places]
+    kept[10], kept[12] = kept[12], kept[10]
+    packed(tmp_path / "swapped.frames", raw[:21] + b"".join(kept))
+    with pytest.raises(UserError, match="damaged: frame 10 is not what was recorded"):
+        list(frames(tmp_path / "swapped.frames"))
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path) -> None:
+    frame = struct.pack("<BI", 0, 0xFFFFFFFF)
+    packed(tmp_path / "bomb.frames", b"causeway recording 1\n" + frame + bytes(1 << 26))
+    with pytest.raises(UserError, match=r"says direction 0, 4,294,967,295 bytes; allowed: 0 or 1, up to 134,217,728"):
+        list(frames(tmp_path / "bomb.frames"))
+
+
+def test_recordings_without_checksums_can_be_read(recording: Path, tmp_path: Path) -> None:
+    given = list(frames(recording))
+    old = b"".join(struct.pack("<BI", direction, len(data)) + data for direction, data in given)
+    packed(tmp_path / "old.frames", b"causeway recording 1\n" + old)
+    assert list(frames(tmp_path / "old.frames")) == given
+
+
+def packed(path: Path, raw: bytes) -> None:
+    with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd") as stream:
+        stream.write(raw)
 
 
 def test_every_frame_of_both_directions_is_kept(recording: Path) -> None:

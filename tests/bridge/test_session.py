@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -107,6 +108,34 @@ def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
     with pytest.raises(RunError, match="said nothing for 1 s"):
         play(mode, small_spec(deadline_s=1.0))
     assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("bad frame, then deaf", "the simulator (fake) broke the contract: what came is no frame"),
+        ("hangs up", "the simulator closed its connection but did not end; it was ended"),
+    ],
+)
+def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode: str, told: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(RunError) as error:
+        play(mode, small_spec(deadline_s=60.0))
+    assert str(error.value).startswith(told)
+    assert time.monotonic() - began < 15  # not the deadline
+
+
+def test_of_output_without_end_only_the_end_is_kept() -> None:
+    peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):
+        play("prints without end", small_spec())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak_before < 50_000  # kB, of 200 MB
+
+
+def test_closing_does_not_wait_for_a_child_that_kept_the_output_open() -> None:
+    began = time.monotonic()
+    assert play("leaves its output to another session", small_spec()).events == 50
+    assert time.monotonic() - began < 15  # the child sleeps for 20 s
 
 
 def test_children_of_the_simulator_are_ended_too() -> None:

@@ -132,8 +132,8 @@ def test_tcp_where_there_is_none_is_refused_in_one_line():
 
 
 def test_nodes_that_do_not_exist_are_refused_in_one_line():
-    with pytest.raises(RunError, match="the workload broadcasts from node 3; the network has nodes 0 to 2"):
+    with pytest.raises(UserError, match="the workload's nodes is 4; allowed: a whole number, 0 to 3"):
         run(network(2, **ONE_CELL, workload=one_after_the_other(4)), 1)
     faults = Faults(np.array([S]), np.array([9], np.int32), np.array([0], np.uint8))
-    with pytest.raises(RunError, match="a failure is scripted for node 9"):
+    with pytest.raises(UserError, match="the faults' node, row 0, is 9; allowed: 0 to 2"):
         run(network(2, **ONE_CELL, faults=faults), 2)

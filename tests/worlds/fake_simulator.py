@@ -92,6 +92,22 @@ def misbehave(mode: str, number: int, socket: zmq.Socket) -> None:
         frame.error.what = "module 'x' divides by zero"
         socket.send(frame.SerializeToString())
         time.sleep(600)
+    elif mode == "bad frame, then deaf":
+        socket.send(os.urandom(500))
+        socket.close(1000)
+        time.sleep(600)
+    elif mode == "hangs up":
+        socket.close(1000)
+        time.sleep(600)
+    elif mode == "prints without end":
+        for _ in range(200):
+            os.write(1, b"x" * (1 << 20))
+        os._exit(9)
+    elif mode == "leaves its output to another session":
+        if os.fork() == 0:
+            os.setsid()
+            os.environ.clear()
+            os.execv("/bin/sleep", ["sleep", "20"])
     elif mode == "slow":
         time.sleep(0.5)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window, joined, no_actions, sends
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import kernel
@@ -20,6 +20,7 @@ from causeway.pycontrol.protocols.icpp18.kernel import COUNTS, MESSAGE_CLASSES, 
 from causeway.pycontrol.protocols.vcube.tree import dimension
 
 SIZE_CLASSES = 64
+BROADCAST_KIND = int(Kind.BROADCAST)
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class CausalAggregation(Protocol):
         self._out = _make_out(1 << 14)
 
     def on_window(self, window: Window) -> Actions:
+        self._refuse_too_many(window)
         actions, done = [], 0
         while done < len(window):
             at = kernel.handle(
@@ -63,6 +65,19 @@ class CausalAggregation(Protocol):
         if len(actions) == 1:
             return actions[0]
         return joined(actions) if actions else no_actions()
+
+    def _refuse_too_many(self, window: Window) -> None:
+        """The state has room for so many broadcasts of a node, and the kernel looks at no bounds."""
+        asked = window.node[window.kind == BROADCAST_KIND]
+        if not len(asked):
+            return
+        sent = self._s.sent + np.bincount(asked, minlength=self.context.nodes)
+        if (sent > self.per_node).any():
+            node = int(np.argmax(sent > self.per_node))
+            raise RunError(
+                f"window {window.number} is wrong: it brings node {node} to {sent[node]} broadcasts; allowed: "
+                f"{self.per_node} of each node in this run"
+            )
 
     def _take(self) -> Actions:
         """What is in `_out`: observers are told, the sends go back."""

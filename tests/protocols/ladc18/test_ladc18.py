@@ -290,7 +290,7 @@ def resent_after_a_crash(make: type[Process]) -> list[int]:
     """Whom process 0 of 8 sends m to when 2 crashes, after getting m from 4 (to pass on to 2 and 1), then from 1."""
     protocol = as_in_the_paper(Limits(8, 0, 1, 1, 1), make)
     protocol.start(Context(8, 1, 1))
-    process, m = protocol.processes[0], ladc18_node.Message(5, 0, 0)
+    process, m = protocol.processes[0], ladc18_node.Message(5, 0, protocol.broadcast(5))
     process.on_packet([(ladc18_node.TREE, m)], 4, 0)
     process.on_packet([(ladc18_node.TREE, m)], 1, 0)
     before = protocol.tally.packets

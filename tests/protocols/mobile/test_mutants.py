@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.protocols.mobile import Host, Station
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.handoff import Handoff
@@ -24,7 +25,7 @@ def first_complaint(schedules: int, make_schedule: Callable[[Random], Schedule] 
     for seed in range(schedules):
         try:
             found = make_schedule(Random(seed)).play().complaints()
-        except (AssertionError, KeyError) as error:
+        except (AssertionError, ProtocolError) as error:
             found = [repr(error)]
         if found:
             return f"schedule {seed}: {found[0]}"

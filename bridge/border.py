@@ -1,0 +1,288 @@
+"""The border: every row of every window and of every answer is checked here once, whatever the engine.
+
+What lies behind it (kernels without bounds checks, simulators in C++) may believe what it reads. The loop asks the
+border about each window before the protocol sees it, and about each answer before the engine does. A mistake is told
+with its window, its row, what the row holds and what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from causeway.bridge import border_words as words
+from causeway.bridge.border_kernel import (
+    ALL_GOOD,
+    BROADCASTS,
+    CHANNELS,
+    END,
+    FAR_PS,
+    FLOOR,
+    INSTANT,
+    INTERFACES,
+    LOOK_UP,
+    MOST_BROADCASTS,
+    NODES,
+    PACKET_HIGH,
+    PACKET_LOW,
+    STATE,
+    STATIONS,
+    TIMER_HIGH,
+    TIMER_LOW,
+    first_bad_action,
+    first_bad_event,
+)
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import (
+    COLUMNS,
+    FOREVER,
+    IGNORED,
+    ROW,
+    TOPICS,
+    Act,
+    ActionRows,
+    Actions,
+    Kind,
+    Window,
+    column,
+)
+from causeway.bridge.made import Ranges
+from causeway.bridge.network import MobileNetwork
+
+INTERFACES_OF_NETWORKS = 3
+"""See `bridge/network.py`."""
+FEW = 50
+"""Rows of an answer of single nodes that are looked at as they are; for more, making columns of them pays."""
+SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
+TYPES = tuple(ROW[name] for name in COLUMNS)
+U8, I32, I64 = np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.int64)
+
+
+class Border:
+    """What is known of one run: how many nodes, which ids exist, how far its time is."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        network = spec.network
+        self._s = s = np.zeros(STATE, np.int64)
+        self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
+        s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
+        s[STATIONS] = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else network.nodes
+        s[INSTANT] = -1
+        script = network.workload.script
+        scripted = 0 if script is None else len(script.time_ps)
+        s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS
+        self._nodes, self._end_ps, self._next = network.nodes, 0, 0
+        self._packets, self._timers = Ranges(), Ranges()
+        """Those outside of the ranges in the state."""
+
+    # ---- windows --------------------------------------------------------------------------------------------------
+    def check_window(self, window: Window) -> None:
+        """Raises RunError if the window is not one that an engine may hand over now."""
+        end_ps = window.end_ps
+        if window.number != self._next:
+            raise RunError(f"window {window.number} came instead of window {self._next}")
+        if not self._end_ps <= end_ps < FAR_PS:
+            raise RunError(
+                f"window {window.number} is wrong: it ends at {end_ps} ps; allowed: {self._end_ps} ps, where the one "
+                f"before it ended, to {FAR_PS - 1} ps"
+            )
+        if window.number == 0 and (end_ps or len(window.kind)):
+            raise RunError(
+                f"window 0 is wrong: it ends at {end_ps} ps and has {len(window)} rows; allowed: 0 ps and no rows"
+            )
+        bad = first_bad_event(self._s, end_ps, window.kind, window.time_ps, window.node, window.ref, window.arg)
+        if bad == LOOK_UP:
+            bad = self._look_up(window)
+        if bad >= 0:
+            self._refuse_event(window, int(bad))
+        self._next += 1
+        self._end_ps = self._fast[END] = end_ps
+
+    def _look_up(self, window: Window) -> int:
+        """The first row with an id that was never made, or a broadcast that came before; ALL_GOOD if there is none."""
+        bad = [-1]
+        for kinds, known in (((Kind.ARRIVAL, Kind.LOST), self._has_packet), ((Kind.TIMER,), self._has_timer)):
+            rows = np.flatnonzero(np.isin(window.kind, [int(kind) for kind in kinds]))
+            bad += rows[~known(window.ref[rows])][:1].tolist()
+        rows = np.flatnonzero(window.kind == int(Kind.BROADCAST))
+        _, first = np.unique(window.ref[rows], return_index=True)
+        bad += np.delete(rows, first)[:1].tolist()
+        return min((row for row in bad if row >= 0), default=ALL_GOOD)
+
+    def _has_packet(self, ids: Any) -> Any:
+        return _within(ids, self._s[PACKET_LOW], self._s[PACKET_HIGH]) | self._packets.has(ids)
+
+    def _has_timer(self, ids: Any) -> Any:
+        return _within(ids, self._s[TIMER_LOW], self._s[TIMER_HIGH]) | self._timers.has(ids)
+
+    def _refuse_event(self, window: Window, row: int) -> NoReturn:
+        s = self._s
+        told = words.Event(*(int(c[row]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg)))
+        before = words.Event(
+            *(int(c[row - 1]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg))
+        ) if row else None  # fmt: skip
+        known = {
+            Kind.ARRIVAL: lambda: bool(self._has_packet(np.array([told.ref]))[0]),
+            Kind.LOST: lambda: bool(self._has_packet(np.array([told.ref]))[0]),
+            Kind.TIMER: lambda: bool(self._has_timer(np.array([told.ref]))[0]),
+        }
+        limits = words.Limits(
+            self._nodes, int(s[STATIONS]), int(s[INTERFACES]), self._end_ps, window.end_ps,
+            int(s[FLOOR]), int(s[MOST_BROADCASTS]), int(s[BROADCASTS]),
+        )  # fmt: skip
+        why = words.wrong_event(told, before, limits, known)
+        raise RunError(f"window {window.number} is wrong: row {row} ({words.event(told)}): {why}")
+
+    # ---- answers --------------------------------------------------------------------------------------------------
+    def check_actions(self, actions: Actions, window: Window) -> None:
+        """Raises RunError if the answer to `window` asks for what cannot be done."""
+        if actions.patience:
+            self._check_patience(actions, window)
+        rows = len(actions)
+        if not rows:
+            return
+        if isinstance(actions, ActionRows) and rows <= FEW:
+            bad = self._first_bad_row(actions.rows)
+        else:
+            bad = self._first_bad_of_columns(actions)
+        if bad >= 0:
+            self._refuse_action(actions, window, bad)
+
+    def _first_bad_row(self, rows: Sequence[tuple[int, ...]]) -> int:
+        """As `first_bad_action`, for a few rows."""
+        s, nodes, end_ps = self._fast, self._nodes, self._end_ps
+        packet, timer = s[PACKET_HIGH], s[TIMER_HIGH]
+        packet_first, timer_first = packet, timer
+        for kind, time_ps, node, ref, peer, size_bytes, interface, topic in rows:
+            if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
+                break
+            if kind == SEND and ref == packet:
+                if not (
+                    -1 <= peer < nodes
+                    and 0 <= size_bytes <= words.MOST_BYTES
+                    and 0 <= interface < INTERFACES_OF_NETWORKS
+                    and 0 <= topic < TOPICS
+                ):
+                    break
+                packet += 1
+            elif kind == SET_TIMER and ref == timer:
+                timer += 1
+            elif kind != CANCEL_TIMER or not s[TIMER_LOW] <= ref < timer:
+                break
+        else:
+            if packet != packet_first:
+                s[PACKET_HIGH] = packet
+            if timer != timer_first:
+                s[TIMER_HIGH] = timer
+            return ALL_GOOD
+        return self._first_bad_of_columns(ActionRows(list(rows)))  # something rarer, or a mistake
+
+    def _first_bad_of_columns(self, actions: Actions) -> int:
+        s, columns = self._s, _columns(actions)
+        bad = int(first_bad_action(s, *columns))
+        if bad != LOOK_UP:
+            return bad
+        kind, ref = columns[0], columns[3]
+        self._packets.add(ref[(kind == SEND) & ~_within(ref, s[PACKET_LOW], s[PACKET_HIGH])])
+        self._timers.add(ref[(kind == SET_TIMER) & ~_within(ref, s[TIMER_LOW], s[TIMER_HIGH])])
+        cancelled = np.flatnonzero(kind == CANCEL_TIMER)
+        unknown = cancelled[~self._has_timer(ref[cancelled])]
+        return int(unknown[0]) if len(unknown) else ALL_GOOD
+
+    def _refuse_action(self, actions: Actions, window: Window, row: int) -> NoReturn:
+        values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
+        told = words.Action(*(int(value) for value in values))
+        limits = words.Limits(
+            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS])
+        )
+        raise RunError(
+            f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
+            f"{words.wrong_action(told, limits)}"
+        )
+
+    def _check_patience(self, actions: Actions, window: Window) -> None:
+        for promise in actions.patience:
+            node, topic, patience_ps = promise
+            whole = all(isinstance(value, int | np.integer) for value in promise)
+            if not (whole and 0 <= node < self._nodes and 0 < topic < TOPICS and IGNORED <= patience_ps <= FOREVER):
+                raise RunError(
+                    f"the answer to window {window.number} is wrong: a promise of patience (node {node}, topic "
+                    f"{topic}, {patience_ps} ps); allowed: node 0 to {self._nodes - 1}, topic 1 to {TOPICS - 1}, 0 ps "
+                    f"to FOREVER ({FOREVER}), or IGNORED ({IGNORED})"
+                )
+
+
+def _within(ids: Any, low: np.int64, high: np.int64) -> Any:
+    return (ids >= low) & (ids < high)
+
+
+def _columns(actions: Actions) -> Sequence[Any]:
+    """The columns, of the types that engines read; what would not survive the crossing as it is, is refused."""
+    try:
+        kind, time_ps, node, ref = actions.kind, actions.time_ps, actions.node, actions.ref
+    except (OverflowError, TypeError, ValueError):
+        assert isinstance(actions, ActionRows)
+        return _refuse_rows(actions.rows)
+    peer, size_bytes, interface, topic = actions.peer, actions.size_bytes, actions.interface, actions.topic
+    rows = len(kind)
+    if topic is None:
+        topic = np.zeros(rows, np.uint8)
+    try:
+        if (
+            kind.dtype is interface.dtype is topic.dtype is U8
+            and time_ps.dtype is ref.dtype is I64
+            and node.dtype is peer.dtype is size_bytes.dtype is I32
+            and rows
+            == len(time_ps)
+            == len(node)
+            == len(ref)
+            == len(peer)
+            == len(size_bytes)
+            == len(interface)
+            == len(topic)
+        ):
+            return kind, time_ps, node, ref, peer, size_bytes, interface, topic
+    except (AttributeError, TypeError):
+        pass  # a column is not even an array
+    columns = (kind, time_ps, node, ref, peer, size_bytes, interface, topic)
+    return [_converted(actions, name, given, np.size(kind)) for name, given in zip(COLUMNS, columns, strict=True)]
+
+
+def _refuse_rows(rows: Sequence[tuple[Any, ...]]) -> NoReturn:
+    """A value does not even fit its column."""
+    for number, row in enumerate(rows):
+        for name, wanted, value in zip(COLUMNS, TYPES, row, strict=True):
+            limits = np.iinfo(wanted)
+            if not isinstance(value, int | np.integer) or not limits.min <= value <= limits.max:
+                raise RunError(
+                    f"an answer is wrong: row {number} has {name} {value!r}; allowed: {limits.min} to {limits.max}"
+                )
+    raise AssertionError("every value fits its column")
+
+
+def _converted(actions: Actions, name: str, given: Any, rows: int) -> Any:
+    """The column in the type that engines read, if nothing is lost."""
+    wanted = ROW[name]
+    array = np.asarray(given)
+    if array.shape != (rows,):
+        raise RunError(
+            f"an answer is wrong: its column {name} has {array.size} rows, its column kind {rows}; allowed: columns "
+            "of one length"
+        )
+    if array.dtype.kind not in "iu":
+        raise RunError(
+            f"an answer is wrong: its column {name} holds {array.dtype}; allowed: whole numbers ({wanted}; times are "
+            "whole picoseconds)"
+        )
+    limits = np.iinfo(wanted)
+    beyond = np.flatnonzero((array < limits.min) | (array > limits.max))
+    if len(beyond):
+        raise RunError(
+            f"an answer is wrong: row {beyond[0]} has {name} {array[beyond[0]]}; allowed: {limits.min} to {limits.max}"
+        )
+    converted = array.astype(wanted)
+    setattr(actions, name, converted)
+    return converted

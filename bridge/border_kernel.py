@@ -1,0 +1,121 @@
+"""Every row of what crosses the border, looked at once. The kernels only find the row; `border.py` says what is wrong.
+
+A run's state is one int64 array. Ids of packets and timers are nearly always handed out one after the other, so those
+that exist are a range; ids outside of it are left to the caller (LOOK_UP).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from causeway.bridge.events import TOPICS, Act, Kind
+
+(
+    END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, TIMER_LOW, TIMER_HIGH, BROADCASTS, FLOOR,
+    INSTANT, MOST_BROADCASTS,
+) = range(13)  # fmt: skip
+"""Places in the state. BROADCASTS: one more than the highest number so far; FLOOR: the same, before the INSTANT of the
+last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers)."""
+STATE = 13
+
+ALL_GOOD, LOOK_UP = -1, -2
+
+FAR_PS = 1 << 62
+"""Times lie below this (53 days), so that sums of two of them are still times."""
+
+NODE, STATION, ARRIVAL, LOST, TIMER, BROADCAST = map(int, Kind)
+SEND, SET_TIMER, CANCEL_TIMER, SWITCH, RECORD = map(int, Act)
+
+
+@numba.njit(cache=True)
+def first_bad_event(s, end_ps, kind, time, node, ref, arg):
+    """The first row that may not be in a window that ends at `end_ps`, or ALL_GOOD, or LOOK_UP: all good if ids
+    outside the ranges exist and broadcasts of one instant differ. Broadcasts are counted on the way.
+
+    Nearly all rows are arrivals. Differences are compared unsigned: one comparison for both ends of a range.
+    """
+    nodes, interfaces = np.uint64(s[NODES]), np.uint64(s[INTERFACES])
+    packet_low, packets = s[PACKET_LOW], np.uint64(s[PACKET_HIGH] - s[PACKET_LOW])
+    outside: Any = False
+    before = s[END] - 1
+    for i in range(len(kind)):
+        now, k, v = time[i], kind[i], np.int64(node[i])
+        if now <= before and (now < before or i == 0 or _comes_before(kind, node, ref, i, i - 1)):
+            return i
+        before = now
+        if now >= end_ps or (np.uint64(v) >= nodes and (k != LOST or v != -1)):
+            return i
+        if k == ARRIVAL or k == LOST:  # noqa: SIM109 (numba)
+            outside |= np.uint64(ref[i] - packet_low) >= packets
+            if np.uint64(np.int64(arg[i])) >= interfaces:
+                return i
+        elif _is_bad(s, k, now, ref[i], np.int64(arg[i])):
+            return i
+        elif k == TIMER:
+            outside |= ref[i] < s[TIMER_LOW] or ref[i] >= s[TIMER_HIGH]
+        elif k == BROADCAST:
+            outside |= ref[i] < s[BROADCASTS]
+            s[BROADCASTS] = max(s[BROADCASTS], ref[i] + 1)
+    return LOOK_UP if outside else ALL_GOOD
+
+
+@numba.njit(cache=True)
+def _comes_before(kind, node, ref, i, j):
+    """Whether row i belongs before row j of the same instant."""
+    if kind[i] != kind[j]:
+        return kind[i] < kind[j]
+    return node[i] < node[j] or (node[i] == node[j] and ref[i] < ref[j])
+
+
+@numba.njit(cache=True)
+def _is_bad(s, k, now, r, a):
+    """Whether an event that has to do with no packet is wrong in itself."""
+    if k == TIMER:
+        return False
+    if k == BROADCAST:
+        if now > s[INSTANT]:
+            s[INSTANT], s[FLOOR] = now, s[BROADCASTS]
+        return r < s[FLOOR] or r >= s[MOST_BROADCASTS] or a < 0
+    if k == STATION:
+        return a < -1 or a >= s[STATIONS]
+    return k != NODE or a < 0 or a > 1
+
+
+@numba.njit(cache=True)
+def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
+    """The first row that may not answer the window that ended at s[END], or ALL_GOOD, or LOOK_UP, as above; new ids
+    join their range on the way."""
+    outside = 0
+    for i in range(len(kind)):
+        k, r, p = kind[i], ref[i], np.int64(peer[i])
+        if time[i] < s[END] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES] or topic[i] >= TOPICS:
+            return i
+        if k == SEND:
+            if p < -1 or p >= s[NODES] or size[i] < 0 or interface[i] >= s[INTERFACES] or r < 0:
+                return i
+            outside += _outside(s, PACKET_LOW, r)
+        elif k == SET_TIMER:
+            if r < 0:
+                return i
+            outside += _outside(s, TIMER_LOW, r)
+        elif k == SWITCH:
+            if p < 0 or p > 1:
+                return i
+        elif k == CANCEL_TIMER:
+            outside += r < s[TIMER_LOW] or r >= s[TIMER_HIGH]
+        elif k != RECORD or p < 0 or p >= s[CHANNELS]:
+            return i
+    return LOOK_UP if outside else ALL_GOOD
+
+
+@numba.njit(cache=True)
+def _outside(s, low, id_):
+    """1 if a new id neither is in its range nor makes it longer by one."""
+    if s[low] == s[low + 1]:
+        s[low] = s[low + 1] = id_
+    if id_ == s[low + 1]:
+        s[low + 1] += 1
+    return np.int64(id_ < s[low] or id_ >= s[low + 1])

@@ -1,0 +1,140 @@
+"""What is wrong with an event or an action, in words: what the row holds, and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from causeway.bridge.border_kernel import FAR_PS
+from causeway.bridge.events import TOPICS, Act, Kind
+
+MOST_BYTES = (1 << 31) - 1
+
+
+class Event(NamedTuple):
+    """A row of a window."""
+
+    kind: int
+    time_ps: int
+    node: int
+    ref: int
+    arg: int
+
+
+class Action(NamedTuple):
+    """A row of an answer."""
+
+    kind: int
+    time_ps: int
+    node: int
+    ref: int
+    peer: int
+    size_bytes: int
+    interface: int
+    topic: int
+
+
+class Limits(NamedTuple):
+    """What a row is held to. A window's times lie in [begin_ps, end_ps); an action's begin at begin_ps."""
+
+    nodes: int
+    stations: int
+    interfaces: int
+    begin_ps: int
+    end_ps: int
+    first_broadcast: int = 0
+    most_broadcasts: int = 0
+    broadcasts: int = 0
+    channels: int = 0
+
+
+def event(e: Event) -> str:
+    """The row."""
+    return f"{_name(Kind, e.kind)} at {e.time_ps} ps, node {e.node}, ref {e.ref}, arg {e.arg}"
+
+
+def action(a: Action) -> str:
+    """The row."""
+    return (
+        f"{_name(Act, a.kind)} at {a.time_ps} ps, node {a.node}, ref {a.ref}, peer {a.peer}, {a.size_bytes} bytes, "
+        f"interface {a.interface}, topic {a.topic}"
+    )
+
+
+def _name(kinds: type[Kind] | type[Act], kind: int) -> str:
+    return kinds(kind).name if kind in kinds._value2member_map_ else f"kind {kind}"
+
+
+def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[Kind, Callable[[], bool]]) -> str:
+    """Why the row may not be there. `before` is the row before it; `known` tells whether its packet or timer exists."""
+    if e.kind not in Kind._value2member_map_:
+        return f"kind {e.kind} is unknown; allowed: {_names(Kind)}"
+    least = -1 if e.kind == Kind.LOST else 0
+    if not least <= e.node < limits.nodes:
+        return f"there is no node {e.node}; allowed: {least} to {limits.nodes - 1}"
+    if not limits.begin_ps <= e.time_ps < limits.end_ps:
+        return (
+            f"{e.time_ps} ps is outside the window; allowed: {limits.begin_ps} ps, where the one before it ended, to "
+            f"{limits.end_ps - 1} ps"
+        )
+    if before is not None and _key(e) < _key(before):
+        return f"it comes after ({event(before)}); allowed: in order of time, kind, node and ref"
+    kind = Kind(e.kind)
+    if kind in (Kind.ARRIVAL, Kind.LOST) and not 0 <= e.arg < limits.interfaces:
+        return f"there is no interface {e.arg}; allowed: 0 to {limits.interfaces - 1}"
+    if kind is Kind.STATION:
+        return f"there is no station {e.arg}; allowed: -1 (none) to {limits.stations - 1}"
+    if kind is Kind.NODE:
+        return f"{e.arg} is neither up nor down; allowed: 1 (up) or 0 (down)"
+    if kind is Kind.BROADCAST:
+        return _wrong_broadcast(e, limits)
+    what = "timer" if kind is Kind.TIMER else "packet"
+    made = "set" if kind is Kind.TIMER else "sent"
+    assert not known[kind](), "the kernel and these words disagree"
+    return f"the controller never {made} {what} {e.ref}; allowed: ids that it {made}"
+
+
+def _wrong_broadcast(e: Event, limits: Limits) -> str:
+    if e.arg < 0:
+        return f"a broadcast of {e.arg} bytes; allowed: 0 to {MOST_BYTES}"
+    if e.ref >= limits.most_broadcasts:
+        return f"the workload has no broadcast {e.ref}; allowed: up to {limits.most_broadcasts - 1}"
+    if e.ref < limits.first_broadcast:
+        return f"broadcast {e.ref} comes too late or a second time; allowed: {limits.first_broadcast} and up"
+    return f"broadcast {e.ref} comes a second time; allowed: each number once"
+
+
+def _key(e: Event) -> tuple[int, int, int, int]:
+    return e.time_ps, e.kind, e.node, e.ref
+
+
+def wrong_action(a: Action, limits: Limits) -> str:
+    """Why nobody can do that."""
+    if a.kind not in Act._value2member_map_:
+        return f"kind {a.kind} is unknown; allowed: {_names(Act)}"
+    if not limits.begin_ps <= a.time_ps < FAR_PS:
+        return (
+            f"{a.time_ps} ps is before the end of its window or too far; allowed: {limits.begin_ps} to {FAR_PS - 1} ps"
+        )
+    if not 0 <= a.node < limits.nodes:
+        return f"there is no node {a.node}; allowed: 0 to {limits.nodes - 1}"
+    if not 0 <= a.topic < TOPICS:
+        return f"there is no topic {a.topic}; allowed: 0 to {TOPICS - 1}"
+    kind = Act(a.kind)
+    if kind is Act.SEND and not -1 <= a.peer < limits.nodes:
+        return f"there is no peer {a.peer}; allowed: -1 (everyone) to {limits.nodes - 1}"
+    if kind is Act.SEND and not 0 <= a.size_bytes <= MOST_BYTES:
+        return f"a packet of {a.size_bytes} bytes; allowed: 0 to {MOST_BYTES}"
+    if kind is Act.SEND and not 0 <= a.interface < limits.interfaces:
+        return f"there is no interface {a.interface}; allowed: 0 to {limits.interfaces - 1}"
+    if kind in (Act.SEND, Act.SET_TIMER):
+        return f"{a.ref} is no id; allowed: 0 and up"
+    if kind is Act.CANCEL_TIMER:
+        return f"the controller never set timer {a.ref}; allowed: ids that it set"
+    if kind is Act.RECORD:
+        return f"there is no channel {a.peer}; allowed: 0 to {limits.channels - 1}"
+    return f"{a.peer} is neither up nor down; allowed: 1 (up) or 0 (down)"
+
+
+def _names(kinds: type[Kind] | type[Act]) -> str:
+    return ", ".join(f"{int(kind)} {kind.name}" for kind in kinds)

@@ -1,0 +1,56 @@
+"""The calls into a protocol and its observers: whatever they raise becomes one error that says where and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import Actions, Window
+from causeway.pycontrol.mistakes import call, protocol_error, shown
+from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
+
+
+@calls_handlers
+def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return what(*arguments)
+    except (RunError, UserError):
+        raise
+    except (Exception, TookTooLong) as error:
+        raise protocol_error(type(whom).__name__, now_ps, told, error) from error
+
+
+def started(protocol: Protocol, context: Context) -> None:
+    """The protocol has begun."""
+    _asked(protocol, 0, "start(...)", protocol.start, context)
+
+
+@calls_handlers
+def answer_to(window: Window, protocol: Protocol) -> Actions:
+    """What the protocol does about a window."""
+    try:
+        actions = protocol.on_window(window)
+    except (RunError, UserError):
+        raise
+    except (Exception, TookTooLong) as error:
+        raise protocol_error(
+            type(protocol).__name__, window.end_ps, call("on_window", window=window.number), error
+        ) from error
+    if not isinstance(actions, Actions):
+        raise RunError(
+            f"{type(protocol).__name__}.on_window returned {shown(actions)}; allowed: Actions (`no_actions()` for none)"
+        )
+    return actions
+
+
+def numbers_of(whom: Protocol | Observer, now_ps: int) -> dict[str, float]:
+    """The scalars of a protocol or an observer."""
+    scalars = _asked(whom, now_ps, "scalars()", lambda: dict(whom.scalars()))
+    for name, value in scalars.items():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise RunError(f"{type(whom).__name__}.scalars() has {name}={shown(value)}; allowed: numbers") from None
+    return scalars

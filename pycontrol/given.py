@@ -1,0 +1,88 @@
+"""What nodes give to the services: called only for what is not plainly right, so that what is costs next to nothing.
+
+Whole numbers of other types (numpy's) become plain ones; everything else is a mistake, told with what is allowed.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from causeway.bridge.border import INTERFACES_OF_NETWORKS
+from causeway.bridge.border_kernel import FAR_PS
+from causeway.bridge.border_words import MOST_BYTES
+from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Kind, unpack_position
+from causeway.pycontrol.mistakes import call, misuse
+
+INTERFACES = INTERFACES_OF_NETWORKS
+LONGEST_PS = FAR_PS // 2
+"""Of a timer, so that what is due then still is a time."""
+
+
+def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
+    """The value as a plain whole number of that range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise misuse(service, name, value, f"a whole number, {least} to {most}{note}")
+    return number
+
+
+def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -> tuple[int, int, int, int]:
+    """What `send` takes besides the content."""
+    return (
+        whole("send", "peer", peer, -1, nodes - 1, " (EVERYONE is -1)"),
+        whole("send", "size_bytes", size_bytes, 0, MOST_BYTES),
+        whole("send", "interface", interface, 0, INTERFACES - 1),
+        whole("send", "topic", topic, 0, TOPICS - 1, " (a packet can have topic 1 to 15, or 0 for none)"),
+    )
+
+
+def patience(topic: Any, patience_ps: Any) -> tuple[int, int]:
+    """What `patient` takes."""
+    if patience_ps != IGNORED:
+        patience_ps = whole("patient", "patience_ps", patience_ps, 0, FOREVER, " picoseconds")
+    return whole("patient", "topic", topic, 1, TOPICS - 1), patience_ps
+
+
+def delay(delay_ps: Any) -> int:
+    """What `set_timer` takes besides the key."""
+    return whole("set_timer", "delay_ps", delay_ps, 0, LONGEST_PS - 1, " picoseconds")
+
+
+def node(node: Any, nodes: int) -> int:
+    """Whom `switch` takes."""
+    return whole("switch", "node", node, 0, nodes - 1)
+
+
+def message(message: Any, messages: int) -> int:
+    """What `deliver` takes."""
+    if messages == 0:
+        raise misuse("deliver", "message", message, "nothing, as nobody has called broadcast() yet")
+    return whole("deliver", "message", message, 0, messages - 1, ", what broadcast() has returned so far")
+
+
+def sample(name: Any, value: Any) -> float:
+    """What `record` takes."""
+    if not isinstance(name, str):
+        raise misuse("record", "name", name, "a text")
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise misuse("record", "value", value, "a number") from None
+
+
+def handler(kind: int, ref: int, arg: int, key: Any) -> str:
+    """Which handler an event calls, and with what."""
+    if kind == Kind.TIMER:
+        return call("on_timer", key=key)
+    if kind == Kind.BROADCAST:
+        return call("on_broadcast", number=ref, size_bytes=arg)
+    if kind == Kind.STATION:
+        x_mm, y_mm = unpack_position(ref)
+        return call("on_station", station=arg, x_mm=x_mm, y_mm=y_mm)
+    if kind == Kind.LOST:
+        return call("on_lost", interface=arg)
+    return "on_up()" if arg else "on_down()"

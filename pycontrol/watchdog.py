@@ -1,0 +1,89 @@
+"""Ends a handler that never returns: a run would else hang for ever, as no deadline of the bridge runs meanwhile.
+
+A timer looks now and then which call into the protocol is going on, and costs nothing in between. A call is known by
+its frame: the same frame, seen for longer than the limit, has not returned. It works where Python code runs (a loop, a
+sleep), in the main thread; compiled kernels cannot be interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import TypeVar
+
+from causeway.bridge.errors import UserError
+
+VARIABLE = "CAUSEWAY_HANDLER_S"
+"""Environment: how long one handler may take by the clock; 0: for ever."""
+LIMIT_S = 300.0
+"""Generous: the first window of a protocol may compile its kernels."""
+LOOKS = 8
+"""How often within the limit the timer looks."""
+
+_callers: set[CodeType] = set()
+_F = TypeVar("_F", bound=Callable)
+
+
+class TookTooLong(BaseException):
+    """Raised in a handler; no Exception, so that the protocol's own `except` does not swallow it."""
+
+
+def calls_handlers(function: _F) -> _F:
+    """Marks a function of ours: what it calls are handlers, and each must return in time."""
+    _callers.add(function.__code__)
+    return function
+
+
+def limit_s() -> float:
+    """The limit that the environment sets."""
+    text = os.environ.get(VARIABLE, "")
+    try:
+        limit = float(text) if text else LIMIT_S
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit < float("inf"):
+        raise UserError(f"{VARIABLE}={text} is no time; it takes seconds, 0 for no limit")
+    return limit
+
+
+@contextlib.contextmanager
+def watchdog() -> Iterator[None]:
+    """Watches what goes on inside; nothing is watched outside of the main thread, or where a timer is in use."""
+    limit = limit_s()
+    is_main = threading.current_thread() is threading.main_thread()
+    if limit == 0 or not is_main or signal.getitimer(signal.ITIMER_REAL)[0] > 0:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _Watch(limit))
+    signal.siginterrupt(signal.SIGALRM, False)  # no system call of a library fails because of a look
+    signal.setitimer(signal.ITIMER_REAL, limit / LOOKS, limit / LOOKS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _Watch:
+    """What the timer calls."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._seen: FrameType | None = None
+        self._since = 0.0
+
+    def __call__(self, _: int, frame: FrameType | None) -> None:
+        while frame is not None and (frame.f_back is None or frame.f_back.f_code not in _callers):
+            frame = frame.f_back
+        now = time.monotonic()
+        if frame is None or frame is not self._seen:
+            self._seen, self._since = frame, now
+        elif now - self._since >= self._limit * (1 - 1 / LOOKS):
+            raise TookTooLong(
+                f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"
+            )

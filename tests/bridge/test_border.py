@@ -1,0 +1,221 @@
+"""Nothing unchecked crosses: a window or an answer that may not be is refused with its row and what is allowed."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from causeway.bridge.border import FEW, Border
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import Act, ActionRows, Actions, Kind, Patience, Window, sends
+from causeway.bridge.made import Ranges
+from causeway.bridge.network import MobileNetwork
+from causeway.bridge.workload import Workload
+from tests.worlds.bridge_tools import small_spec
+
+TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32)
+ROW = (int(Act.SEND), 1000, 1, 0, 2, 10, 0, 0)
+
+
+def window(*rows: tuple[int, ...], number: int = 1, end_ps: int = 1000) -> Window:
+    """Rows of kind, time_ps, node, ref, arg."""
+    columns = zip(*rows, strict=True) if rows else [()] * 5
+    return Window(number, end_ps, True, *(np.array(c, t) for c, t in zip(columns, TYPES, strict=True)))
+
+
+def border(packets: int = 0, timers: int = 0, **changes: Any) -> Border:
+    """Of a run of three nodes, after window 0; so many packets and timers were made there."""
+    made = Border(small_spec(**changes))
+    first = window(number=0, end_ps=0)
+    made.check_window(first)
+    rows = [(int(Act.SEND), 1, 0, i, 1, 0, 0, 0) for i in range(packets)]
+    rows += [(int(Act.SET_TIMER), 1, 0, i, 0, 0, 0, 0) for i in range(timers)]
+    made.check_actions(ActionRows(rows), first)
+    return made
+
+
+GOOD = [
+    (Kind.NODE, 5, 0, 0, 1),
+    (Kind.ARRIVAL, 5, 1, 0, 0),
+    (Kind.LOST, 5, -1, 1, 2),
+    (Kind.TIMER, 5, 2, 0, 0),
+    (Kind.BROADCAST, 5, 0, 1, 100),
+    (Kind.BROADCAST, 5, 1, 0, 100),
+    (Kind.BROADCAST, 6, 0, 2, 0),
+]
+
+
+def test_a_good_window_crosses() -> None:
+    border(packets=2, timers=1).check_window(window(*GOOD))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ((77, 5, 0, 0, 0), "kind 77 is unknown; allowed: 0 NODE, 1 STATION, 2 ARRIVAL"),
+        ((Kind.ARRIVAL, 7, -3, 0, 0), "there is no node -3; allowed: 0 to 2"),
+        ((Kind.ARRIVAL, 7, -1, 0, 0), "there is no node -1; allowed: 0 to 2"),
+        ((Kind.LOST, 7, -2, 0, 0), "there is no node -2; allowed: -1 to 2"),
+        ((Kind.TIMER, 7, 3, 0, 0), "there is no node 3; allowed: 0 to 2"),
+        (
+            (Kind.ARRIVAL, 1000, 0, 0, 0),
+            "1000 ps is outside the window; allowed: 0 ps, where the one before it",
+        ),
+        ((Kind.ARRIVAL, 4, 0, 0, 0), "it comes after (BROADCAST at 6 ps, node 0, ref 2, arg 0); allowed: in order of"),
+        ((Kind.NODE, 6, 0, 0, 0), "it comes after (BROADCAST at 6 ps"),
+        ((Kind.ARRIVAL, 7, 0, 2, 0), "the controller never sent packet 2; allowed: ids that it sent"),
+        ((Kind.ARRIVAL, 7, 0, -1, 0), "the controller never sent packet -1"),
+        ((Kind.LOST, 7, 0, 1 << 40, 0), "the controller never sent packet 1099511627776"),
+        ((Kind.TIMER, 7, 0, 1, 0), "the controller never set timer 1; allowed: ids that it set"),
+        ((Kind.ARRIVAL, 7, 0, 0, 3), "there is no interface 3; allowed: 0 to 2"),
+        ((Kind.ARRIVAL, 7, 0, 0, -1), "there is no interface -1; allowed: 0 to 2"),
+        ((Kind.STATION, 7, 0, 0, 3), "there is no station 3; allowed: -1 (none) to 2"),
+        ((Kind.NODE, 7, 0, 0, 2), "2 is neither up nor down; allowed: 1 (up) or 0 (down)"),
+        ((Kind.BROADCAST, 7, 0, 2, 0), "broadcast 2 comes too late or a second time; allowed: 3 and up"),
+        ((Kind.BROADCAST, 6, 1, 2, 0), "broadcast 2 comes a second time; allowed: each number once"),
+        ((Kind.BROADCAST, 7, 0, 3, -1), "a broadcast of -1 bytes; allowed: 0 to 2147483647"),
+    ],
+)
+def test_a_bad_row_is_named_with_what_is_allowed(row: tuple[int, ...], told: str) -> None:
+    with pytest.raises(RunError) as error:
+        border(packets=2, timers=1).check_window(window(*GOOD, row))
+    assert str(error.value).startswith("window 1 is wrong: row 7 (")
+    assert told in str(error.value)
+
+
+def test_the_workload_ends_the_numbers_of_broadcasts() -> None:
+    spec = small_spec()
+    few = dataclasses.replace(spec.network, workload=Workload(3, messages=2))
+    with pytest.raises(RunError, match=r"the workload has no broadcast 2; allowed: up to 1"):
+        border(network=few).check_window(window((Kind.BROADCAST, 5, 0, 2, 0)))
+
+
+def test_a_mobile_host_is_near_a_station_or_none() -> None:
+    mobile = MobileNetwork(((0, 0), (5, 5)), (), 2, Workload(4))
+    border(network=mobile).check_window(window((Kind.STATION, 5, 3, 0, 1), (Kind.STATION, 6, 3, 0, -1)))
+    with pytest.raises(RunError, match=r"there is no station 2; allowed: -1 \(none\) to 1"):
+        border(network=mobile).check_window(window((Kind.STATION, 5, 3, 0, 2)))
+
+
+def test_windows_come_in_order_and_time_never_goes_back() -> None:
+    made = border()
+    made.check_window(window(end_ps=1000))
+    with pytest.raises(RunError, match="window 5 came instead of window 2"):
+        made.check_window(window(number=5, end_ps=2000))
+    with pytest.raises(RunError, match="window 2 is wrong: it ends at 999 ps; allowed: 1000 ps, where the one"):
+        made.check_window(window(number=2, end_ps=999))
+    with pytest.raises(RunError, match="it ends at 9223372036854775807 ps"):
+        made.check_window(window(number=2, end_ps=(1 << 63) - 1))
+    with pytest.raises(RunError, match=r"row 0 .*999 ps is outside the window; allowed: 1000 ps"):
+        made.check_window(window((Kind.NODE, 999, 0, 0, 0), number=2, end_ps=2000))
+    with pytest.raises(RunError, match="window 0 is wrong: it ends at 5 ps and has 0 rows; allowed: 0 ps and no rows"):
+        Border(small_spec()).check_window(window(number=0, end_ps=5))
+
+
+def test_ids_need_not_be_handed_out_one_after_the_other() -> None:
+    made = border()
+    ids = np.array([5, 1 << 60, 1 << 50, 6], np.int64)
+    zeros = np.zeros(4, np.int32)
+    made.check_actions(sends(np.full(4, 5), zeros, ids, zeros, zeros), window(end_ps=0))
+    known = [(Kind.ARRIVAL, 5 + i, 0, int(id_), 0) for i, id_ in enumerate(ids)]
+    made.check_window(window(*known))
+    with pytest.raises(RunError, match=r"row 4 \(ARRIVAL at 20 ps, node 0, ref 1152921504606846977"):
+        border_after = border()
+        border_after.check_actions(sends(np.full(4, 5), zeros, ids, zeros, zeros), window(end_ps=0))
+        border_after.check_window(window(*known, (Kind.ARRIVAL, 20, 0, (1 << 60) + 1, 0)))
+
+
+def test_ranges_hold_what_was_added_and_join() -> None:
+    random = np.random.default_rng(1)
+    ranges, expected = Ranges(), set()
+    for _ in range(200):
+        ids = random.integers(0, 3000, random.integers(0, 30))
+        ranges.add(ids)
+        expected.update(ids.tolist())
+        asked = random.integers(-5, 3005, 50)
+        assert ranges.has(asked).tolist() == [int(i) in expected for i in asked]
+    ranges.add(np.arange(3000))
+    assert len(ranges) == 1
+
+
+BAD_ACTIONS = [
+    ({0: 9}, "kind 9 is unknown; allowed: 0 SEND, 1 SET_TIMER"),
+    ({1: 999}, "999 ps is before the end of its window or too far; allowed: 1000 to 4611686018427387903 ps"),
+    ({1: 1 << 62}, "is before the end of its window or too far"),
+    ({2: 1_000_000}, "there is no node 1000000; allowed: 0 to 2"),
+    ({2: -1}, "there is no node -1; allowed: 0 to 2"),
+    ({4: 3}, "there is no peer 3; allowed: -1 (everyone) to 2"),
+    ({4: -2}, "there is no peer -2; allowed: -1 (everyone) to 2"),
+    ({5: -1}, "a packet of -1 bytes; allowed: 0 to 2147483647"),
+    ({6: 3}, "there is no interface 3; allowed: 0 to 2"),
+    ({7: 16}, "there is no topic 16; allowed: 0 to 15"),
+    ({3: -7}, "-7 is no id; allowed: 0 and up"),
+    ({0: int(Act.SET_TIMER), 3: -7}, "-7 is no id; allowed: 0 and up"),
+    ({0: int(Act.CANCEL_TIMER), 3: 4}, "the controller never set timer 4; allowed: ids that it set"),
+    ({0: int(Act.NODE), 4: 2}, "2 is neither up nor down; allowed: 1 (up) or 0 (down)"),
+    ({0: int(Act.NODE), 2: 1_000_000}, "there is no node 1000000; allowed: 0 to 2"),
+    ({0: int(Act.RECORD), 4: 0}, "there is no channel 0"),
+]
+
+
+@pytest.mark.parametrize("before", [0, FEW])
+@pytest.mark.parametrize("as_columns", [False, True])
+@pytest.mark.parametrize(("change", "told"), BAD_ACTIONS)
+def test_a_bad_action_is_named_in_the_same_words_however_it_is_written(
+    change: dict[int, int], told: str, as_columns: bool, before: int
+) -> None:
+    made, answered = border(), window()
+    made.check_window(answered)
+    rows = [(*ROW[:3], i, *ROW[4:]) for i in range(before)]
+    rows.append(tuple(change.get(i, value) for i, value in enumerate(ROW)))
+    actions: Actions = ActionRows(rows)
+    if as_columns:
+        names = ("kind", "time_ps", "node", "ref", "peer", "size_bytes", "interface", "topic")
+        actions = Actions(**{name: getattr(actions, name) for name in names})
+    with pytest.raises(RunError) as error:
+        made.check_actions(actions, answered)
+    assert str(error.value).startswith(f"the answer to window 1 is wrong: row {before} (")
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "told"),
+    [
+        ("time_ps", np.array([1000.5]), "its column time_ps holds float64; allowed: whole numbers"),
+        ("size_bytes", np.array([1 << 31]), "row 0 has size_bytes 2147483648; allowed: -2147483648 to 2147483647"),
+        (
+            "peer",
+            np.zeros(2, np.int32),
+            "its column peer has 2 rows, its column kind 1; allowed: columns of",
+        ),
+        ("node", [None], "its column node holds object; allowed: whole numbers"),
+    ],
+)
+def test_a_column_that_would_not_survive_the_crossing_is_refused(name: str, column: Any, told: str) -> None:
+    zeros = np.zeros(1, np.int32)
+    actions = dataclasses.replace(sends(np.full(1, 5), zeros, zeros.astype(np.int64), zeros, zeros), **{name: column})
+    with pytest.raises(RunError) as error:
+        border().check_actions(actions, window())
+    assert told in str(error.value)
+
+
+def test_whole_numbers_of_another_width_cross() -> None:
+    zeros = np.zeros(1, np.int64)
+    actions = sends(np.full(1, 5), zeros, zeros, zeros, zeros)  # type: ignore[arg-type]
+    border().check_actions(actions, window())
+    assert actions.node.dtype == np.int32
+
+
+def test_a_number_beyond_its_column_is_told() -> None:
+    with pytest.raises(RunError, match="row 60 has time_ps 1000000000000000000000000000000; allowed"):
+        rows = [(*ROW[:3], i, *ROW[4:]) for i in range(60)]
+        border().check_actions(ActionRows([*rows, (0, 10**30, 0, 60, 1, 0, 0, 0)]), window())
+
+
+@pytest.mark.parametrize("promise", [(1 << 31, 1, 5), (0, 0, 5), (0, 16, 5), (0, 1, -2), (0, 1, 1 << 63), (0, 1, 0.5)])
+def test_a_promise_that_nobody_can_keep_is_refused(promise: tuple[Any, ...]) -> None:
+    with pytest.raises(RunError, match=r"a promise of patience .*; allowed: node 0 to 2, topic 1 to 15, 0 ps"):
+        border().check_actions(ActionRows([], patience=(Patience(*promise),)), window())

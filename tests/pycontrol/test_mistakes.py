@@ -1,0 +1,166 @@
+"""A mistake of a protocol is one error: node, time, handler, what was given, what is allowed, its own traceback."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.errors import RunError
+from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.bridge.workload import Script, Workload
+from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.mistakes import ProtocolError
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol import Protocol
+
+MS = 10**9
+
+
+def run(protocol: Protocol) -> Any:
+    """One broadcast of node 2 at 1 ms, among three."""
+    script = Script(np.array([MS]), np.array([2]), np.array([100]))
+    network = AbstractNetwork(3, constant_delay(1), Workload(3, script=script))
+    return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
+
+
+def mistake(does: Any, handler: str = "on_broadcast") -> str:
+    """What is told of a node whose handler does that."""
+
+    class Bad(Node):
+        def on_broadcast(self, number, size_bytes):
+            message = self.broadcast()
+            self.set_timer("soon", MS)
+            self.send(EVERYONE, ("news", message), 10)
+
+    def on(self, *_):
+        does(self)
+
+    setattr(Bad, handler, on)
+    with pytest.raises(ProtocolError) as error:
+        run(PerNode(lambda _: Bad(), 2))
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("handler", "place"),
+    [
+        ("on_start", "node 0, at 0 s, in on_start(): "),
+        ("on_broadcast", "node 2, at 0.001 s, in on_broadcast(number=0, size_bytes=100): "),
+        ("on_packet", "node 0, at 0.003 s, in on_packet(content=('news', 0), sender=2, interface=0): "),
+        ("on_timer", "node 2, at 0.003 s, in on_timer(key='soon'): "),
+    ],
+)
+def test_an_exception_is_told_with_its_place_and_the_protocols_own_lines(handler: str, place: str) -> None:
+    def divides(node):
+        return 1 // 0
+
+    told = mistake(divides, handler)
+    assert told.startswith(place + "ZeroDivisionError: integer division or modulo by zero\n  ")
+    assert re.findall(r", in (\w+): ", told.partition("\n")[2]) == ["on", "divides"]
+    assert "pycontrol/node.py" not in told
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        (lambda n: n.send(7, "x", 1), "send was given peer=7; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
+        (lambda n: n.send(None, "x", 1), "send was given peer=None; allowed: a whole number"),
+        (lambda n: n.send(1, "x", -1), "send was given size_bytes=-1; allowed: a whole number, 0 to 2147483647"),
+        (lambda n: n.send(1, "x", 1 << 31), "send was given size_bytes=2147483648; allowed"),
+        (lambda n: n.send(1, "x", 1.5), "send was given size_bytes=1.5; allowed"),
+        (lambda n: n.send(1, "x", math.nan), "send was given size_bytes=nan; allowed"),
+        (lambda n: n.send(1, "x", 1, interface=9), "send was given interface=9; allowed: a whole number, 0 to 2"),
+        (lambda n: n.send(1, "x", 1, topic=16), "send was given topic=16; allowed: a whole number, 0 to 15"),
+        (lambda n: n.set_timer("t", 0.5), "set_timer was given delay_ps=0.5; allowed: a whole number, 0 to"),
+        (lambda n: n.set_timer("t", None), "set_timer was given delay_ps=None; allowed"),
+        (lambda n: n.set_timer("t", math.nan), "set_timer was given delay_ps=nan; allowed"),
+        (lambda n: n.set_timer("t", -1), "set_timer was given delay_ps=-1; allowed: a whole number, 0 to"),
+        (lambda n: n.set_timer("t", 1 << 62), "set_timer was given delay_ps=4611686018427387904; allowed"),
+        (lambda n: n.set_timer(["a", 1], 5), "a timer was given key=['a', 1]; allowed: what can be a key of a dict"),
+        (lambda n: n.cancel_timer({}), "a timer was given key={}; allowed: what can be a key of a dict"),
+        (lambda n: n.deliver(99), "deliver was given message=99; allowed"),
+        (lambda n: n.deliver("news"), "deliver was given message='news'; allowed"),
+        (lambda n: n.switch(1_000_000, True), "switch was given node=1000000; allowed: a whole number, 0 to 2"),
+        (lambda n: n.patient(1, -5), "patient was given patience_ps=-5; allowed: a whole number, 0 to"),
+        (lambda n: n.record("x", None), "record was given value=None; allowed: a number"),
+        (lambda n: n.record(5, 1.0), "record was given name=5; allowed: a text"),
+    ],
+)
+def test_what_a_service_cannot_take_is_told_with_what_it_can(does: Any, told: str) -> None:
+    said = mistake(does)
+    assert said.startswith("node 2, at 0.001 s, in on_broadcast(number=0, size_bytes=100): " + told)
+    assert said.count("\n") == 2  # the handler, and the line of this list
+
+
+def test_whole_numbers_of_numpy_are_as_good_as_pythons() -> None:
+    class Good(Node):
+        def on_broadcast(self, number, size_bytes):
+            self.deliver(np.int64(self.broadcast()))
+            self.send(np.int32(1), "x", np.int64(5))
+            self.set_timer("t", np.int64(MS))
+
+    assert run(PerNode(lambda _: Good(), 2)).events == 3
+
+
+def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+
+    def waits(node):
+        while True:
+            try:
+                time.sleep(0.001)
+            except Exception:
+                continue
+
+    began = time.monotonic()
+    told = mistake(waits, "on_packet")
+    assert told.startswith("node 0, at 0.003 s, in on_packet(content=('news', 0), sender=2, interface=0): ")
+    assert "has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)" in told
+    assert time.monotonic() - began < 10
+
+
+def test_many_handlers_that_return_take_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+
+    class Slow(Node):
+        def on_start(self):
+            time.sleep(0.3)
+
+    assert run(PerNode(lambda _: Slow(), 2)).events == 1
+
+
+def test_a_protocol_over_columns_is_told_too() -> None:
+    class Columns(Protocol):
+        def on_window(self, window):
+            raise KeyError("lost")
+
+    with pytest.raises(ProtocolError, match=r"^Columns, at 0 s, in on_window\(window=0\): KeyError: 'lost'\n"):
+        run(Columns())
+
+    class Nothing(Protocol):
+        def on_window(self, window):
+            return None
+
+    with pytest.raises(RunError, match=r"Nothing.on_window returned None; allowed: Actions"):
+        run(Nothing())
+
+
+def test_a_scalar_that_is_no_number_is_told() -> None:
+    class Odd(PerNode):
+        def scalars(self):
+            return {"mean": None}
+
+    with pytest.raises(RunError, match=r"Odd.scalars\(\) has mean=None; allowed: numbers"):
+        run(Odd(lambda _: Node(), 2))
+
+
+def test_what_makes_no_node_is_told() -> None:
+    with pytest.raises(ProtocolError, match=r"node 0, at 0 s, in make\(\): PerNode was given make\(id\)=None; allowed"):
+        run(PerNode(lambda _: None))  # type: ignore[arg-type,return-value]

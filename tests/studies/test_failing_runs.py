@@ -1,0 +1,71 @@
+"""A run whose protocol makes a mistake fails alone: the others of its campaign go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from causeway.studies import campaign
+
+STUDY = """
+from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.node import Node, PerNode
+from causeway.studies.study import MS_PS, Params, Study
+
+
+class Fragile(Node):
+    def on_broadcast(self, number, size_bytes):
+        self.host.fragile[number]
+
+
+class FragileParams(Params):
+    holds: int = 5
+
+
+class FragileStudy(Study):
+    name = "fragile"
+    title = "raises where it does not hold"
+    Params = FragileParams
+
+    def network(self, params, seed):
+        if params.holds < 0:
+            raise ZeroDivisionError("a mistake of the study, not of the protocol")
+        return AbstractNetwork(2, constant_delay(1), Workload(2, messages=5, segments=(Segment(0, 100.0),)))
+
+    def protocol(self, params):
+        protocol = PerNode(lambda _: Fragile(), 1)
+        protocol.fragile = list(range(params.holds))
+        return protocol
+
+    def reaction_ps(self, params):
+        return MS_PS
+"""
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> list:
+    path = tmp_path / "fragile.py"
+    path.write_text(STUDY)
+    return campaign.plan(str(path), "inline", [{"holds": 3}, {"holds": -1}, {"holds": 5}], 1, 1)
+
+
+def check(tally: campaign.Tally, jobs: list) -> None:
+    assert (tally.done, list(tally.failed)) == (1, [jobs[0].run_id, jobs[1].run_id])
+    first, second = tally.failed.values()
+    assert (
+        first.startswith("node ") and "in on_broadcast(number=3, size_bytes=0): IndexError: list index out of" in first
+    )
+    assert "fragile.py:10, in on_broadcast: self.host.fragile[number]" in first
+    assert "pycontrol/node.py" not in first
+    assert second.endswith("ZeroDivisionError: a mistake of the study, not of the protocol")
+
+
+def test_the_others_of_a_campaign_go_on(jobs: list, tmp_path: Path) -> None:
+    check(campaign.run_here(jobs, tmp_path / "out", lambda _: None), jobs)
+
+
+@pytest.mark.spark
+def test_the_others_of_a_campaign_on_spark_go_on(jobs: list, tmp_path: Path) -> None:
+    check(campaign.run_on_spark(jobs, tmp_path / "out", "local[1]", lambda _: None), jobs)
