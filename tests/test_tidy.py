@@ -35,7 +35,6 @@ LONG_LINES = {
     "bridge/cpp/window.h": 2,
     "bridge/cpp/workload.h": 3,
     "bridge/cpp/zmtp.cc": 2,
-    "docs/reference.md": 4,
     "omnet/src/Bridge.cc": 6,
     "omnet/src/Bridge.h": 2,
     "omnet/src/Events.h": 2,
@@ -51,6 +50,9 @@ LONG_LINES = {
     "tests/worlds/cpp/twins.cc": 2,
 }
 """path -> how many lines. None may grow."""
+
+GENERATED = ("docs/reference.md",)
+"""Pages that a command writes, one line an entry."""
 
 MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
@@ -231,7 +233,7 @@ def is_prose(line: str) -> bool:
 def test_no_line_is_longer_than_a_screen_is_wide() -> None:
     long = Counter[str]()
     for path in files(".md", ".cc", ".h", ".ned", ".ini", ".proto", ".py"):
-        for line in path.read_text().splitlines():
+        for line in () if name_of(path) in GENERATED else path.read_text().splitlines():
             shown = re.sub(r"\s*# (type: ignore|noqa|fmt:).*", "", line) if path.suffix == ".py" else line
             if len(shown) > LONGEST_LINE and (path.suffix != ".md" or is_prose(line)):
                 long[name_of(path)] += 1
