@@ -35,7 +35,6 @@ LONG_LINES = {
     "bridge/cpp/window.h": 2,
     "bridge/cpp/workload.h": 3,
     "bridge/cpp/zmtp.cc": 2,
-    "docs/reference.md": 4,
     "omnet/src/Bridge.cc": 6,
     "omnet/src/Bridge.h": 2,
     "omnet/src/Events.h": 2,
@@ -52,7 +51,11 @@ LONG_LINES = {
 }
 """path -> how many lines. None may grow."""
 
+GENERATED = ("docs/reference.md",)
+"""Pages that a command writes, one line an entry."""
+
 MANY_ARGUMENTS = {
+    "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
     "cli/run.py:run_study": "the same options, handed on",
     "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
@@ -89,7 +92,6 @@ operations at each use, so what is done per event gets its arrays one by one. No
 DEAD_NAMES = {
     "analysis/reduce/comparison.py:scalar_names": "to be removed: only its test calls it",
     "analysis/store.py:incomplete_runs": "to be removed or used: only its test calls it",
-    "bridge/network.py:uniform_delay": "public interface",
     "pycontrol/protocols/clocks/node.py:VectorProcesses": "readable twin: tests hold the columns to it",
     "pycontrol/protocols/hash/node.py:HashDetectorProcesses": "readable twin: tests hold the columns to it",
     "pycontrol/protocols/icpp18/node.py:causal_nodes": "readable twin: tests hold the columns to it",
@@ -231,7 +233,7 @@ def is_prose(line: str) -> bool:
 def test_no_line_is_longer_than_a_screen_is_wide() -> None:
     long = Counter[str]()
     for path in files(".md", ".cc", ".h", ".ned", ".ini", ".proto", ".py"):
-        for line in path.read_text().splitlines():
+        for line in () if name_of(path) in GENERATED else path.read_text().splitlines():
             shown = re.sub(r"\s*# (type: ignore|noqa|fmt:).*", "", line) if path.suffix == ".py" else line
             if len(shown) > LONGEST_LINE and (path.suffix != ".md" or is_prose(line)):
                 long[name_of(path)] += 1
@@ -394,6 +396,9 @@ def test_paths_in_the_code_are_there() -> None:
         f"{name_of(path)}: {named}"
         for path in files(".py", ".cc", ".h", ".ned", ".ini", ".proto")
         for named in re.findall(pattern, re.sub(r"#include.*", "", path.read_text()))
-        if path != Path(__file__) and not (TOP / named).exists() and not (path.parent / named).exists()
+        if path != Path(__file__)
+        and not (TOP / named).exists()
+        and not (path.parent / named).exists()
+        and not named.endswith(".so")
     }
     only(STALE_PATHS, missing, "names a file that is not there")
