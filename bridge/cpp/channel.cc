@@ -37,22 +37,23 @@ void on_parent_death(int) {
     if (getppid() == watched_parent) return;
     remove_private_dir();
     static const char line[] = "causeway: the controller died; the simulation ends here\n";
-    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {}
+    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
+    }
     _exit(kExitStatus);
 }
 
-double seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
 Channel::Channel(const std::string &given) {
     const std::string endpoint = given.empty() ? environment("CAUSEWAY_ENDPOINT") : given;
-    if (endpoint.empty()) give_up("CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`");
+    if (endpoint.empty())
+        give_up("CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`");
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
-    if (endpoint.compare(0, 6, "ipc://") == 0) std::snprintf(socket_path, sizeof socket_path, "%s", endpoint.c_str() + 6);
+    if (endpoint.compare(0, 6, "ipc://") == 0)
+        std::snprintf(socket_path, sizeof socket_path, "%s", endpoint.c_str() + 6);
     std::snprintf(private_dir, sizeof private_dir, "%s", environment("CAUSEWAY_PRIVATE_DIR").c_str());
     controller_ = std::atoi(environment("CAUSEWAY_CONTROLLER_PID").c_str());
     signal(SIGPIPE, SIG_IGN);  // our output may go to a controller that is gone
@@ -72,7 +73,8 @@ Channel::~Channel() { close(); }
 void Channel::close() { socket_.reset(); }
 
 void Channel::connect(const std::string &endpoint) {
-    CurveKeys keys{environment("CAUSEWAY_CURVE_SERVER_KEY"), environment("CAUSEWAY_CURVE_PUBLIC_KEY"), environment("CAUSEWAY_CURVE_SECRET_KEY")};
+    CurveKeys keys{environment("CAUSEWAY_CURVE_SERVER_KEY"), environment("CAUSEWAY_CURVE_PUBLIC_KEY"),
+                   environment("CAUSEWAY_CURVE_SECRET_KEY")};
     try {
         if (endpoint.compare(0, 6, "ipc://") == 0)
             socket_ = connect_zmtp(endpoint.substr(6));
@@ -93,7 +95,8 @@ void Channel::check_peer(double waited_s, const char *doing) {
     if (!controller_lives()) give_up(kControllerDied);
     if (waited_s >= deadline_s_) {
         char text[160];
-        std::snprintf(text, sizeof text, "the controller was silent for %.3g s while the simulation waited to %s", waited_s, doing);
+        std::snprintf(text, sizeof text, "the controller was silent for %.3g s while the simulation waited to %s",
+                      waited_s, doing);
         give_up(text);
     }
 }
@@ -107,7 +110,8 @@ void Channel::receive(Frame *frame) {
     const uint8_t *data = nullptr;
     size_t size = 0;
     patiently("receive", [&] { return socket_->receive(&data, &size); });
-    if (!frame->ParseFromArray(data, static_cast<int>(size))) give_up("the controller sent what is no frame of this contract");
+    if (!frame->ParseFromArray(data, static_cast<int>(size)))
+        give_up("the controller sent what is no frame of this contract");
 }
 
 template <class Attempt>

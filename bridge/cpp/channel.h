@@ -1,8 +1,8 @@
 // The edge's end of the socket: PAIR, with a deadline on everything, and an eye on the controller's life.
 //
 // Environment: CAUSEWAY_ENDPOINT (ipc:// or tcp://), CAUSEWAY_CONTROLLER_PID, CAUSEWAY_DEADLINE_S (default 60),
-// CAUSEWAY_PRIVATE_DIR (the directory of the socket: removed when the controller died and cannot do it), and, for CURVE,
-// CAUSEWAY_CURVE_SERVER_KEY, CAUSEWAY_CURVE_PUBLIC_KEY, CAUSEWAY_CURVE_SECRET_KEY (Z85).
+// CAUSEWAY_PRIVATE_DIR (the directory of the socket: removed when the controller died and cannot do it), and, for
+// CURVE, CAUSEWAY_CURVE_SERVER_KEY, CAUSEWAY_CURVE_PUBLIC_KEY, CAUSEWAY_CURVE_SECRET_KEY (Z85).
 #pragma once
 
 #include <sys/types.h>

@@ -15,9 +15,9 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
     expect(Frame::kSetup, "the setup of the run");
     setup_.Swap(in_.mutable_setup());
     if (setup_.contract() != Constant::CONTRACT || setup_.schema_sha256() != kSchemaSha256) {
-        fail("this edge was built from contract " + std::to_string(int{Constant::CONTRACT}) + " (schema " + std::string(kSchemaSha256, 12) +
-             "), the controller speaks contract " + std::to_string(setup_.contract()) + " (schema " +
-             setup_.schema_sha256().substr(0, 12) + "); rebuild the edge");
+        fail("this edge was built from contract " + std::to_string(int{Constant::CONTRACT}) + " (schema " +
+             std::string(kSchemaSha256, 12) + "), the controller speaks contract " + std::to_string(setup_.contract()) +
+             " (schema " + setup_.schema_sha256().substr(0, 12) + "); rebuild the edge");
     }
     try {
         check_setup(setup_);
@@ -44,7 +44,8 @@ size_t Client::exchange(int64_t next_ps) {
     expect(Frame::kActions, "the answer to a window");
     stopped_ = in_.actions().stop();
     if (in_.actions().number() != window->number()) {
-        fail("the controller answered window " + std::to_string(in_.actions().number()) + " instead of " + std::to_string(window->number()));
+        fail("the controller answered window " + std::to_string(in_.actions().number()) + " instead of " +
+             std::to_string(window->number()));
     }
     try {
         check_.check(in_.actions(), window_end_ps_);
@@ -68,7 +69,8 @@ void Client::take_promises() {
     const Actions &a = in_.actions();
     const size_t promises = a.patient_topic().size();
     for (size_t i = 0; i < promises; ++i) {
-        window_.patience().promise(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i), at<int64_t>(a.patience_ps(), i));
+        window_.patience().promise(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i),
+                                   at<int64_t>(a.patience_ps(), i));
     }
     if (promises > 0) window_.look_again();
 }

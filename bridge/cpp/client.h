@@ -14,8 +14,8 @@
 //     }
 //
 // A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead, which an event that it
-// tells may bring nearer. An edge may let an instant at or after the horizon run to its end: its events wait for the next
-// window.
+// tells may bring nearer. An edge may let an instant at or after the horizon run to its end: its events wait for the
+// next window.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,13 @@ struct Action {
     int64_t ref;
 
     static Action row(const Actions &a, size_t i) {
-        return {static_cast<Act::Value>(at<uint8_t>(a.kind(), i)), at<uint8_t>(a.interface(), i), at<int32_t>(a.node(), i),
-                at<int32_t>(a.peer(), i), at<int32_t>(a.size_bytes(), i), at<int64_t>(a.time_ps(), i), at<int64_t>(a.ref(), i)};
+        return {static_cast<Act::Value>(at<uint8_t>(a.kind(), i)),
+                at<uint8_t>(a.interface(), i),
+                at<int32_t>(a.node(), i),
+                at<int32_t>(a.peer(), i),
+                at<int32_t>(a.size_bytes(), i),
+                at<int64_t>(a.time_ps(), i),
+                at<int64_t>(a.ref(), i)};
     }
 };
 

@@ -32,7 +32,8 @@ inline T at(const std::string &bytes, size_t i) {
 
 // A position as the `ref` of a STATION event.
 inline int64_t pack_position(int32_t x_mm, int32_t y_mm) {
-    return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x_mm)) << 32) | static_cast<uint32_t>(y_mm));
+    return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x_mm)) << 32) |
+                                static_cast<uint32_t>(y_mm));
 }
 
 }  // namespace causeway

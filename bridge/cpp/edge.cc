@@ -7,7 +7,8 @@ const Setup &EdgeBase::hello(const std::string &engine, const std::string &engin
     return client_->hello(engine, engine_version);
 }
 
-// ---- the run ----------------------------------------------------------------------------------------------------------
+// ---- the run
+// ----------------------------------------------------------------------------------------------------------
 
 void EdgeBase::begin() {
     client_->has_nodes(static_cast<int32_t>(nodes_.size()));
@@ -41,7 +42,8 @@ void EdgeBase::finish(int64_t now_ps, uint64_t events, const std::vector<Client:
     client_->finish(end_reason(), ended_.at_ps >= 0 ? ended_.at_ps : now_ps, events, measured);
 }
 
-// ---- actions ----------------------------------------------------------------------------------------------------------
+// ---- actions
+// ----------------------------------------------------------------------------------------------------------
 
 // The client has checked it.
 void EdgeBase::apply(const Action &action) {
@@ -75,7 +77,8 @@ void EdgeBase::cancel(int64_t timer, int64_t effect_ps) {
     timers_.erase(found);
 }
 
-// ---- what is due ------------------------------------------------------------------------------------------------------
+// ---- what is due
+// ------------------------------------------------------------------------------------------------------
 
 void EdgeBase::happen(const Due &due) {
     const Action &action = due.action;
@@ -98,7 +101,8 @@ void EdgeBase::happen(const Due &due) {
 
 void EdgeBase::schedule_broadcast() {
     if (broadcasts_.time_ps == kNever) return;
-    schedule({Due::BROADCAST, {Act::SEND, 0, broadcasts_.node, 0, broadcasts_.size_bytes, broadcasts_.time_ps, broadcasts_.number}});
+    schedule({Due::BROADCAST,
+              {Act::SEND, 0, broadcasts_.node, 0, broadcasts_.size_bytes, broadcasts_.time_ps, broadcasts_.number}});
 }
 
 void EdgeBase::broadcast() {

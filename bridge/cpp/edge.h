@@ -1,7 +1,7 @@
 // What every edge does alike: broadcasts, failures, timers, actions, who is up, and the end of a run.
 //
-// A simulator derives from it, says how something is done at an instant (`schedule`), how a node sends and fails, and calls
-// `happen` at that instant. What its nodes see it tells with `arrival`, `lost` and `station`.
+// A simulator derives from it, says how something is done at an instant (`schedule`), how a node sends and fails, and
+// calls `happen` at that instant. What its nodes see it tells with `arrival`, `lost` and `station`.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class EdgeBase {
     // Tells the controller why the simulation cannot go on, and ends the process.
     [[noreturn]] void fail(const std::string &why) { client_->fail(why); }
 
-    // ---- who is up; a node that is down sees nothing ------------------------------------------------------------------
+    // ---- who is up; a node that is down sees nothing
+    // ------------------------------------------------------------------
     bool is_up(int32_t node) const { return nodes_[node].up; }
     // How often the node has gone down so far.
     int64_t failures(int32_t node) const { return nodes_[node].failures; }
@@ -44,8 +45,9 @@ class EdgeBase {
     void happen(const Due &due);
 
   protected:
-    // ---- what a simulator gives ---------------------------------------------------------------------------------------
-    // Has `happen(due)` called at its instant. What it returns is for `unschedule`.
+    // ---- what a simulator gives
+    // --------------------------------------------------------------------------------------- Has `happen(due)` called
+    // at its instant. What it returns is for `unschedule`.
     virtual void *schedule(const Due &due) = 0;
     // A timer that was cancelled; it may come up or not, nothing happens then.
     virtual void unschedule(void *scheduled) { (void)scheduled; }
@@ -56,7 +58,8 @@ class EdgeBase {
     // For simulators that write result files of their own.
     virtual void record(const Action &action) { (void)action; }
 
-    // ---- the run ------------------------------------------------------------------------------------------------------
+    // ---- the run
+    // ------------------------------------------------------------------------------------------------------
     bool connected() const { return client_ != nullptr; }
     // The network has nodes 0 .. nodes - 1.
     void has_nodes(int32_t nodes) { nodes_.resize(nodes); }

@@ -10,12 +10,13 @@
 namespace causeway {
 namespace {
 
-constexpr int kHighWater = 64;    // never reached: see WindowBuilder::kMostUnanswered
-constexpr int kLingerMs = 5000;   // how long a closing edge tries to get its last frame out
+constexpr int kHighWater = 64;   // never reached: see WindowBuilder::kMostUnanswered
+constexpr int kLingerMs = 5000;  // how long a closing edge tries to get its last frame out
 
 class LibzmqSocket : public Socket {
   public:
-    LibzmqSocket(const std::string &endpoint, const CurveKeys *keys) : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_PAIR)) {
+    LibzmqSocket(const std::string &endpoint, const CurveKeys *keys)
+        : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_PAIR)) {
         set(ZMQ_RCVTIMEO, kSliceMs);
         set(ZMQ_SNDTIMEO, kSliceMs);
         set(ZMQ_RCVHWM, kHighWater);
@@ -55,7 +56,8 @@ class LibzmqSocket : public Socket {
     void use(const CurveKeys &keys) {
         const auto key = [this](int option, const std::string &z85) {
             if (zmq_setsockopt(socket_, option, z85.c_str(), z85.size()) == 0) return;
-            throw std::runtime_error(std::string("the CURVE keys of the environment are not usable: ") + zmq_strerror(errno));
+            throw std::runtime_error(std::string("the CURVE keys of the environment are not usable: ") +
+                                     zmq_strerror(errno));
         };
         key(ZMQ_CURVE_SERVERKEY, keys.server);
         key(ZMQ_CURVE_PUBLICKEY, keys.own_public);

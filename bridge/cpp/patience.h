@@ -21,7 +21,7 @@ class PatienceTable {
 
     // How long after its arrival the node does nothing about this packet; 0 if nobody promised anything.
     int64_t of(int32_t node, int64_t packet) const {
-        if (static_cast<size_t>(node) >= patience_ps_.size()) return 0;   // so is node -1, everybody
+        if (static_cast<size_t>(node) >= patience_ps_.size()) return 0;  // so is node -1, everybody
         const Sent &sent = recent_[packet & (kRecent - 1)];
         return sent.packet == packet ? patience_ps_[node][sent.topic] : 0;
     }

@@ -29,7 +29,8 @@ int64_t latest_ps() {
 
 template <class T>
 void check_range(const std::string &what, T value, T low, T high) {
-    if (!(low <= value && value <= high)) refuse(what + " must be " + text(low) + " to " + text(high) + ", not " + text(value));
+    if (!(low <= value && value <= high))
+        refuse(what + " must be " + text(low) + " to " + text(high) + ", not " + text(value));
 }
 
 void check_time(const std::string &what, int64_t ps, int64_t low_ps = 0) {
@@ -50,14 +51,16 @@ void check_instants(const std::string &what, const std::string &column) {
 
 void check_node(const std::string &what, int32_t node, int32_t nodes) {
     const int64_t last = (nodes > 0 ? nodes : Constant::MOST_NODES) - 1;
-    if (node < 0 || node > last) refuse(what + " node " + text(int64_t{node}) + "; the network has nodes 0 to " + text(last));
+    if (node < 0 || node > last)
+        refuse(what + " node " + text(int64_t{node}) + "; the network has nodes 0 to " + text(last));
 }
 
 // A table of quantiles: as long as engines read, and never falling.
 void check_quantiles(const std::string &what, const std::string &column, double most) {
     const auto table = numbers<double>(column);
     if (table.size() != Constant::QUANTILE_BINS + 1) {
-        refuse(what + " has " + text(static_cast<int64_t>(table.size())) + " quantiles, not " + text(int64_t{Constant::QUANTILE_BINS} + 1));
+        refuse(what + " has " + text(static_cast<int64_t>(table.size())) + " quantiles, not " +
+               text(int64_t{Constant::QUANTILE_BINS} + 1));
     }
     double last = 0;
     for (const double value : table) {
@@ -79,7 +82,8 @@ void check_segments(const Workload &w) {
     const double longest = at<double>(w.exponential_quantiles(), Constant::QUANTILE_BINS);
     const double most_ns = std::floor(static_cast<double>(latest_ps()) / kPsPerNs / std::max(1.0, longest));
     for (size_t i = 0; i < mean_ns.size(); ++i) {
-        if (mean_ns[i] != 0) check_range<double>("the mean time between broadcasts, in ns,", mean_ns[i], 1, most_ns);  // whole ns
+        if (mean_ns[i] != 0)
+            check_range<double>("the mean time between broadcasts, in ns,", mean_ns[i], 1, most_ns);  // whole ns
         check_range<double>("the share of broadcasts from hot nodes", share[i], 0, 1);
         check_range<int64_t>("the number of hot nodes", hot[i], 0, w.nodes());
         if (mean_ns[i] > 0 && w.nodes() == 0) refuse("the workload has broadcasts but no nodes");
@@ -127,8 +131,10 @@ void check_wires(const MobileNetwork &network, int32_t stations) {
 void check_mobile(const MobileNetwork &network) {
     const size_t stations = numbers<int32_t>(network.station_x_mm()).size();
     check_range<int64_t>("the number of stations", static_cast<int64_t>(stations), 1, Constant::MOST_NODES);
-    check_range<int64_t>("the number of hosts", network.hosts(), 0, Constant::MOST_NODES - static_cast<int64_t>(stations));
-    check_range<int64_t>("the radius of a cell, in mm,", network.cell_radius_mm(), 1, std::numeric_limits<int32_t>::max());
+    check_range<int64_t>("the number of hosts", network.hosts(), 0,
+                         Constant::MOST_NODES - static_cast<int64_t>(stations));
+    check_range<int64_t>("the radius of a cell, in mm,", network.cell_radius_mm(), 1,
+                         std::numeric_limits<int32_t>::max());
     check_wires(network, static_cast<int32_t>(stations));
     check_range<int64_t>("the bit rate of the radio", network.radio_bps(), 0, latest_ps());
     check_range<int64_t>("the hosts' speed, in mm/s,", network.speed_mm_s(), 0, std::numeric_limits<int32_t>::max());
@@ -140,7 +146,8 @@ void check_mobile(const MobileNetwork &network) {
 int32_t nodes_of(const Setup &setup) {
     if (setup.has_abstract_network()) return setup.abstract_network().nodes();
     if (!setup.has_mobile_network()) return 0;
-    return static_cast<int32_t>(setup.mobile_network().station_x_mm().size() / sizeof(int32_t)) + setup.mobile_network().hosts();
+    return static_cast<int32_t>(setup.mobile_network().station_x_mm().size() / sizeof(int32_t)) +
+           setup.mobile_network().hosts();
 }
 
 void check_setup(const Setup &setup) {
@@ -158,16 +165,21 @@ void check_setup(const Setup &setup) {
 
 void check_nodes(const Setup &setup, int32_t nodes) {
     const Workload &w = setup.workload();
-    for (const int32_t node : numbers<int32_t>(w.script_node())) check_node("the workload broadcasts from", node, nodes);
+    for (const int32_t node : numbers<int32_t>(w.script_node()))
+        check_node("the workload broadcasts from", node, nodes);
     for (const double mean_ns : numbers<double>(w.segment_mean_ns())) {
         if (mean_ns > 0) check_node("the workload broadcasts from", w.first_node() + w.nodes() - 1, nodes);
     }
-    for (const int32_t node : numbers<int32_t>(setup.faults().node())) check_node("a failure is scripted for", node, nodes);
+    for (const int32_t node : numbers<int32_t>(setup.faults().node()))
+        check_node("a failure is scripted for", node, nodes);
 }
 
-// ---- answers ----------------------------------------------------------------------------------------------------------
+// ---- answers
+// ----------------------------------------------------------------------------------------------------------
 
-bool AnswerCheck::is_node(int32_t node) const { return node >= 0 && node < (nodes_ > 0 ? nodes_ : Constant::MOST_NODES); }
+bool AnswerCheck::is_node(int32_t node) const {
+    return node >= 0 && node < (nodes_ > 0 ? nodes_ : Constant::MOST_NODES);
+}
 
 std::string AnswerCheck::which_nodes() const {
     return "; the network has nodes 0 to " + text(int64_t{nodes_ > 0 ? nodes_ : Constant::MOST_NODES} - 1);
@@ -182,36 +194,43 @@ void AnswerCheck::check(const Actions &answer, int64_t end_ps) const {
 
 void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t end_ps) const {
     const auto refuse_row = [&](const std::string &what) {
-        refuse("action " + text(static_cast<int64_t>(row)) + " of window " + std::to_string(answer.number()) + " " + what);
+        refuse("action " + text(static_cast<int64_t>(row)) + " of window " + std::to_string(answer.number()) + " " +
+               what);
     };
     const auto kind = at<uint8_t>(answer.kind(), row);
     const int64_t time_ps = at<int64_t>(answer.time_ps(), row);
     const int32_t node = at<int32_t>(answer.node(), row), peer = at<int32_t>(answer.peer(), row);
     const int64_t size = at<int32_t>(answer.size_bytes(), row);
     if (!Act::Value_IsValid(kind)) refuse_row("is of kind " + text(int64_t{kind}) + ", which nobody knows");
-    if (time_ps < end_ps) refuse_row("takes effect at " + text(time_ps) + " ps, before the window's end at " + text(end_ps) + " ps");
-    if (time_ps > latest_ps()) refuse_row("takes effect at " + text(time_ps) + " ps, later than " + text(latest_ps()) + " ps");
+    if (time_ps < end_ps)
+        refuse_row("takes effect at " + text(time_ps) + " ps, before the window's end at " + text(end_ps) + " ps");
+    if (time_ps > latest_ps())
+        refuse_row("takes effect at " + text(time_ps) + " ps, later than " + text(latest_ps()) + " ps");
     if (!is_node(node)) refuse_row("is for node " + text(int64_t{node}) + which_nodes());
     if (kind == Act::SEND && peer != Constant::BROADCAST_PEER && !is_node(peer)) {
         refuse_row("sends from node " + text(int64_t{node}) + " to node " + text(int64_t{peer}) + which_nodes());
     }
     if (kind == Act::SEND && size < 0) refuse_row("sends a packet of " + text(size) + " bytes");
-    if (kind == Act::NODE && peer != 0 && peer != 1) refuse_row("switches a node to " + text(int64_t{peer}) + ": 1 is up, 0 is down");
+    if (kind == Act::NODE && peer != 0 && peer != 1)
+        refuse_row("switches a node to " + text(int64_t{peer}) + ": 1 is up, 0 is down");
     if (answer.topic().empty()) return;
     const int64_t topic = at<uint8_t>(answer.topic(), row);
-    if (topic >= Constant::TOPICS) refuse("there is no topic " + text(topic) + "; topics are 0 to " + text(int64_t{Constant::TOPICS} - 1));
+    if (topic >= Constant::TOPICS)
+        refuse("there is no topic " + text(topic) + "; topics are 0 to " + text(int64_t{Constant::TOPICS} - 1));
 }
 
 void AnswerCheck::check_promise(const Actions &answer, size_t row) const {
     const int32_t node = at<int32_t>(answer.patient_node(), row);
-    const int64_t topic = at<uint8_t>(answer.patient_topic(), row), patience_ps = at<int64_t>(answer.patience_ps(), row);
+    const int64_t topic = at<uint8_t>(answer.patient_topic(), row),
+                  patience_ps = at<int64_t>(answer.patience_ps(), row);
     if (topic == 0 || topic >= Constant::TOPICS) {
-        refuse("a node can promise patience for topics 1 to " + text(int64_t{Constant::TOPICS} - 1) + ", not for " + text(topic) +
-               " (node " + text(int64_t{node}) + ")");
+        refuse("a node can promise patience for topics 1 to " + text(int64_t{Constant::TOPICS} - 1) + ", not for " +
+               text(topic) + " (node " + text(int64_t{node}) + ")");
     }
     if (!is_node(node)) refuse("patience is promised for node " + text(int64_t{node}) + which_nodes());
     if (patience_ps < 0 && patience_ps != Constant::IGNORED) {
-        refuse("node " + text(int64_t{node}) + " promises to be patient for " + text(patience_ps) + " ps; that cannot be negative");
+        refuse("node " + text(int64_t{node}) + " promises to be patient for " + text(patience_ps) +
+               " ps; that cannot be negative");
     }
 }
 

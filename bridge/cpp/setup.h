@@ -1,4 +1,5 @@
-// The one reader that believes nothing: what the controller says of a run, and what it wants done, before any edge sees it.
+// The one reader that believes nothing: what the controller says of a run, and what it wants done, before any edge sees
+// it.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class Socket {
 };
 
 struct CurveKeys {
-    std::string server, own_public, own_secret;   // Z85
+    std::string server, own_public, own_secret;  // Z85
 };
 
 // Through libzmq: any transport. What was sent gets some seconds to go out when the socket goes away.
@@ -31,7 +31,8 @@ std::unique_ptr<Socket> connect_libzmq(const std::string &endpoint, const CurveK
 // Without it, and without its thread: a Unix domain socket (ipc://), by its path. See zmtp.cc.
 std::unique_ptr<Socket> connect_zmtp(const std::string &path);
 
-// Sockets throw std::runtime_error, in words, when they cannot go on; ConnectionOver when the peer is gone, if they know it.
+// Sockets throw std::runtime_error, in words, when they cannot go on; ConnectionOver when the peer is gone, if they
+// know it.
 struct ConnectionOver : std::runtime_error {
     ConnectionOver() : std::runtime_error("the controller closed the connection; the simulation ends here") {}
 };

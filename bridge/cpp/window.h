@@ -25,8 +25,9 @@ class WindowBuilder {
 
     // Passive events ride along until so many are there, even without a cap: memory is bounded.
     static constexpr size_t kMostRows = 1 << 16;
-    // So many windows may be on their way unanswered; then even a passive one wants a reply. It keeps an edge from running
-    // far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer closes beyond it).
+    // So many windows may be on their way unanswered; then even a passive one wants a reply. It keeps an edge from
+    // running far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer
+    // closes beyond it).
     static constexpr int kMostUnanswered = 8;
 
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {

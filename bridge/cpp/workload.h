@@ -22,12 +22,18 @@ class Broadcasts {
 
     Broadcasts() = default;
     Broadcasts(const Workload &workload, uint64_t seed)
-        : seed_(seed), first_node_(workload.first_node()), nodes_(workload.nodes()), messages_(workload.messages()),
-          poisson_size_(workload.size_bytes()), start_ps_(numbers<int64_t>(workload.segment_start_ps())),
-          mean_ns_(numbers<double>(workload.segment_mean_ns())), hot_share_(numbers<double>(workload.segment_hot_share())),
+        : seed_(seed),
+          first_node_(workload.first_node()),
+          nodes_(workload.nodes()),
+          messages_(workload.messages()),
+          poisson_size_(workload.size_bytes()),
+          start_ps_(numbers<int64_t>(workload.segment_start_ps())),
+          mean_ns_(numbers<double>(workload.segment_mean_ns())),
+          hot_share_(numbers<double>(workload.segment_hot_share())),
           hot_nodes_(numbers<int32_t>(workload.segment_hot_nodes())),
           exponential_(numbers<double>(workload.exponential_quantiles())),
-          script_time_ps_(numbers<int64_t>(workload.script_time_ps())), script_node_(numbers<int32_t>(workload.script_node())),
+          script_time_ps_(numbers<int64_t>(workload.script_time_ps())),
+          script_node_(numbers<int32_t>(workload.script_node())),
           script_size_(numbers<int32_t>(workload.script_size())) {
         time_ps = 0;
         next();
@@ -111,7 +117,9 @@ struct FaultRows {
 
     FaultRows() = default;
     explicit FaultRows(const Faults &faults)
-        : time_ps(numbers<int64_t>(faults.time_ps())), node(numbers<int32_t>(faults.node())), up(numbers<uint8_t>(faults.up())) {}
+        : time_ps(numbers<int64_t>(faults.time_ps())),
+          node(numbers<int32_t>(faults.node())),
+          up(numbers<uint8_t>(faults.up())) {}
     size_t size() const { return time_ps.size(); }
 };
 

@@ -1,8 +1,8 @@
 // The socket on a Unix domain socket, speaking ZMTP 3.0 (rfc.zeromq.org/spec/23): the peer is an ordinary ZeroMQ PAIR.
 //
-// libzmq moves every message through a thread of its own, which must wake up twice for each window. An edge has one peer
-// and one thread, and waits for each answer: blocking reads and writes are all it needs, and lockstep windows come 1.4
-// times as fast (docs/04-bridge.md).
+// libzmq moves every message through a thread of its own, which must wake up twice for each window. An edge has one
+// peer and one thread, and waits for each answer: blocking reads and writes are all it needs, and lockstep windows
+// come 1.4 times as fast (docs/04-bridge.md).
 //
 //   greeting   64 bytes: signature, version 3.0, mechanism NULL
 //   READY      a command that names the socket's type
@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint8_t kMore = 1, kLong = 2, kCommand = 4;
 constexpr size_t kGreeting = 64;
-constexpr int kHandshakeSlices = 50;   // that the peer has for its handshake
+constexpr int kHandshakeSlices = 50;  // that the peer has for its handshake
 
 std::string greeting() {
     std::string bytes(kGreeting, '\0');
@@ -50,7 +50,8 @@ class ZmtpSocket : public Socket {
     explicit ZmtpSocket(const std::string &path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
-        if (path.size() >= sizeof address.sun_path) throw std::runtime_error("cannot connect to " + path + ": the name is too long");
+        if (path.size() >= sizeof address.sun_path)
+            throw std::runtime_error("cannot connect to " + path + ": the name is too long");
         std::memcpy(address.sun_path, path.data(), path.size());
         const timeval slice{0, kSliceMs * 1000};
         setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
@@ -61,7 +62,7 @@ class ZmtpSocket : public Socket {
         shake_hands();
     }
 
-    ~ZmtpSocket() override { ::close(fd_); }   // what was written stays readable for the peer
+    ~ZmtpSocket() override { ::close(fd_); }  // what was written stays readable for the peer
 
     bool send(const std::string &message) override {
         if (out_.empty()) out_ = head_of(message.size()) + message;
@@ -81,10 +82,10 @@ class ZmtpSocket : public Socket {
 
   private:
     int fd_;
-    std::string out_;           // on its way
+    std::string out_;  // on its way
     size_t out_done_ = 0;
     std::vector<uint8_t> in_ = std::vector<uint8_t>(1 << 16);
-    size_t begin_ = 0, end_ = 0;   // of what was read and not taken yet
+    size_t begin_ = 0, end_ = 0;  // of what was read and not taken yet
 
     void shake_hands() {
         const uint8_t *data;

@@ -29,10 +29,8 @@ Reports Edge::reports() {
             [this](int node, int64_t packet, Interface::Value interface) {
                 emit(Kind::ARRIVAL, simulator_->now_ps(), node, packet, interface);
             },
-        .lost =
-            [this](int node, int64_t packet, Interface::Value interface) {
-                tell(Kind::LOST, simulator_->now_ps(), node, packet, interface);
-            },
+        .lost = [this](int node, int64_t packet,
+                       Interface::Value interface) { tell(Kind::LOST, simulator_->now_ps(), node, packet, interface); },
         .station =
             [this](int node, int station, Point p) {
                 const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));

@@ -39,7 +39,7 @@ struct Plan {
 struct Reports {
     std::function<void(int node, int64_t packet, Interface::Value interface)> arrival;
     std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will get it
-    std::function<void(int node, int station, Point position)> station;       // station -1: in no cell
+    std::function<void(int node, int station, Point position)> station;              // station -1: in no cell
 };
 
 }  // namespace causeway

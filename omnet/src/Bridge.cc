@@ -20,10 +20,13 @@ bool Bridge::configured() {
 }
 
 const Setup &Bridge::setup() {
-    if (finished_) throw cRuntimeError("causeway: a process carries one run; start every run with a process of its own");
+    if (finished_)
+        throw cRuntimeError("causeway: a process carries one run; start every run with a process of its own");
     if (!connected()) {
         const char *version = std::getenv("CAUSEWAY_ENGINE_VERSION");
-        hello("omnet", version ? version : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." + std::to_string(OMNETPP_VERSION & 0xff));
+        hello("omnet", version ? version
+                               : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." +
+                                     std::to_string(OMNETPP_VERSION & 0xff));
         if (SimTime::getScaleExp() != -12) fail("simulation time must be in picoseconds: simtime-resolution = ps");
     }
     return EdgeBase::setup();
@@ -31,7 +34,8 @@ const Setup &Bridge::setup() {
 
 void Bridge::registerNode(int node, NodeHandler *handler) {
     setup();
-    if (node < 0 || node >= Constant::MOST_NODES) throw cRuntimeError("causeway: there can be no node with the id %d", node);
+    if (node < 0 || node >= Constant::MOST_NODES)
+        throw cRuntimeError("causeway: there can be no node with the id %d", node);
     if (node >= static_cast<int>(handlers_.size())) {
         handlers_.resize(node + 1);
         has_nodes(node + 1);
@@ -60,7 +64,8 @@ void Bridge::end() {
     vectors_.clear();
 }
 
-// ---- what EdgeBase asks of a simulator --------------------------------------------------------------------------------
+// ---- what EdgeBase asks of a simulator
+// --------------------------------------------------------------------------------
 
 NodeHandler *Bridge::handlerOf(int node) {
     if (!handlers_[node]) fail("no module registered for node " + std::to_string(node));

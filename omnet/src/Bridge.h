@@ -1,7 +1,7 @@
 // The one bridge of a simulation: what every edge module talks to.
 //
-// Events go out through emit...() at the current simulation time; actions come in through the handlers that modules registered
-// for their nodes. Timers, broadcasts and failures are the same on every simulator: see bridge/cpp/edge.h.
+// Events go out through emit...() at the current simulation time; actions come in through the handlers that modules
+// registered for their nodes. Timers, broadcasts and failures are the same on every simulator: see bridge/cpp/edge.h.
 //
 //     void MyApp::initialize() { Bridge::instance().registerNode(par("nodeId"), this); }
 //     void MyApp::onSend(const Action &action) { ... }                       // a packet is to be sent now
@@ -62,7 +62,9 @@ class Bridge : public EdgeBase {
     }
 
     // A number that the network itself measured; goes to the controller at the end. Call it from finish().
-    void measure(const std::string &module, const std::string &name, double value) { measured_.push_back({module, name, value}); }
+    void measure(const std::string &module, const std::string &name, double value) {
+        measured_.push_back({module, name, value});
+    }
 
     // ---- for the scheduler ------------------------------------------------------------------------------------------
     // Called before the simulation goes on to its next event; exchanges windows for actions as long as that is due.
@@ -86,7 +88,9 @@ class Bridge : public EdgeBase {
     void switched(int32_t node, bool up) override;
     void record(const Action &action) override;
 
-    void emitNow(Kind::Value kind, int node, int64_t ref, int arg) { emit(kind, omnetpp::simTime().raw(), node, ref, arg); }
+    void emitNow(Kind::Value kind, int node, int64_t ref, int arg) {
+        emit(kind, omnetpp::simTime().raw(), node, ref, arg);
+    }
     bool askMayRun(int64_t next_ps, bool *exchanged);
     NodeHandler *handlerOf(int node);
 };

@@ -31,8 +31,12 @@ class Pooled {
 // An event that runs code at an instant. It deletes itself unless it says otherwise.
 class Event : public omnetpp::cEvent {
   public:
-    explicit Event(short priority) : omnetpp::cEvent(static_cast<const char *>(nullptr)) { setSchedulingPriority(priority); }
-    omnetpp::cEvent *dup() const override { throw omnetpp::cRuntimeError("causeway: events of the bridge are not copied"); }
+    explicit Event(short priority) : omnetpp::cEvent(static_cast<const char *>(nullptr)) {
+        setSchedulingPriority(priority);
+    }
+    omnetpp::cEvent *dup() const override {
+        throw omnetpp::cRuntimeError("causeway: events of the bridge are not copied");
+    }
     omnetpp::cObject *getTargetObject() const override { return nullptr; }
 
     void scheduleAt(int64_t time_ps) {
@@ -58,9 +62,12 @@ class DueEvent : public Event, public Pooled<DueEvent> {
     static short priorityOf(EdgeBase::Due::What what) {
         switch (what) {
             case EdgeBase::Due::FAILURE:
-            case EdgeBase::Due::SWITCH: return kNodePriority;
-            case EdgeBase::Due::SEND: return kSendPriority;
-            default: return 0;
+            case EdgeBase::Due::SWITCH:
+                return kNodePriority;
+            case EdgeBase::Due::SEND:
+                return kSendPriority;
+            default:
+                return 0;
         }
     }
 };

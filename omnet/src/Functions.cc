@@ -8,11 +8,13 @@ namespace causeway {
 static cValue nodesOfRun(cComponent *, cValue[], int) {
     const Setup &setup = Bridge::instance().setup();
     if (setup.has_mobile_network()) {
-        return cValue(static_cast<intval_t>(setup.mobile_network().station_x_mm().size() / 4 + setup.mobile_network().hosts()));
+        return cValue(
+            static_cast<intval_t>(setup.mobile_network().station_x_mm().size() / 4 + setup.mobile_network().hosts()));
     }
     return cValue(static_cast<intval_t>(setup.abstract_network().nodes()));
 }
 
-Define_NED_Function2(nodesOfRun, "int causewayNodes()", "causeway", "Number of nodes of the run, as the controller says.");
+Define_NED_Function2(nodesOfRun, "int causewayNodes()", "causeway",
+                     "Number of nodes of the run, as the controller says.");
 
 }  // namespace causeway

@@ -24,7 +24,8 @@ void GateProcess::onSend(const Action &action) {
 
 void GateProcess::sendOut(BridgePacket *packet) {
     if (packet->interface >= gateSize("out")) {
-        throw cRuntimeError("causeway: node %d has no interface %d: its gate vector out has size %d", node_, packet->interface, gateSize("out"));
+        throw cRuntimeError("causeway: node %d has no interface %d: its gate vector out has size %d", node_,
+                            packet->interface, gateSize("out"));
     }
     cGate *out = gate("out", packet->interface);
     if (packet->interface >= static_cast<int>(free_.size())) free_.resize(packet->interface + 1);
@@ -34,9 +35,7 @@ void GateProcess::sendOut(BridgePacket *packet) {
     sendDelayed(packet, start - simTime(), out);
 }
 
-void GateProcess::handleMessage(cMessage *message) {
-    receive(check_and_cast<BridgePacket *>(message));
-}
+void GateProcess::handleMessage(cMessage *message) { receive(check_and_cast<BridgePacket *>(message)); }
 
 void GateProcess::receive(BridgePacket *packet) {
     if (packet->destination == node_ || packet->destination == Constant::BROADCAST_PEER) {

@@ -17,8 +17,8 @@ class BridgePacket : public omnetpp::cPacket {
     BridgePacket *dup() const override { return new BridgePacket(*this); }
 };
 
-// Gate pair k is interface k. A SEND goes out through it, one packet after the other; what comes in has arrived if it is bound
-// for this node or for everybody, and is dropped if not. Subclass it to forward.
+// Gate pair k is interface k. A SEND goes out through it, one packet after the other; what comes in has arrived if it
+// is bound for this node or for everybody, and is dropped if not. Subclass it to forward.
 class GateProcess : public omnetpp::cSimpleModule, public NodeHandler {
   public:
     void onSend(const Action &action) override;

@@ -13,7 +13,8 @@ Define_Module(Medium);
 
 void Medium::initialize() {
     const Setup &setup = Bridge::instance().setup();
-    if (!setup.has_abstract_network()) throw cRuntimeError("causeway: this study does not describe an abstract network");
+    if (!setup.has_abstract_network())
+        throw cRuntimeError("causeway: this study does not describe an abstract network");
     const AbstractNetwork &network = setup.abstract_network();
     seed_ = setup.seed();
     delay_quantiles_ns_ = numbers<double>(network.delay_quantiles_ns());
@@ -40,19 +41,28 @@ void Medium::transmit(const Action &send, int64_t leave_ps) {
 
 void Medium::copyTo(int receiver, const Action &send, int64_t leave_ps) {
     if (receiver < 0 || receiver >= static_cast<int>(processes_.size())) {
-        throw cRuntimeError("causeway: packet %lld goes to node %d, which does not exist", static_cast<long long>(send.ref), receiver);
+        throw cRuntimeError("causeway: packet %lld goes to node %d, which does not exist",
+                            static_cast<long long>(send.ref), receiver);
     }
-    const int64_t delay_ps = round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, RandomStream::DELAY, send.ref, receiver)));
+    const int64_t delay_ps =
+        round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, RandomStream::DELAY, send.ref, receiver)));
     Copy::Fate fate = recv_ps_ > 0 ? Copy::REACHES_CPU : Copy::ARRIVES;
     if (loss_ > 0.0 && unit(draw(seed_, RandomStream::LOSS, send.ref, receiver)) < loss_) fate = Copy::IS_LOST;
-    (new Copy(processes_[receiver], send.ref, send.interface, fate))->scheduleAt(leave_ps + std::max<int64_t>(Constant::MIN_DELAY_PS, delay_ps));
+    (new Copy(processes_[receiver], send.ref, send.interface, fate))
+        ->scheduleAt(leave_ps + std::max<int64_t>(Constant::MIN_DELAY_PS, delay_ps));
 }
 
 void Copy::execute() {
     switch (fate) {
-        case ARRIVES: Bridge::instance().emitArrival(receiver->node(), packet, interface); break;
-        case IS_LOST: Bridge::instance().emitLost(receiver->node(), packet, interface); break;
-        case REACHES_CPU: receiver->reach(packet, interface); break;
+        case ARRIVES:
+            Bridge::instance().emitArrival(receiver->node(), packet, interface);
+            break;
+        case IS_LOST:
+            Bridge::instance().emitLost(receiver->node(), packet, interface);
+            break;
+        case REACHES_CPU:
+            receiver->reach(packet, interface);
+            break;
     }
     delete this;
 }

@@ -48,7 +48,11 @@ class Copy : public Event, public Pooled<Copy> {
     const Fate fate;
 
     Copy(Process *receiver, int64_t packet, uint8_t interface, Fate fate)
-        : Event(fate == REACHES_CPU ? kReachPriority : 0), receiver(receiver), packet(packet), interface(interface), fate(fate) {}
+        : Event(fate == REACHES_CPU ? kReachPriority : 0),
+          receiver(receiver),
+          packet(packet),
+          interface(interface),
+          fate(fate) {}
     void execute() override;
 };
 

@@ -61,7 +61,8 @@ void Process::initialize() {
     Bridge::instance().registerNode(node_, this);
 }
 
-// ---- sending ----------------------------------------------------------------------------------------------------------
+// ---- sending
+// ----------------------------------------------------------------------------------------------------------
 
 void Process::onSend(const Action &action) {
     if (!medium_->sendingTakesTime() || instantIsOver()) {
@@ -92,7 +93,8 @@ void Process::leave(const Action &action, int64_t failures_before) {
     if (Bridge::instance().failures(node_) == failures_before) medium_->transmit(action, nowPs());
 }
 
-// ---- receiving --------------------------------------------------------------------------------------------------------
+// ---- receiving
+// --------------------------------------------------------------------------------------------------------
 
 void Process::reach(int64_t packet, uint8_t interface) {
     if (to_take_in_.empty() && instantIsOver()) {
@@ -104,7 +106,8 @@ void Process::reach(int64_t packet, uint8_t interface) {
 }
 
 void Process::takeWaiting() {
-    std::sort(to_take_in_.begin(), to_take_in_.end(), [](const Incoming &a, const Incoming &b) { return a.packet < b.packet; });
+    std::sort(to_take_in_.begin(), to_take_in_.end(),
+              [](const Incoming &a, const Incoming &b) { return a.packet < b.packet; });
     for (const Incoming &copy : to_take_in_) takeIn(copy);
     to_take_in_.clear();
 }

@@ -1,4 +1,5 @@
-// One process of the abstract network: a CPU that sends and a CPU that receives, each serving one packet after the other.
+// One process of the abstract network: a CPU that sends and a CPU that receives, each serving one packet after the
+// other.
 #pragma once
 
 #include <vector>

@@ -16,7 +16,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     std::vector<inet::Coord> stations;
     double cellRadius = 0, speed = 0, maxLeg = 0;
     bool coveredOnly = true, standing = false;
-    inet::Coord low, high;   // corners of the area
+    inet::Coord low, high;  // corners of the area
     int64_t seed = 0, node = 0, draws = 0;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }

@@ -98,7 +98,8 @@ void Edge::findAddresses() {
             const inet::L3Address address = interface->getNetworkAddress();
             if (interface->isLoopback() || address.isUnspecified()) continue;
             byAddress[address] = static_cast<int>(id);
-            inet::L3Address &slot = nodes[id]->addresses[interface->isWireless() ? Interface::WIRELESS : Interface::WIRE];
+            inet::L3Address &slot =
+                nodes[id]->addresses[interface->isWireless() ? Interface::WIRELESS : Interface::WIRE];
             if (slot.isUnspecified()) slot = address;
         }
     }

@@ -62,7 +62,7 @@ class Edge : public omnetpp::cSimpleModule {
         omnetpp::cModule *module = nullptr;
         NodeSwitch *onOff = nullptr;
         std::array<PacketSender *, 3> senders{};
-        std::array<inet::L3Address, 2> addresses;   // over the air, over the wires
+        std::array<inet::L3Address, 2> addresses;  // over the air, over the wires
 
         void onSend(const Action &action) override;
         void onNode(bool up) override;

@@ -12,9 +12,9 @@ namespace causeway {
 class PacketTag : public inet::TagBase {
   public:
     int64_t packet = -1;
-    int32_t source = -1;   // node ids
+    int32_t source = -1;  // node ids
     int32_t peer = Constant::BROADCAST_PEER;
-    int32_t size = 0;      // of the whole packet; a segment may hold a part of it
+    int32_t size = 0;  // of the whole packet; a segment may hold a part of it
     int32_t interface = Interface::WIRELESS;
 
     PacketTag *dup() const override { return new PacketTag(*this); }

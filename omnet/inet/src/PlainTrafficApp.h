@@ -20,7 +20,7 @@ class PlainTrafficApp : public DatagramApp {
 
     double rate = 0;
     bool onWires = false;
-    std::vector<inet::L3Address> neighbours;   // at the other ends of this station's wires
+    std::vector<inet::L3Address> neighbours;  // at the other ends of this station's wires
 };
 
 }  // namespace causeway

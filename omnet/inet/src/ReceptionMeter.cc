@@ -106,7 +106,8 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
     (gotIt ? total.received : total.lost) += 1;
     const PacketTag *tag = found->second.tag;
     const bool final = !macRepeats || found->second.destination.isBroadcast();
-    if (!gotIt && final && tag && tag->interface == Interface::WIRELESS) edge->lost(receiver.node, tag->packet, Interface::WIRELESS);
+    if (!gotIt && final && tag && tag->interface == Interface::WIRELESS)
+        edge->lost(receiver.node, tag->packet, Interface::WIRELESS);
 }
 
 // The sender's MAC repeated a frame in vain: only now is the datagram lost. (TCP repeats on its own.)

@@ -37,7 +37,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
     };
     struct Frame {
         inet::MacAddress destination;
-        const PacketTag *tag = nullptr;   // lives as long as the transmission
+        const PacketTag *tag = nullptr;  // lives as long as the transmission
     };
 
     double cellRadius = 0;

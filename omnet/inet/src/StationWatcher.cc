@@ -19,7 +19,7 @@ void StationWatcher::initialize(int stage) {
         positionEvery = par("positionEvery");
         edge = Edge::find(this);
         timer = new cMessage("look");
-        timer->setSchedulingPriority(-1);   // before the traffic of the same instant
+        timer->setSchedulingPriority(-1);  // before the traffic of the same instant
         scheduleAt(SIMTIME_ZERO, timer);
     } else if (stage == inet::INITSTAGE_LAST) {
         findNodes();
@@ -35,7 +35,7 @@ void StationWatcher::findNodes() {
             stations.push_back(mobility->getCurrentPosition());
         else
             walkers.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
-        if (!(mobility->getMaxSpeed() == 0)) moving = true;   // NaN: unknown
+        if (!(mobility->getMaxSpeed() == 0)) moving = true;  // NaN: unknown
     }
 }
 
@@ -47,7 +47,7 @@ void StationWatcher::handleMessage(cMessage *) {
 
 void StationWatcher::look(bool tellAll) {
     for (Walker &w : walkers) {
-        if (edge && !edge->isUp(w.node)) continue;   // it sees nothing; what changed meanwhile is told when it is back
+        if (edge && !edge->isUp(w.node)) continue;  // it sees nothing; what changed meanwhile is told when it is back
         const inet::Coord at = w.mobility->getCurrentPosition();
         const int station = nearest_station(stations, cellRadius, at);
         const bool changed = station != w.station;

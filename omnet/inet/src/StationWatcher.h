@@ -25,7 +25,7 @@ class StationWatcher : public omnetpp::cSimpleModule {
     };
 
     double cellRadius = 0;
-    bool moving = false;   // whether anybody can move
+    bool moving = false;  // whether anybody can move
     omnetpp::simtime_t checkEvery, positionEvery;
     std::vector<inet::Coord> stations;
     std::vector<Walker> walkers;

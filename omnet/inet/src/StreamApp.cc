@@ -70,7 +70,7 @@ void StreamApp::follow(int newStation) {
             drop(socket, false);
         }
     }
-    station = newStation;   // the first packet opens the connection: not all hosts at the same instant
+    station = newStation;  // the first packet opens the connection: not all hosts at the same instant
 }
 
 void StreamApp::open(int peer) {
@@ -143,7 +143,7 @@ void StreamApp::handleMessage(cMessage *message) {
     else if (server.belongsToSocket(message))
         server.processMessage(message);
     else
-        delete message;   // of a connection that is over
+        delete message;  // of a connection that is over
     ended.clear();
 }
 

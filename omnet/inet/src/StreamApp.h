@@ -22,13 +22,13 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
     struct Link {
         int peer = -1;
         bool established = false;
-        int64_t packet = -1;   // the packet being received, and how much of it is here
+        int64_t packet = -1;  // the packet being received, and how much of it is here
         int32_t bytes = 0;
         std::unique_ptr<inet::TcpSocket> socket;
     };
     struct Peer {
-        Link *link = nullptr;              // what we send on
-        std::deque<PacketTag> waiting;     // until it is established
+        Link *link = nullptr;           // what we send on
+        std::deque<PacketTag> waiting;  // until it is established
         omnetpp::cMessage *retry = nullptr;
     };
 
@@ -36,10 +36,10 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
     omnetpp::simtime_t reconnectAfter;
     Edge *edge = nullptr;
     inet::TcpSocket server;
-    std::map<int, std::unique_ptr<Link>> links;   // by socket id
-    std::vector<std::unique_ptr<Link>> ended;     // kept until the message that ended them is handled
+    std::map<int, std::unique_ptr<Link>> links;  // by socket id
+    std::vector<std::unique_ptr<Link>> ended;    // kept until the message that ended them is handled
     std::map<int, Peer> peers;
-    std::set<int> awaited;   // those that open the connection to us
+    std::set<int> awaited;  // those that open the connection to us
 
     int numInitStages() const override;
     void initialize(int stage) override;

@@ -1,5 +1,5 @@
-// Mutated frames for the C++ client: every session, a tiny edge is given a setup and answers some of which are damaged. It
-// must end or refuse in words; a sanitizer sees what it reads and writes meanwhile.
+// Mutated frames for the C++ client: every session, a tiny edge is given a setup and answers some of which are damaged.
+// It must end or refuse in words; a sanitizer sees what it reads and writes meanwhile.
 //
 //     fuzz SETUP ACTIONS SEED SESSIONS       serialized Frames; prints how many sessions, mutated frames and refusals
 #include <unistd.h>
@@ -35,8 +35,28 @@ uint64_t any(uint64_t below) { return random_bits() % below; }
 
 // Numbers at which things break.
 int64_t odd_number() {
-    static const int64_t odd[] = {0, 1, -1, 2, 3, 12, 15, 16, 114, 255, 256, 65535, 1 << 20, INT32_MAX, INT32_MIN, int64_t{1} << 31,
-                                  int64_t{1} << 32, int64_t{1} << 61, int64_t{1} << 62, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    static const int64_t odd[] = {0,
+                                  1,
+                                  -1,
+                                  2,
+                                  3,
+                                  12,
+                                  15,
+                                  16,
+                                  114,
+                                  255,
+                                  256,
+                                  65535,
+                                  1 << 20,
+                                  INT32_MAX,
+                                  INT32_MIN,
+                                  int64_t{1} << 31,
+                                  int64_t{1} << 32,
+                                  int64_t{1} << 61,
+                                  int64_t{1} << 62,
+                                  INT64_MAX,
+                                  INT64_MIN,
+                                  INT64_MIN + 1};
     return any(4) == 0 ? static_cast<int64_t>(random_bits()) : odd[any(std::size(odd))];
 }
 
@@ -48,9 +68,15 @@ double odd_double() {
 // Mostly one number of a column: what is damaged as a whole does not get past the first check.
 void damage_bytes(std::string *bytes) {
     switch (any(16)) {
-        case 0: bytes->resize(any(bytes->size() + 1)); break;
-        case 1: bytes->append(any(17), static_cast<char>(any(256))); break;
-        case 2: bytes->clear(); break;
+        case 0:
+            bytes->resize(any(bytes->size() + 1));
+            break;
+        case 1:
+            bytes->append(any(17), static_cast<char>(any(256)));
+            break;
+        case 2:
+            bytes->clear();
+            break;
         case 3:
             if (!bytes->empty()) (*bytes)[any(bytes->size())] = static_cast<char>(any(256));
             break;
@@ -72,23 +98,31 @@ void damage_field(Message *message) {
     const FieldDescriptor *field = kind->field(any(kind->field_count()));
     if (field->is_repeated()) return;
     const std::string &name = field->name();  // a mismatch here ends the session before anything else is read
-    if ((name == "contract" || name == "schema_sha256" || name == "number" || name == "stop") && any(16) > 0) return damage_field(message);
+    if ((name == "contract" || name == "schema_sha256" || name == "number" || name == "stop") && any(16) > 0)
+        return damage_field(message);
     switch (field->cpp_type()) {
         case FieldDescriptor::CPPTYPE_MESSAGE:
             if (field->containing_oneof() && !fields->HasField(*message, field)) return damage_field(message);
             return damage_field(fields->MutableMessage(message, field));
-        case FieldDescriptor::CPPTYPE_INT32: return fields->SetInt32(message, field, static_cast<int32_t>(odd_number()));
-        case FieldDescriptor::CPPTYPE_INT64: return fields->SetInt64(message, field, odd_number());
-        case FieldDescriptor::CPPTYPE_UINT32: return fields->SetUInt32(message, field, static_cast<uint32_t>(odd_number()));
-        case FieldDescriptor::CPPTYPE_UINT64: return fields->SetUInt64(message, field, static_cast<uint64_t>(odd_number()));
-        case FieldDescriptor::CPPTYPE_DOUBLE: return fields->SetDouble(message, field, odd_double());
-        case FieldDescriptor::CPPTYPE_BOOL: return fields->SetBool(message, field, any(2));
+        case FieldDescriptor::CPPTYPE_INT32:
+            return fields->SetInt32(message, field, static_cast<int32_t>(odd_number()));
+        case FieldDescriptor::CPPTYPE_INT64:
+            return fields->SetInt64(message, field, odd_number());
+        case FieldDescriptor::CPPTYPE_UINT32:
+            return fields->SetUInt32(message, field, static_cast<uint32_t>(odd_number()));
+        case FieldDescriptor::CPPTYPE_UINT64:
+            return fields->SetUInt64(message, field, static_cast<uint64_t>(odd_number()));
+        case FieldDescriptor::CPPTYPE_DOUBLE:
+            return fields->SetDouble(message, field, odd_double());
+        case FieldDescriptor::CPPTYPE_BOOL:
+            return fields->SetBool(message, field, any(2));
         case FieldDescriptor::CPPTYPE_STRING: {
             std::string value = fields->GetString(*message, field);
             damage_bytes(&value);
             return fields->SetString(message, field, value);
         }
-        default: return;
+        default:
+            return;
     }
 }
 
@@ -151,7 +185,9 @@ Frame frame_in(const char *path) {
 }  // namespace
 
 namespace causeway {
-std::unique_ptr<Socket> connect_libzmq(const std::string &, const CurveKeys *) { return std::make_unique<Controller>(); }
+std::unique_ptr<Socket> connect_libzmq(const std::string &, const CurveKeys *) {
+    return std::make_unique<Controller>();
+}
 std::unique_ptr<Socket> connect_zmtp(const std::string &) { return std::make_unique<Controller>(); }
 }  // namespace causeway
 
@@ -170,5 +206,6 @@ int main(int, char **argv) {
             ++refusals;
         }
     }
-    std::printf("%llu %llu %llu\n", (unsigned long long)sessions, (unsigned long long)mutated_frames, (unsigned long long)refusals);
+    std::printf("%llu %llu %llu\n", (unsigned long long)sessions, (unsigned long long)mutated_frames,
+                (unsigned long long)refusals);
 }

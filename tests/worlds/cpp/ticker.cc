@@ -27,7 +27,8 @@ int main() {
                 }
                 continue;
             case Client::END:
-                bridge.finish(bridge.stopped() ? "stopped" : "done", now_ps, events, {{"ticker", "events", double(events)}});
+                bridge.finish(bridge.stopped() ? "stopped" : "done", now_ps, events,
+                              {{"ticker", "events", double(events)}});
                 return 0;
             case Client::RUN:
                 const auto [time_ps, kind, node, ref] = queue.top();
