@@ -19,8 +19,8 @@ from causeway.cli.replay import replay_file
 from tests.worlds.bridge_tools import small_spec
 
 RUN = (
-    "study", "point", "engine", "engine_version", "causeway_version", "commit", "seed", "digest", "started_at", "wall_s",
-    "events",
+    "study", "point", "engine", "engine_version", "causeway_version", "commit", "seed", "digest", "started_at",
+    "wall_s", "events",
 )  # fmt: skip
 
 

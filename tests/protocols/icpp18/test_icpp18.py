@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import Window
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import PerNode
-from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import node as icpp18_node
-from causeway.pycontrol.protocols.icpp18.columns import Wire
+from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import compare
 from causeway.pycontrol.protocols.icpp18.node import CausalNode, causal_nodes, children, first_child
 from causeway.studies.icpp18.study import Icpp18Params, Icpp18Study
@@ -242,3 +243,14 @@ def test_digests_are_equal_on_omnet(point):
         pytest.skip(why)
     digests = {run_job(Job("icpp18", point, 1, engine)).outcome.digest for engine in ("inline", "omnet")}
     assert len(digests) == 1
+
+
+# ---- what its kernel has no room for --------------------------------------------------------------------------------
+def test_more_broadcasts_of_a_node_than_there_is_room_for_are_refused():
+    protocol = CausalAggregation(1, True, False, Wire())
+    protocol.start(Context(4, 1, 1))
+    columns = ([5, 5], [0, 1], [3, 3], [0, 1], [0, 0])
+    types = (np.uint8, np.int64, np.int32, np.int64, np.int32)
+    window = Window(7, 2, True, *(np.array(c, t) for c, t in zip(columns, types, strict=True)))
+    with pytest.raises(RunError, match="window 7 is wrong: it brings node 3 to 2 broadcasts; allowed: 1 of each node"):
+        protocol.on_window(window)
