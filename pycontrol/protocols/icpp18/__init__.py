@@ -7,7 +7,8 @@ Start here, in reading order:
 
 node.py       the algorithm as one process, as the paper has it; the tests hold it to the digest of the other
 columns.py    all nodes over columns: what studies run
-kernel.py     the hot path, and its arrays
+state.py      the arrays
+kernel.py     the hot path
 compared.py   a run beside the same one without aggregation (Figures 7 and 8)
 
 The trees are those of protocols/vcube.
