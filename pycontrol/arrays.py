@@ -40,8 +40,7 @@ compiled: Any = numba.njit(cache=True, _nrt=False)  # type: ignore[call-overload
 """For functions that neither make nor keep arrays. Without numba's reference counts, of which each array of a tuple
 that is passed on costs one, a run of ladc18 takes a third of the time."""
 inlined: Any = numba.njit(cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
-"""The same for what is so small, or has so many arrays to pass on, that a call costs more than it does. (A function
-that is handed a whole state of clocks for each delivery takes a fifth off the rate of deliveries.)"""
+"""The same for what is so small, or has so many arrays to pass on, that a call costs more than it does."""
 
 
 class Axis(NamedTuple):
