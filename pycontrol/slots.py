@@ -1,98 +1,112 @@
 """Dense ids (0, 1, 2, ...) mapped to recycled slots, so that memory follows what is in flight, not what has been.
 
-`ring[id % len(ring)]` is the slot of a live id, or DEAD. Live ids lie in [state[BASE], state[NEXT]); ids below BASE are
-dead.
-The arrays may be handed to numba kernels; only `reserve` replaces them.
+`ring[id % len(ring)]` is the slot of a live id, or DEAD. Live ids lie in [base, next) of `at`; ids below are dead.
+A state whose arrays have a row for each slot (axis SLOT) has its map in the field `slots`; `reserve` lets both grow.
 """
 
 from __future__ import annotations
 
-import numba
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
+
 import numpy as np
-from numpy.typing import NDArray
+
+from causeway.pycontrol.arrays import I32, Axis, Record, compiled, fields, fill, grown, inlined
 
 DEAD = -1
-BASE, NEXT, FREE = 0, 1, 2
-"""Places in `state`: the lowest id that may be live, the next id, and the number of free slots."""
+RING, SLOT = Axis("ring"), Axis("slot")
+S = TypeVar("S")
 
 
-@numba.njit(cache=True)
-def slot_of(ring, state, id_):
+class Slots(NamedTuple):
+    """The map, and the slots that are free."""
+
+    ring: Annotated[I32, RING, fill(DEAD)]
+    free: Annotated[I32, SLOT]
+    at: Annotated[Record, fields(base="i8", next="i8", free="i8")]
+    """The lowest id that may be live, the next id, and the number of free slots."""
+
+
+@inlined
+def slot_of(slots, id_):
     """The slot of a live id, or DEAD."""
-    live = np.int64((id_ >= state[BASE]) & (id_ < state[NEXT]))  # no branch, so that it costs nothing inlined
-    return live * np.int64(ring[id_ & (len(ring) - 1)]) + (live - 1)
+    live = np.int64((id_ >= slots.at[0].base) & (id_ < slots.at[0].next))  # no branch, so that it costs nothing inlined
+    return live * np.int64(slots.ring[id_ & (len(slots.ring) - 1)]) + (live - 1)
 
 
-@numba.njit(cache=True)
-def has_room(ring, state):
+@compiled
+def has_room(slots):
     """Whether one more id can be taken."""
-    return (state[FREE] > 0) & (state[NEXT] - state[BASE] < len(ring))
+    return (slots.at[0].free > 0) & (slots.at[0].next - slots.at[0].base < len(slots.ring))
 
 
-@numba.njit(cache=True)
-def take(ring, free, state):
+@compiled
+def take(slots):
     """A slot for the next id. There must be room."""
-    state[FREE] -= 1
-    slot = free[state[FREE]]
-    ring[state[NEXT] & (len(ring) - 1)] = slot
-    state[NEXT] += 1
+    slots.at[0].free -= 1
+    slot = slots.free[slots.at[0].free]
+    slots.ring[slots.at[0].next & (len(slots.ring) - 1)] = slot
+    slots.at[0].next += 1
     return np.int64(slot)
 
 
-@numba.njit(cache=True)
-def forget(ring, id_):
+@compiled
+def forget(slots, id_):
     """The id is dead from now on; its slot is not free yet."""
-    ring[id_ & (len(ring) - 1)] = DEAD
+    slots.ring[id_ & (len(slots.ring) - 1)] = DEAD
 
 
-@numba.njit(cache=True)
-def give_back(free, state, slot):
+@compiled
+def give_back(slots, slot):
     """The slot of a dead id may be taken again."""
-    free[state[FREE]] = slot
-    state[FREE] += 1
+    slots.free[slots.at[0].free] = slot
+    slots.at[0].free += 1
 
 
-@numba.njit(cache=True)
-def _advance(ring, state):
-    """Moves BASE over the dead ids at the beginning."""
-    while state[BASE] < state[NEXT] and ring[state[BASE] & (len(ring) - 1)] == DEAD:
-        state[BASE] += 1
+@compiled
+def _advance(slots):
+    """Moves `base` over the dead ids at the beginning."""
+    while slots.at[0].base < slots.at[0].next and slots.ring[slots.at[0].base & (len(slots.ring) - 1)] == DEAD:
+        slots.at[0].base += 1
 
 
-class Slots:
-    """The map and the free slots."""
+def new_slots(capacity: int = 64) -> Slots:
+    """No ids yet, and so many slots, which are taken in order."""
+    assert capacity & (capacity - 1) == 0, "a power of two"
+    at = np.array([(0, 0, capacity)], fields(base="i8", next="i8", free="i8"))
+    return Slots(np.full(capacity, DEAD, np.int32), np.arange(capacity, dtype=np.int32)[::-1].copy(), at)
 
-    def __init__(self, capacity: int = 64) -> None:
-        assert capacity & (capacity - 1) == 0, "a power of two"
-        self.ring: NDArray[np.int32] = np.full(capacity, DEAD, np.int32)
-        self.free: NDArray[np.int32] = np.arange(capacity, dtype=np.int32)[::-1].copy()
-        self.state: NDArray[np.int64] = np.array([0, 0, capacity], np.int64)
 
-    @property
-    def capacity(self) -> int:
-        """How many ids can be live."""
-        return len(self.free)
+def reserve(s: S, more: int) -> S:
+    """The state with room for `more` ids. If its slots grow, so do all its arrays over SLOT."""
+    slots = cast(Any, s).slots
+    base, following, free = slots.at.tolist()[0]
+    if free >= more and following - base + more <= len(slots.ring):
+        return s
+    return cast(S, _with_room(s, slots, more))
 
-    def reserve(self, more: int) -> bool:
-        """Makes room for `more` ids; True if the number of slots grew (arrays over slots must then grow too)."""
-        _advance(self.ring, self.state)
-        span = int(self.state[NEXT] - self.state[BASE]) + more
-        while span > len(self.ring):
-            self._grow_ring()
-        grew = False
-        while self.state[FREE] < more:
-            self._grow_slots()
-            grew = True
-        return grew
 
-    def _grow_ring(self) -> None:
-        old, mask = self.ring, len(self.ring) - 1
-        self.ring = np.full(2 * len(old), DEAD, np.int32)
-        ids = np.arange(self.state[BASE], self.state[NEXT])
-        self.ring[ids & (2 * mask + 1)] = old[ids & mask]
+def _with_room(state: Any, slots: Slots, more: int) -> Any:
+    before = len(slots.free)
+    _advance(slots)
+    while slots.at["next"][0] - slots.at["base"][0] + more > len(slots.ring):
+        slots = _with_longer_ring(slots)
+    while slots.at["free"][0] < more:
+        slots = _with_more_slots(slots)
+    if len(slots.free) > before:
+        state = grown(state, slot=len(slots.free))
+    return state._replace(slots=slots)
 
-    def _grow_slots(self) -> None:
-        capacity, count = self.capacity, int(self.state[FREE])
-        fresh = np.arange(2 * capacity - 1, capacity - 1, -1, dtype=np.int32)
-        self.free = np.concatenate([fresh, self.free[:count], np.empty(capacity - count, np.int32)])
-        self.state[FREE] = capacity + count
+
+def _with_longer_ring(slots: Slots) -> Slots:
+    mask = len(slots.ring) - 1
+    ring = np.full(2 * len(slots.ring), DEAD, np.int32)
+    ids = np.arange(slots.at["base"][0], slots.at["next"][0])
+    ring[ids & (2 * mask + 1)] = slots.ring[ids & mask]
+    return slots._replace(ring=ring)
+
+
+def _with_more_slots(slots: Slots) -> Slots:
+    capacity, count = len(slots.free), int(slots.at["free"][0])
+    fresh = np.arange(2 * capacity - 1, capacity - 1, -1, dtype=np.int32)
+    slots.at["free"] = capacity + count
+    return slots._replace(free=np.concatenate([fresh, slots.free[:count], np.empty(capacity - count, np.int32)]))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from causeway.pycontrol import checker as checker_module
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT
+from causeway.pycontrol.slots import give_back
 from tests.worlds.brute_checker import BruteChecker, Row
 
 
@@ -165,10 +166,9 @@ class TestMutants:
 
     def test_not_clearing_recycled_slots(self, monkeypatch):
         def sweep_without_clearing(s):
-            for slot in s.dead[: s.counts[checker_module.DEAD_COUNT]]:
-                s.free[s.slots[2]] = slot
-                s.slots[2] += 1
-            s.counts[checker_module.DEAD_COUNT] = 0
+            for slot in s.dead[: s.now["dead"][0]]:
+                give_back(s.slots, slot)
+            s.now["dead"] = 0
 
         monkeypatch.setattr(checker_module, "_sweep", sweep_without_clearing)
         assert self.disagrees()

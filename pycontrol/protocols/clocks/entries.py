@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.random import STREAM_PROTOCOL, below, draw
+from causeway.pycontrol.arrays import inlined
 
 STREAM_ENTRIES = STREAM_PROTOCOL
 
@@ -38,7 +39,7 @@ def own_entries(nodes: int) -> NDArray[np.int32]:
     return np.arange(nodes, dtype=np.int32)[:, None].copy()
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def entry_lacking(clock, p, need, slot):
     """An entry in which the clock of p is behind what the message needs; -1: none, it may be delivered."""
     lacking = np.int32(0)

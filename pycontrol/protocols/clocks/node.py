@@ -1,6 +1,6 @@
 """Causal broadcast with a probabilistic or vector clock, written as one process: Algorithm 1 of the paper `hash`.
 
-The same protocol over columns is `probabilistic.py`; both give the same digest. This one is for reading and small runs.
+The same protocol over columns is `columns.py`; both give the same digest. This one is for reading and small runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All processes of a run with Dynamic Clock Sets, over columns. Start here.
+"""All processes of a run with Dynamic Clock Sets, over columns.
 
 A window goes through `kernel.handle`, which broadcasts, receives and delivers messages and puts the packets of rounds
 into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`mailroom`, `rounds`), then asks
@@ -14,24 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Act, Actions, Kind, Window, column, joined
+from causeway.pycontrol.arrays import allocate, grown, size_of
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.entries import draw_entries
 from causeway.pycontrol.protocols.dcs import kernel, resize, rounds
 from causeway.pycontrol.protocols.dcs.mailroom import ENTRY_BYTES, HEADER_BYTES, Mailroom
 from causeway.pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
-from causeway.pycontrol.protocols.dcs.state import (
-    ABSENT,
-    ASSIGNED,
-    CONTROL_ARRIVED,
-    DELIVERED,
-    EXPANDED_BY_MESSAGE,
-    SENT_ENTRIES,
-    WAITED,
-    initial_state,
-    more_slots,
-    more_waiting,
-)
-from causeway.pycontrol.slots import NEXT, Slots
+from causeway.pycontrol.protocols.dcs.state import ABSENT, initial_state
+from causeway.pycontrol.slots import reserve
+from causeway.pycontrol.tape import Tape, events_of, take
 
 
 class DynamicClockSet(Protocol):
@@ -66,10 +57,9 @@ class DynamicClockSet(Protocol):
     def start(self, context: Context) -> None:
         super().start(context)
         n = context.nodes
-        self._slots = Slots(256)
         f = draw_entries(context.seed, n, self.size, self.increments)
-        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self._slots)
-        self._log = _new_log(4096)
+        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed)
+        self._tape = allocate(Tape, told=4096, act=0)
         self.mailroom = Mailroom(n, self.size)
         self.tick = np.zeros(n, np.int64)
         self.load = np.zeros(n)
@@ -83,14 +73,11 @@ class DynamicClockSet(Protocol):
     def on_window(self, window: Window) -> Actions:
         if window.number == 0:
             return self._first_ticks() if self.policy.ticks else NO_ACTIONS
-        first = int(self.s.slots[NEXT])
+        first = int(self.s.slots.at["next"][0])
         mail = np.empty(len(window), np.int64)
-        row = told = 0
+        events, row = events_of(window), 0
         while True:
-            why, row, rows = kernel.handle(
-                self.s, window.kind, window.time_ps, window.node, window.ref, row, self._log, told, mail
-            )
-            told = rows
+            why, row = kernel.handle(self.s, self._tape, mail, events, row)
             if why in (kernel.END, kernel.AT_TIMER):
                 self._file_mail(window, mail)
                 if why == kernel.END:
@@ -100,19 +87,18 @@ class DynamicClockSet(Protocol):
                 self._on_ticks(int(window.time_ps[row]), window.node[row:end].astype(np.int32))
                 row = end
             else:
-                self._make_room(why, told)
-        if told:
-            self.context.observe(*(c[:told] for c in self._log))
+                self._make_room(why)
+        take(self._tape, self.context)
         self._send_messages(window, first)
         return self._take_actions()
 
-    def _make_room(self, why: int, told: int) -> None:
+    def _make_room(self, why: int) -> None:
         if why == kernel.NEEDS_SLOT:
-            self.s = more_slots(self.s, self._slots)
+            self.s = reserve(self.s, 1)
         elif why == kernel.NEEDS_WAITING:
-            self.s = more_waiting(self.s)
-        elif why == kernel.NEEDS_LOG:
-            self._log = tuple(np.concatenate([c, np.empty_like(c)]) for c in self._log)
+            self.s = grown(self.s, wait=2 * size_of(self.s, "wait"))
+        elif why == kernel.NEEDS_TAPE:
+            self._tape = grown(self._tape, told=2 * size_of(self._tape, "told"))
         else:
             raise AssertionError("a message carries a component that its receiver has removed")
 
@@ -122,7 +108,8 @@ class DynamicClockSet(Protocol):
         if not len(rows):
             return
         ids = np.arange(first, first + len(rows))
-        length = self.s.length[self.s.ring[ids & (len(self.s.ring) - 1)]]  # in flight: nobody has received them yet
+        ring = self.s.slots.ring
+        length = self.s.length[ring[ids & (len(ring) - 1)]]  # in flight: nobody has received them yet
         size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
         self._act(Act.SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
@@ -157,7 +144,7 @@ class DynamicClockSet(Protocol):
 
     def _is_ending(self, now_ps: int) -> bool:
         """No more broadcasts are to come."""
-        return 0 < self.messages <= self.s.slots[NEXT] or 0 < self.until_ps <= now_ps
+        return 0 < self.messages <= self.s.slots.at["next"][0] or 0 < self.until_ps <= now_ps
 
     def _is_quiet(self) -> bool:
         """Everything is delivered and decided."""
@@ -186,10 +173,10 @@ class DynamicClockSet(Protocol):
             self.mailroom.begin(s, rounds.DEACTIVATE if wish.deactivate[i] else rounds.REMOVE, int(nodes[i]))
 
     def _file_mail(self, window: Window, mail: NDArray[np.int64]) -> None:
-        count = int(self.s.counts[CONTROL_ARRIVED])
+        count = int(self.s.counts["control_arrived"][0])
         if count:
             self.mailroom.unread.append((window.node[mail[:count]], window.ref[mail[:count]]))
-            self.s.counts[CONTROL_ARRIVED] = 0
+            self.s.counts["control_arrived"] = 0
 
     def _post(self, now_ps: int) -> None:
         """Sends what the processes wrote at this tick."""
@@ -224,29 +211,25 @@ class DynamicClockSet(Protocol):
 
     def scalars(self) -> Mapping[str, float]:
         s, all_rounds = self.s, self.mailroom.rounds
-        sent = max(int(s.slots[NEXT]), 1)
+        sent = max(int(s.slots.at["next"][0]), 1)
         return {
             "entries_mean": self._entries.mean if self.policy.ticks else float(s.active.mean() * self.size),
             "entries_max": max(self._entries.max, float(s.active.max() * self.size)),
-            "entries_sent_mean": float(s.counts[SENT_ENTRIES]) / sent,
+            "entries_sent_mean": float(s.counts["sent_entries"][0]) / sent,
             "rounds": len(all_rounds),
             "rounds_refused": self.mailroom.refused,
             "rounds_open": sum(r.open for r in all_rounds),
             "rounds_remove": sum(r.kind == rounds.REMOVE for r in all_rounds),
             "removed": float(s.incarnation.max(axis=0).sum()),
-            "waited": float(s.counts[WAITED]),
-            "expanded_by_message": float(s.counts[EXPANDED_BY_MESSAGE]),
-            "assigned": float(s.counts[ASSIGNED]),
+            "waited": float(s.counts["waited"][0]),
+            "expanded_by_message": float(s.counts["expanded_by_message"][0]),
+            "assigned": float(s.counts["assigned"][0]),
             "stuck": float(s.waits.sum()),
             "undelivered": float(s.left.sum()),
             "control_packets": self.control_packets,
             "control_bytes": self.control_bytes,
-            "handled": float(s.counts[DELIVERED]),
+            "handled": float(s.counts["delivered"][0]),
         }
-
-
-def _new_log(rows: int) -> tuple[NDArray, ...]:
-    return np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64)
 
 
 class _Average:

@@ -5,32 +5,24 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from causeway.bridge.events import Kind
+from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD
 from causeway.pycontrol.protocols.dcs.resize import adapt, incarnations_differ
-from causeway.pycontrol.protocols.dcs.state import (
-    ABSENT,
-    CONTROL_ARRIVED,
-    DELIVERED,
-    REMOVED,
-    SENT_ENTRIES,
-    WAITED,
-)
-from causeway.pycontrol.slots import DEAD, NEXT, forget, give_back, has_room, slot_of, take
+from causeway.pycontrol.protocols.dcs.state import ABSENT
+from causeway.pycontrol.slots import DEAD, forget, give_back, has_room, slot_of, take
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_TIMER, tell
 
-K_ARRIVAL, K_TIMER, K_BROADCAST = int(Kind.ARRIVAL), int(Kind.TIMER), int(Kind.BROADCAST)
 CONTROL = 1 << 40
 """Packet ids below are messages (packet = message), ids from here on belong to rounds."""
 
-END, AT_TIMER, NEEDS_SLOT, NEEDS_WAITING, NEEDS_LOG, STALE = range(6)
+END, AT_TIMER, NEEDS_SLOT, NEEDS_WAITING, NEEDS_TAPE, STALE = range(6)
 """What `handle` came back for."""
 ONE = np.uint64(1)
 
 
-@numba.njit(cache=True)
+@compiled
 def _has_all(past, got, p, slot):
     """Whether p has delivered all that the sender had delivered when it sent the message."""
     lacking = np.uint64(0)
@@ -39,7 +31,7 @@ def _has_all(past, got, p, slot):
     return lacking == 0
 
 
-@numba.njit(cache=True)
+@compiled
 def _covers(s, p, slot):
     """The delivery condition: need <= clock in every entry of the message's components."""
     lacking = np.int32(0)
@@ -48,7 +40,7 @@ def _covers(s, p, slot):
     return lacking >= 0
 
 
-@numba.njit(cache=True)
+@compiled
 def _count_in(clock, size, f, sender, m_s_incr, p, slot):
     """Line 6: the entries the sender incremented."""
     for i in range(m_s_incr.shape[1]):
@@ -58,7 +50,7 @@ def _count_in(clock, size, f, sender, m_s_incr, p, slot):
                 clock[p, c * size + f[sender, j]] += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _is_here(got, waits, waiting, p, slot):
     """Whether the process has delivered the message or delays it."""
     here = got[p, slot >> 6] >> np.uint64(slot & 63) & ONE != 0
@@ -67,7 +59,7 @@ def _is_here(got, waits, waiting, p, slot):
     return here
 
 
-@numba.njit(cache=True)
+@compiled
 def _note(got, heard, left, p, slot):
     """The process has the message; returns how many processes still lack it."""
     heard[p] += 1
@@ -76,23 +68,23 @@ def _note(got, heard, left, p, slot):
     return left[slot]
 
 
-@numba.njit(cache=True)
-def _release(ring, free, slots, slot, id_):
+@compiled
+def _release(slots, slot, id_):
     """Everybody has the message."""
-    forget(ring, id_)
-    give_back(free, slots, slot)
+    forget(slots, id_)
+    give_back(slots, slot)
 
 
-@numba.njit(cache=True)
+@compiled
 def _deliver(s, p, slot):
     size = s.clock.shape[1] // s.incarnation.shape[1]
     _count_in(s.clock, size, s.f, s.sender[slot], s.m_s_incr, p, slot)
-    s.counts[DELIVERED] += 1
+    s.counts[0].delivered += 1
     if _note(s.got, s.heard, s.left, p, slot) == 0:
-        _release(s.ring, s.free, s.slots, slot, s.m_id[slot])
+        _release(s.slots, slot, s.m_id[slot])
 
 
-@numba.njit(cache=True)
+@compiled
 def _forget_slot(s, slot):
     """The slot has another message now."""
     word, others = slot >> 6, ~(ONE << np.uint64(slot & 63))
@@ -102,113 +94,114 @@ def _forget_slot(s, slot):
         s.past[other, word] &= others
 
 
-@numba.njit(cache=True)
+@compiled
 def _broadcast(s, p):
     """Lines 1 and 2. The broadcaster has delivered its own message."""
-    message = s.slots[NEXT]
-    slot = take(s.ring, s.free, s.slots)
+    message = s.slots.at[0].next
+    slot = take(s.slots)
     size = s.clock.shape[1] // s.incarnation.shape[1]
     length = s.active[p]
     entries = length * size
-    s.need[slot, :entries] = s.clock[p, :entries]
+    for x in range(entries):
+        s.need[slot, x] = s.clock[p, x]
     s.length[slot] = length
-    s.m_incarnation[slot, :length] = s.incarnation[p, :length]
-    s.m_s_incr[slot] = s.s_incr[p]
+    for c in range(length):
+        s.m_incarnation[slot, c] = s.incarnation[p, c]
+        s.last_with[p, c] = message
+    for i in range(s.s_incr.shape[1]):
+        s.m_s_incr[slot, i] = s.s_incr[p, i]
     s.sender[slot] = p
     s.m_id[slot] = message
     s.left[slot] = len(s.active)
-    s.last_with[p, :length] = message
-    s.counts[SENT_ENTRIES] += entries
+    s.counts[0].sent_entries += entries
     _forget_slot(s, slot)
-    s.past[slot] = s.got[p]
+    for w in range(s.got.shape[1]):
+        s.past[slot, w] = s.got[p, w]
     _deliver(s, p, slot)
     return message
 
 
-@numba.njit(cache=True)
+@compiled
 def _wait(s, p, slot):
-    s.counts[WAITED] += 1
+    s.counts[0].waited += 1
     s.waiting[p, s.waits[p]] = slot
     s.waits[p] += 1
 
 
-@numba.njit(cache=True)
-def _deliver_waiting(s, p, time_ps, log, rows):
+@compiled
+def _deliver_waiting(s, tape, p, now_ps):
     """Delivers what waits at p and may now be delivered, first come first served, until nothing more may."""
-    op, when, node, message = log
     again = True
     while again:
         again = False
         for i in range(s.waits[p]):
             slot = s.waiting[p, i]
             if _covers(s, p, slot):
-                op[rows], when[rows], node[rows], message[rows] = DELIVER, time_ps, p, s.m_id[slot]
-                rows += 1
+                tell(tape, DELIVER, now_ps, p, s.m_id[slot])
                 _deliver(s, p, slot)
                 for j in range(i + 1, s.waits[p]):
                     s.waiting[p, j - 1] = s.waiting[p, j]
                 s.waits[p] -= 1
                 again = True
                 break
-    return rows
 
 
-@numba.njit(cache=True)
-def handle(s, kind, time_ps, node, ref, row, log, rows, mail):
-    """Handles events from `row` on: (why it stopped, row, rows of the log). `mail` gets the rows of control packets.
+@inlined
+def _changes(s, p, slot):
+    """Whether the message may change the size of the process's clock."""
+    return s.active[p] < s.length[slot] or (
+        s.counts[0].removed > 0 and incarnations_differ(s.m_incarnation, s.incarnation, p, slot, s.length[slot])
+    )
+
+
+@compiled
+def handle(s, tape, mail, events, row):
+    """Handles events from `row` on: (why it stopped, row). `mail` gets the rows of control packets.
 
     What nearly every arrival does is done on single arrays: handing all of `s` to a function costs more than that.
     """
-    op, when, who, what = log
-    waits, active, length, past, got = s.waits, s.active, s.length, s.past, s.got
-    clock, f, sender, m_s_incr, heard, left, counts = s.clock, s.f, s.sender, s.m_s_incr, s.heard, s.left, s.counts
-    ring, slots, incarnation, m_incarnation = s.ring, s.slots, s.incarnation, s.m_incarnation
-    size = clock.shape[1] // s.incarnation.shape[1]
-    while row < len(kind):
-        p, now = node[row], time_ps[row]
-        if rows + waits[p] + 2 > len(op):
-            return NEEDS_LOG, row, rows
-        if kind[row] == K_ARRIVAL:
-            if ref[row] >= CONTROL:
-                mail[counts[CONTROL_ARRIVED]] = row
-                counts[CONTROL_ARRIVED] += 1
+    waits, got = s.waits, s.got
+    size = s.clock.shape[1] // s.incarnation.shape[1]
+    while row < len(events.kind):
+        kind, p, now_ps, ref = events.kind[row], events.node[row], events.time_ps[row], events.ref[row]
+        if tape.rows[0].told + waits[p] + 2 > len(tape.op):
+            return NEEDS_TAPE, row
+        if kind == K_ARRIVAL:
+            if ref >= CONTROL:
+                mail[s.counts[0].control_arrived] = row
+                s.counts[0].control_arrived += 1
                 row += 1
                 continue
-            slot = slot_of(ring, slots, ref[row])
+            slot = slot_of(s.slots, ref)
             if slot == DEAD or _is_here(got, waits, s.waiting, p, slot):  # a second copy
                 row += 1
                 continue
             if waits[p] == s.waiting.shape[1]:
-                return NEEDS_WAITING, row, rows
-            changes = active[p] < length[slot] or (
-                counts[REMOVED] > 0 and incarnations_differ(m_incarnation, incarnation, p, slot, length[slot])
-            )
-            if changes and not adapt(s, p, slot):
-                return STALE, row, rows
+                return NEEDS_WAITING, row
+            if _changes(s, p, slot) and not adapt(s, p, slot):
+                return STALE, row
             # Entries count deliveries: who has delivered all that the sender had finds every entry covered. Others
             # compare, and may find, wrongly, that they lack nothing.
-            ready = _has_all(past, got, p, slot) or _covers(s, p, slot)
-            op[rows], when[rows], who[rows], what[rows] = DELIVER if ready else HELD, now, p, ref[row]
-            rows += 1
+            ready = _has_all(s.past, got, p, slot) or _covers(s, p, slot)
+            tell(tape, DELIVER if ready else HELD, now_ps, p, ref)
             if ready:
-                _count_in(clock, size, f, sender[slot], m_s_incr, p, slot)
-                counts[DELIVERED] += 1
-                if _note(got, heard, left, p, slot) == 0:
-                    _release(ring, s.free, slots, slot, ref[row])
+                _count_in(s.clock, size, s.f, s.sender[slot], s.m_s_incr, p, slot)
+                s.counts[0].delivered += 1
+                if _note(got, s.heard, s.left, p, slot) == 0:
+                    _release(s.slots, slot, ref)
                 if waits[p]:
-                    rows = _deliver_waiting(s, p, now, log, rows)
+                    _deliver_waiting(s, tape, p, now_ps)
             else:
                 _wait(s, p, slot)
-        elif kind[row] == K_BROADCAST:
-            if not has_room(ring, slots):
-                return NEEDS_SLOT, row, rows
+        elif kind == K_BROADCAST:
+            if not has_room(s.slots):
+                return NEEDS_SLOT, row
             message = _broadcast(s, p)
-            op[rows], when[rows], who[rows], what[rows] = BROADCAST, now, p, message
-            op[rows + 1], when[rows + 1], who[rows + 1], what[rows + 1] = DELIVER, now, p, message
-            rows += 2
+            tell(tape, BROADCAST, now_ps, p, message)
+            tell(tape, DELIVER, now_ps, p, message)
             if waits[p]:
-                rows = _deliver_waiting(s, p, now, log, rows)
-        elif kind[row] == K_TIMER:
-            return AT_TIMER, row, rows
+                _deliver_waiting(s, tape, p, now_ps)
+        elif kind == K_TIMER:
+            return AT_TIMER, row
         row += 1
-    return END, row, rows
+    return END, row

@@ -6,41 +6,39 @@ import numba
 import numpy as np
 
 from causeway.bridge.random import below, draw, unit
-from causeway.pycontrol.protocols.dcs.state import (
-    ABSENT,
-    ASSIGNED,
-    EXPANDED_BY_MESSAGE,
-    REMOVED,
-    STREAM_ASSIGN,
-    STREAM_POLICY,
-)
+from causeway.pycontrol.arrays import compiled
+from causeway.pycontrol.protocols.dcs.state import ABSENT, STREAM_ASSIGN, STREAM_POLICY
 
 
-@numba.njit(cache=True)
+@compiled
 def assign(s, p, limit, avoid=ABSENT):
     """The process assigns itself to components chosen at random among the first `limit` but `avoid`: a new S_incr."""
     s.draws[p] += 1
     s.limit[p] = limit
-    s.counts[ASSIGNED] += 1
+    s.counts[0].assigned += 1
     width = s.s_incr.shape[1]
-    taken = np.full(width + 1, limit, np.int64)
+    taken = s.taken
     first = 0 if avoid == ABSENT else 1
     if first:
         taken[0] = avoid
     chosen = min(width, limit - first)
     for i in range(chosen):
-        k = below(draw(s.seed[0], STREAM_ASSIGN, p, s.draws[p] * width + i), limit - first - i)
+        k = below(draw(s.constant[0].seed, STREAM_ASSIGN, p, s.draws[p] * width + i), limit - first - i)
         for q in range(first + i):  # taken is ascending: k becomes the k-th of those not taken
             if taken[q] <= k:
                 k += 1
-        taken[first + i] = k
-        taken.sort()
+        q = first + i
+        while q > 0 and taken[q - 1] > k:
+            taken[q] = taken[q - 1]
+            q -= 1
+        taken[q] = k
     place = 0
     for i in range(first + chosen):
         if taken[i] != avoid:
             s.s_incr[p, place] = taken[i]
             place += 1
-    s.s_incr[p, place:] = ABSENT
+    for i in range(place, width):
+        s.s_incr[p, i] = ABSENT
 
 
 @numba.njit(cache=True)
@@ -52,7 +50,7 @@ def uniform(seed, nodes, tick):
     return drawn
 
 
-@numba.njit(cache=True)
+@compiled
 def add(s, p):
     """Add(): a new component at the end, entries 0; all components become active. There must be room for it."""
     size = s.clock.shape[1] // s.incarnation.shape[1]
@@ -63,14 +61,14 @@ def add(s, p):
     s.active[p] = k + 1
 
 
-@numba.njit(cache=True)
+@compiled
 def assign_all(s, nodes, limits, avoid):
     """`assign` for some processes, to active components."""
     for i in range(len(nodes)):
         assign(s, nodes[i], min(limits[i], s.active[nodes[i]]), avoid[i])
 
 
-@numba.njit(cache=True)
+@compiled
 def expand(s, nodes, wanted):
     """Section IV-C: Activate(), or Add() where nothing is inactive, until as many components are active as wanted."""
     for i in range(len(nodes)):
@@ -85,7 +83,7 @@ def expand(s, nodes, wanted):
             assign(s, p, s.active[p])
 
 
-@numba.njit(cache=True)
+@compiled
 def _learn_removals(s, p, slot):
     """A message with a newer incarnation of a component proves its removal: it is as good as the decision."""
     for c in range(s.length[slot]):
@@ -93,10 +91,10 @@ def _learn_removals(s, p, slot):
             s.total[p] = min(s.total[p], c)
             s.active[p] = min(s.active[p], c)
             s.incarnation[p, c] = s.m_incarnation[slot, c]
-            s.counts[REMOVED] += 1
+            s.counts[0].removed += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _has_news(s, p, slot, c):
     """Whether some entry of component c of the message is greater than the process's own."""
     size = s.clock.shape[1] // s.incarnation.shape[1]
@@ -111,7 +109,7 @@ def _has_news(s, p, slot, c):
     return False
 
 
-@numba.njit(cache=True)
+@compiled
 def _check_expand(s, p, slot):
     """checkExpand(), Section IV-B: add what is lacking; reactivate what holds news; then a new S_incr."""
     length = s.length[slot]
@@ -125,11 +123,11 @@ def _check_expand(s, p, slot):
                 s.active[p] = c + 1
                 break
     if s.active[p] != before:
-        s.counts[EXPANDED_BY_MESSAGE] += 1
+        s.counts[0].expanded_by_message += 1
         assign(s, p, s.active[p])
 
 
-@numba.njit(cache=True)
+@compiled
 def incarnations_differ(m_incarnation, incarnation, p, slot, length):
     differ = False
     for c in range(length):
@@ -137,7 +135,7 @@ def incarnations_differ(m_incarnation, incarnation, p, slot, length):
     return differ
 
 
-@numba.njit(cache=True)
+@compiled
 def adapt(s, p, slot):
     """Before the delivery condition: removals and expansion. False if the message is older than a removal here."""
     for c in range(s.length[slot]):

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.protocols.dcs.state import REMOVED, State
-from causeway.pycontrol.slots import NEXT
+from causeway.pycontrol.protocols.dcs.state import State
 
 DEACTIVATE, REMOVE = 0, 1
 
@@ -60,7 +59,7 @@ def begin(s: State, number: int, kind: int, starter: int) -> Round:
     carrying = unknown[(s.length[unknown] > k) & (s.m_incarnation[unknown, k] == s.incarnation[starter, k])]
     return Round(
         number, kind, starter, k, int(s.incarnation[starter, k]), s.component(np.array([starter]), k)[0].copy(),
-        int(s.slots[NEXT]), s.m_id[unknown], s.sender[carrying], np.zeros(len(s.active), np.uint8),
+        int(s.slots.at["next"][0]), s.m_id[unknown], s.sender[carrying], np.zeros(len(s.active), np.uint8),
         missing_answers=len(s.active) - 1,
     )  # fmt: skip
 
@@ -93,7 +92,7 @@ def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
     assert (s.active[still] <= r.k).all() and (s.total[still] <= r.k + 1).all(), "removal of a component in use"
     s.total[still] = np.minimum(s.total[still], r.k)
     s.incarnation[still, r.k] += 1
-    s.counts[REMOVED] += len(still)
+    s.counts["removed"] += len(still)
 
 
 def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:

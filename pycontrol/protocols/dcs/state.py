@@ -12,17 +12,14 @@ comparison.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.random import STREAM_PROTOCOL
-from causeway.pycontrol.slots import Slots
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from causeway.pycontrol.arrays import I32, I64, U64, Axis, Record, allocate, fields, fill
+from causeway.pycontrol.slots import SLOT, Slots, new_slots
 
 STREAM_ASSIGN = STREAM_PROTOCOL + 1
 STREAM_POLICY = STREAM_PROTOCOL + 2
@@ -31,42 +28,44 @@ STREAM_POLICY = STREAM_PROTOCOL + 2
 ABSENT = -1
 """In S_incr: no further component."""
 
-(DELIVERED, WAITED, EXPANDED_BY_MESSAGE, ASSIGNED, SENT_ENTRIES, CONTROL_ARRIVED, REMOVED) = range(7)
-"""Places in `counts`."""
-COUNTS = 7
+NODE, COMPONENT, ENTRY, OWN = Axis("node"), Axis("component"), Axis("entry"), Axis("own")
+INCREMENTED, WAIT = Axis("incremented"), Axis("wait")
 
 
 class State(NamedTuple):
     """Processes by row, messages in flight by slot."""
 
+    slots: Slots
     # Processes
-    clock: I32  # [N, C * M] entries of all components, one after the other
-    active: I32  # [N]
-    total: I32  # [N]
-    incarnation: I32  # [N, C]
-    s_incr: I32  # [N, S] components the process increments, ascending, then ABSENT
-    limit: I32  # [N] the process chose those among the components below this one
-    f: I32  # [N, k] entries the process increments in each of them
-    draws: I64  # [N] how often the process assigned itself
-    heard: I64  # [N] messages broadcast and delivered
-    waiting: I32  # [N, W] messages received and not delivered yet, in order of reception
-    waits: I32  # [N] how many those are
-    last_with: I64  # [N, C] the last message the process broadcast with that component attached, or -1
+    clock: Annotated[I32, NODE, ENTRY]  # entries of all components, one after the other
+    active: Annotated[I32, NODE]
+    total: Annotated[I32, NODE]
+    incarnation: Annotated[I32, NODE, COMPONENT]
+    s_incr: Annotated[I32, NODE, INCREMENTED]  # components the process increments, ascending, then ABSENT
+    limit: Annotated[I32, NODE]  # the process chose those among the components below this one
+    f: Annotated[I32, NODE, OWN]  # entries the process increments in each of them
+    draws: Annotated[I64, NODE]  # how often the process assigned itself
+    heard: Annotated[I64, NODE]  # messages broadcast and delivered
+    waiting: Annotated[I32, NODE, WAIT]  # messages received and not delivered yet, in order of reception
+    waits: Annotated[I32, NODE]  # how many those are
+    last_with: Annotated[I64, NODE, COMPONENT, fill(-1)]  # the last message the process broadcast with that component
     # Messages in flight
-    ring: I32
-    free: I32
-    slots: I64
-    need: I32  # [slots, C * M]
-    length: I32  # [slots] active components of the sender
-    m_incarnation: I32  # [slots, C]
-    m_s_incr: I32  # [slots, S]
-    sender: I32  # [slots]
-    m_id: I64  # [slots]
-    got: U64  # [N, slots / 64] bit s: the process has delivered the message in slot s
-    past: U64  # [slots, slots / 64] what the sender had delivered, of the messages in flight
-    left: I32  # [slots] how many processes have not delivered it yet
-    counts: I64  # [COUNTS]
-    seed: I64  # [1]
+    need: Annotated[I32, SLOT, ENTRY]
+    length: Annotated[I32, SLOT]  # active components of the sender
+    m_incarnation: Annotated[I32, SLOT, COMPONENT]
+    m_s_incr: Annotated[I32, SLOT, INCREMENTED]
+    sender: Annotated[I32, SLOT]
+    m_id: Annotated[I64, SLOT]
+    got: Annotated[U64, NODE, SLOT.words]  # bit s: the process has delivered the message in slot s
+    past: Annotated[U64, SLOT, SLOT.words]  # what the sender had delivered, of the messages in flight
+    left: Annotated[I32, SLOT]  # how many processes have not delivered it yet
+    # The run
+    counts: Annotated[Record, fields(
+        delivered="i8", waited="i8", expanded_by_message="i8", assigned="i8", sent_entries="i8", control_arrived="i8",
+        removed="i8",
+    )]  # fmt: skip
+    constant: Annotated[Record, fields(seed="i8")]
+    taken: Annotated[I64, INCREMENTED._replace(more=1)]  # room for `assign`
 
     @property
     def capacity(self) -> int:
@@ -98,53 +97,13 @@ def first_components(nodes: int, components: int, assigned: int) -> I32:
     return s_incr
 
 
-def initial_state(
-    f: I32, size: int, capacity: int, components: int, assigned: int, seed: int, slots: Slots, waiting: int = 8
-) -> State:
+def initial_state(f: I32, size: int, capacity: int, components: int, assigned: int, seed: int) -> State:
     """All processes with `components` empty active components."""
-    nodes, places = len(f), slots.capacity
-    return State(
-        clock=np.zeros((nodes, capacity * size), np.int32),
-        active=np.full(nodes, components, np.int32),
-        total=np.full(nodes, components, np.int32),
-        incarnation=np.zeros((nodes, capacity), np.int32),
-        s_incr=first_components(nodes, components, assigned),
-        limit=np.full(nodes, components, np.int32),
-        f=f,
-        draws=np.zeros(nodes, np.int64),
-        heard=np.zeros(nodes, np.int64),
-        waiting=np.zeros((nodes, waiting), np.int32),
-        waits=np.zeros(nodes, np.int32),
-        last_with=np.full((nodes, capacity), -1, np.int64),
-        ring=slots.ring,
-        free=slots.free,
-        slots=slots.state,
-        need=np.zeros((places, capacity * size), np.int32),
-        length=np.zeros(places, np.int32),
-        m_incarnation=np.zeros((places, capacity), np.int32),
-        m_s_incr=np.zeros((places, assigned), np.int32),
-        sender=np.zeros(places, np.int32),
-        m_id=np.zeros(places, np.int64),
-        got=np.zeros((nodes, places // 64), np.uint64),
-        past=np.zeros((places, places // 64), np.uint64),
-        left=np.zeros(places, np.int32),
-        counts=np.zeros(COUNTS, np.int64),
-        seed=np.array([seed], np.int64),
-    )
-
-
-def more_slots(s: State, slots: Slots) -> State:
-    """Room for one more message in flight."""
-    if not slots.reserve(1):
-        return s._replace(ring=slots.ring)
-    extra = slots.capacity - len(s.left)
-    wide = ((0, 0), (0, extra // 64))
-    s = s._replace(got=np.pad(s.got, wide), past=np.pad(s.past, wide))
-    per_slot = ("need", "length", "m_incarnation", "m_s_incr", "sender", "m_id", "past", "left")
-    longer = {k: np.concatenate([a := getattr(s, k), np.zeros((extra, *a.shape[1:]), a.dtype)]) for k in per_slot}
-    return s._replace(ring=slots.ring, free=slots.free, **longer)
-
-
-def more_waiting(s: State) -> State:
-    """Twice the room for messages that wait."""
-    return s._replace(waiting=np.concatenate([s.waiting, np.zeros_like(s.waiting)], axis=1))
+    nodes, places = len(f), 256
+    s = allocate(
+        State, {"slots": new_slots(places), "f": f, "s_incr": first_components(nodes, components, assigned)},
+        node=nodes, component=capacity, entry=capacity * size, incremented=assigned, wait=8, slot=places,
+    )  # fmt: skip
+    s.active[:] = s.total[:] = s.limit[:] = components
+    s.constant["seed"] = seed
+    return s

@@ -1,6 +1,6 @@
 """The hash error detector written as one process. Reads like Algorithms 2 and 3 of the paper `hash`.
 
-The same protocol over columns is `hash_detector.py`; both give the same digest. This one is for reading and for small
+The same protocol over columns is `columns.py`; both give the same digest. This one is for reading and for small
 runs: it keeps every set that the paper keeps, whole, and tries sets of messages one by one.
 """
 

@@ -14,32 +14,27 @@ what it delivered since its last message (the paper's), since a receiver knows t
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from causeway.bridge.random import mix
-
-WANTED, COVER = 0, 1
-"""Rows of `by_entry`: how often an entry must still be counted, and how often the candidates to come can count it."""
+from causeway.pycontrol.arrays import compiled, inlined
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def hash_of(message):
     """The hash of one message. Its dense id stands for (process, sequence number)."""
     return mix(np.uint64(message) + np.uint64(0x9E3779B97F4A7C15))
 
 
-# The two functions below have no helpers: passing an array to a function that loops costs two atomic operations.
-
-
-@numba.njit(cache=True)
-def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit):
+@compiled
+def _complete(search, c, left, rest, tried):
     """Depth first over the candidates, newest first, for a set that counts what is wanted and has the hash `rest`.
 
     What candidates can count never falls below what is wanted, the sum of which is `left`. Returns (found, hashes
     computed); if it went through all sets, the arrays are as they were.
     """
-    each = entries.shape[1]
+    wanted, cover, entries, hashes, chosen = search.wanted, search.cover, search.entries, search.hashes, search.chosen
+    each, mask, limit = entries.shape[1], c.mask, c.limit
     i = 0
     while True:
         if left == 0 and rest & mask == 0:
@@ -48,8 +43,8 @@ def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit)
             fits, spare = True, True
             for j in range(each):
                 x = entries[i, j]
-                fits &= by_entry[WANTED, x] > 0
-                spare &= by_entry[COVER, x] > by_entry[WANTED, x]
+                fits &= wanted[x] > 0
+                spare &= cover[x] > wanted[x]
             if fits or spare:
                 if fits:
                     if tried >= limit:
@@ -58,8 +53,8 @@ def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit)
                     left -= each
                     rest -= hashes[i]
                 for j in range(each):
-                    by_entry[WANTED, entries[i, j]] -= fits
-                    by_entry[COVER, entries[i, j]] -= 1
+                    wanted[entries[i, j]] -= fits
+                    cover[entries[i, j]] -= 1
                 chosen[i] = fits
                 i += 1
                 continue
@@ -71,12 +66,12 @@ def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit)
                 rest += hashes[i]
             for j in range(each):
                 x = entries[i, j]
-                by_entry[WANTED, x] += chosen[i]
-                by_entry[COVER, x] += 1
-                spare &= by_entry[COVER, x] > by_entry[WANTED, x]
+                wanted[x] += chosen[i]
+                cover[x] += 1
+                spare &= cover[x] > wanted[x]
             if spare:
                 for j in range(each):
-                    by_entry[COVER, entries[i, j]] -= 1
+                    cover[entries[i, j]] -= 1
                 chosen[i] = False
                 i += 1
                 break
@@ -85,20 +80,17 @@ def _complete(by_entry, entries, hashes, chosen, left, rest, mask, tried, limit)
             return False, tried
 
 
-@numba.njit(cache=True)
-def find_dependencies(
-    f, clock, need, senders, messages, delivered, p, slot, rest, mask, limit, by_entry, entries, hashes, chosen
-):
-    """Whether process p finds a set X for the message in the slot, and how many hashes that took.
-
-    `senders` and `messages` are rings of the last deliveries, of which p made `delivered` so far; `rest` is hash(X).
-    The last four are room to work in, by entry and by candidate.
-    """
+@compiled
+def find_dependencies(search, c, p, slot, rest):
+    """Whether process p finds a set X for the message in the slot, and how many hashes that took. `rest` is hash(X)."""
+    clock, f, need, senders, messages = search.clock, search.f, search.need, search.senders, search.messages
+    wanted, cover, entries, hashes = search.wanted, search.cover, search.entries, search.hashes
+    mask, limit, delivered = c.mask, c.limit, search.delivered[p]
     each, left = f.shape[1], np.int64(0)
     for x in range(clock.shape[1]):
         difference = clock[p, x] - need[slot, x]
-        by_entry[WANTED, x] = difference
-        by_entry[COVER, x] = 0
+        wanted[x] = difference
+        cover[x] = 0
         left += difference
     if left == 0 or left % each:
         return left == 0 and rest & mask == 0, 1
@@ -109,25 +101,23 @@ def find_dependencies(
         fits = True
         for j in range(each):
             entries[candidates, j] = f[sender, j]
-            fits &= by_entry[WANTED, f[sender, j]] > 0
+            fits &= wanted[f[sender, j]] > 0
         if not fits:
             continue
         hashes[candidates] = hash_of(messages[p, place])
         for j in range(each):
-            uncovered -= by_entry[COVER, f[sender, j]] < by_entry[WANTED, f[sender, j]]
+            uncovered -= cover[f[sender, j]] < wanted[f[sender, j]]
         if uncovered == 0:  # now the sets of which this one is the oldest message
             if tried >= limit:
                 return False, tried
             for j in range(each):
-                by_entry[WANTED, f[sender, j]] -= 1
-            found, tried = _complete(
-                by_entry, entries, hashes, chosen, left - each, rest - hashes[candidates], mask, tried + 1, limit
-            )
+                wanted[f[sender, j]] -= 1
+            found, tried = _complete(search, c, left - each, rest - hashes[candidates], tried + 1)
             if found or tried >= limit:
                 return found, tried
             for j in range(each):
-                by_entry[WANTED, f[sender, j]] += 1
+                wanted[f[sender, j]] += 1
         for j in range(each):
-            by_entry[COVER, f[sender, j]] += 1
+            cover[f[sender, j]] += 1
         candidates += 1
     return False, tried

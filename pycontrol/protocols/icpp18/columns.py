@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import Actions, Kind, Window, joined, no_actions, sends
+from causeway.bridge.events import Actions, Kind, Window, joined, no_actions
+from causeway.pycontrol.arrays import allocate, size_of, with_room
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import kernel
-from causeway.pycontrol.protocols.icpp18.kernel import COUNTS, MESSAGE_CLASSES, Config, Out, State
+from causeway.pycontrol.protocols.icpp18.kernel import MESSAGE_CLASSES
+from causeway.pycontrol.protocols.icpp18.state import KEPT, Config, State
 from causeway.pycontrol.protocols.vcube.tree import dimension
+from causeway.pycontrol.tape import Tape, events_of, take
 
 SIZE_CLASSES = 64
 BROADCAST_KIND = int(Kind.BROADCAST)
@@ -47,18 +50,15 @@ class CausalAggregation(Protocol):
         dimension(context.nodes)
         self._config = Config(context.reaction_ps, *self.config)
         self._s = _make_state(context.nodes, self.per_node, self.keep_times)
-        self._bundles = np.zeros(1 << 16, np.int32)
-        self._out = _make_out(1 << 14)
+        self._tape = allocate(Tape, told=1 << 14, act=1 << 14)
 
     def on_window(self, window: Window) -> Actions:
         self._refuse_too_many(window)
         actions, done = [], 0
+        events = events_of(window)
         while done < len(window):
-            at = kernel.handle(
-                self._config, self._s, self._bundles, self._out, done, window.kind, window.time_ps, window.node,
-                window.ref, self.context.nodes, int(Kind.ARRIVAL), int(Kind.BROADCAST),
-            )  # fmt: skip
-            actions.append(self._take())
+            at = kernel.handle(self._config, self._s, self._tape, events, done)
+            actions.append(take(self._tape, self.context))
             if at < len(window):
                 self._make_room(stuck=at == done)
             done = at
@@ -79,29 +79,13 @@ class CausalAggregation(Protocol):
                 f"{self.per_node} of each node in this run"
             )
 
-    def _take(self) -> Actions:
-        """What is in `_out`: observers are told, the sends go back."""
-        out, (rows, told) = self._out, self._out.rows.tolist()
-        self._out.rows[:] = 0
-        if told:
-            self.context.observe(out.op[:told], out.op_time[:told], out.op_node[:told], out.op_message[:told])
-        if not rows:
-            return no_actions()
-        return sends(
-            out.send_time[:rows].copy(), out.send_node[:rows].copy(), out.send_packet[:rows].copy(),
-            out.send_peer[:rows].copy(), out.send_size[:rows].copy(),
-        )  # fmt: skip
-
     def _make_room(self, stuck: bool) -> None:
-        """`_out` is empty again; grow whatever is nearly full, and `_out` itself if it was too small for one event."""
-        s = self._s
+        """The tape is empty again; grow whatever is nearly full, and the tape itself if one event does not fit."""
         if stuck:
-            self._out = _make_out(2 * len(self._out.op))
-        margin = 4 * len(self._out.op)
-        if s.next[0] + margin > len(s.content):
-            self._s = s._replace(content=_doubled(s.content, margin))
-        if s.next[2] + 4 * margin > len(self._bundles):
-            self._bundles = _doubled(self._bundles, 4 * margin)
+            self._tape = with_room(self._tape, told=size_of(self._tape, "told") + 1, act=size_of(self._tape, "act") + 1)
+        margin = 4 * size_of(self._tape, "act")
+        packet, _, bundled = self._s.next[0].tolist()
+        self._s = with_room(self._s, packet=packet + margin, bundled=bundled + 4 * margin)
 
     def scalars(self) -> Mapping[str, float]:
         return summary(self._s)
@@ -116,57 +100,35 @@ def _bytes(wire: Wire) -> tuple[int, int, int, int]:
 
 
 def _make_state(n: int, per_node: int, keep_times: bool) -> State:
-    slots = n * per_node
-    words = (slots + 63) // 64
-    return State(
-        depends=np.zeros((slots, words), np.uint64), size=np.zeros(slots, np.int32), entries=np.zeros(slots, np.int32),
-        id_of=np.zeros(slots, np.int64), born_ps=np.zeros(slots, np.int64), sent=np.zeros(n, np.int32),
-        received=np.zeros((n, words), np.uint64), known=np.zeros((n, words), np.uint64),
-        vector_max=np.zeros((n, n), np.int32), delivered=np.zeros((n, words), np.uint64),
-        changed=np.zeros((n, n), np.uint8), changes=np.zeros(n, np.int32), pending=np.zeros((n, slots), np.int32),
-        blocker=np.zeros((n, slots), np.int32), waiting=np.zeros(n, np.int32), max_waiting=np.zeros(n, np.int32),
-        max_aggregated=np.zeros(n, np.int32), content=np.zeros(1 << 16, np.int32), counts=np.zeros(COUNTS, np.int64),
-        next=np.zeros(3, np.int64), by_messages=np.zeros(MESSAGE_CLASSES, np.int64),
-        by_size=np.zeros(SIZE_CLASSES, np.int64),
-        kept=np.zeros((n if keep_times else 0, slots, len(kernel.KEPT)), np.int64),
+    return allocate(
+        State, node=n, message=n * per_node, packet=1 << 16, bundled=1 << 16, keeper=n if keep_times else 0,
+        kept=len(KEPT), by_messages=MESSAGE_CLASSES, by_size=SIZE_CLASSES,
     )  # fmt: skip
-
-
-def _make_out(rows: int) -> Out:
-    return Out(
-        np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64), np.empty(rows, np.int32),
-        np.empty(rows, np.int32), np.empty(rows, np.uint8), np.empty(rows, np.int64), np.empty(rows, np.int32),
-        np.empty(rows, np.int64), np.zeros(2, np.int64),
-    )  # fmt: skip
-
-
-def _doubled(array: np.ndarray, at_least: int) -> np.ndarray:
-    return np.concatenate([array, np.zeros(max(len(array), at_least), array.dtype)])
 
 
 def summary(s: State) -> dict[str, float]:
     """The run's scalars. Latencies are means in ps; shares are percentages."""
-    count = s.counts.astype(float)
-    packets, received = max(1.0, count[kernel.PACKETS]), max(1.0, count[kernel.RECEIVED])
-    aggregated = max(1.0, count[kernel.AGGREGATED])
+    count = {name: float(s.counts[name][0]) for name in s.counts.dtype.names or ()}
+    packets, received = max(1.0, count["packets"]), max(1.0, count["received"])
+    aggregated = max(1.0, count["aggregated"])
     dependencies = s.entries[s.entries > 0] - 1
     messages = max(1, len(dependencies))
     scalars = {
-        "packets": count[kernel.PACKETS],
-        "messages": count[kernel.MESSAGES],
-        "messages_carried": count[kernel.CARRIED],
-        "packets_aggregated": count[kernel.AGGREGATED],
-        "aggregated_share": 100 * count[kernel.AGGREGATED] / packets,
-        "largest_aggregate": count[kernel.LARGEST],
-        "packets_full": count[kernel.FULL],
-        "bytes": count[kernel.BYTES],
-        "reception_latency_ps": count[kernel.RECEPTION_PS] / received,
-        "delivery_latency_ps": count[kernel.DELIVERY_PS] / max(1.0, count[kernel.DELIVERED]),
-        "reception_latency_max_ps": count[kernel.MAX_RECEPTION_PS],
-        "delivery_latency_max_ps": count[kernel.MAX_DELIVERY_PS],
-        "messages_held": count[kernel.HELD],
-        "forwards_postponed": count[kernel.POSTPONED],
-        "packets_twice": count[kernel.DUPLICATES],
+        "packets": count["packets"],
+        "messages": count["messages"],
+        "messages_carried": count["carried"],
+        "packets_aggregated": count["aggregated"],
+        "aggregated_share": 100 * count["aggregated"] / packets,
+        "largest_aggregate": count["largest"],
+        "packets_full": count["full"],
+        "bytes": count["bytes"],
+        "reception_latency_ps": count["reception_ps"] / received,
+        "delivery_latency_ps": count["delivery_ps"] / max(1.0, count["delivered"]),
+        "reception_latency_max_ps": count["max_reception_ps"],
+        "delivery_latency_max_ps": count["max_delivery_ps"],
+        "messages_held": count["held"],
+        "forwards_postponed": count["postponed"],
+        "packets_twice": count["duplicates"],
         "independent_share": 100 * float((dependencies == 0).sum()) / messages,
         "dependencies_max": float(dependencies.max(initial=0)),
         "dependencies_mean": float(dependencies.sum()) / messages,

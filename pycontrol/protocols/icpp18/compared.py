@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
-from causeway.pycontrol.protocols.icpp18.kernel import CAME_PS, COMPANY, DELIVERED_PS, State
+from causeway.pycontrol.protocols.icpp18.state import CAME_PS, COMPANY, DELIVERED_PS, State
 
 PAIR = 2
 

@@ -1,8 +1,8 @@
 """Best-effort broadcast over VCube trees with bundled messages (paper ladc18, Algorithm 2), over columns.
 
 Everything that goes to the same neighbor within max_delay travels in one packet. The algorithm is in
-`ladc18_process.py` and `ladc18_bundles.py`, the failure detectors are in `ladc18_detectors.py`; the same written as one
-process, as the paper has it, is `node.py`: it gives the same digest. Departures are marked and explained in
+`tasks.py` and `bundles.py`, the failure detectors are in `detectors.py`; the same written as one process, as the paper
+has it, is `node.py`: it gives the same digest. Departures are marked and explained in
 docs/deviations/ladc18.md.
 """
 

@@ -1,4 +1,4 @@
-"""The failure detectors of `vcube_detector.py` over arrays: detector i is node i + processes.
+"""The failure detectors of `vcube/detector.py` over arrays: detector i is node i + processes.
 
 Who is tested, and whose reply is awaited, is kept by place: that of j as seen from i is i xor j. The order of clusters,
 and of processes in them, is that of the places.

@@ -1,0 +1,15 @@
+"""VCube (ScalA 2014): the virtual hypercube that icpp18 and ladc18 build their trees in.
+
+Start here, in reading order:
+
+tree.py       clusters, who tests whom, and spanning trees: bit arithmetic
+detector.py   the failure detector of one process
+picture.py    draws a tree and its repair
+"""
+
+from __future__ import annotations
+
+from causeway.pycontrol.protocols.vcube.detector import Detector
+from causeway.pycontrol.protocols.vcube.tree import dimension
+
+__all__ = ["Detector", "dimension"]

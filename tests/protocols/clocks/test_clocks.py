@@ -97,7 +97,7 @@ def test_memory_follows_what_is_in_flight_not_how_much_there_was():
     few, many = ProbabilisticClock(12, 2), ProbabilisticClock(12, 2)
     run(few, messages=200)
     run(many, messages=6000)
-    assert len(many._s.need) <= 2 * len(few._s.need) and len(many._s.spare) <= 4 * len(few._s.spare)
+    assert len(many._s.need) <= 2 * len(few._s.need) and len(many._s.lines.spare) <= 4 * len(few._s.lines.spare)
 
 
 @pytest.mark.slow

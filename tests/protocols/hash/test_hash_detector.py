@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from causeway.pycontrol.arrays import allocate
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
 from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDetectorProcesses
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
+from causeway.pycontrol.protocols.hash.state import Config, Search
 from tests.worlds.clock_runs import run
 
 LIMIT = 1000
@@ -77,7 +79,7 @@ def test_memory_follows_what_is_in_flight_not_how_much_there_was():
     few, many = HashDetector(40, 2, LIMIT), HashDetector(40, 2, LIMIT)
     run(few, messages=200, rate_per_s=40)
     run(many, messages=2000, rate_per_s=40)
-    assert len(many._s.need) <= 2 * len(few._s.need)
+    assert len(many._s.sender) <= 2 * len(few._s.sender)
     assert len(many._packets.kind) <= 4 * len(few._packets.kind)
 
 
@@ -117,10 +119,11 @@ def test_the_search_finds_a_set_exactly_if_one_of_all_subsets_fits(senders, memb
     ring_senders, ring_messages = np.zeros((1, 16), np.int32), np.zeros((1, 16), np.int64)
     ring_senders[0, : len(senders)], ring_messages[0, : len(senders)] = senders, range(len(senders))
     clock, need = wanted[None, :].copy(), np.zeros((1, 4), np.int32)
-    room = (np.zeros((2, 4), np.int32), np.zeros((17, 2), np.int32), np.zeros(17, np.uint64), np.zeros(17, np.bool_))
-    found, hashes = find_dependencies(
-        f, clock, need, ring_senders, ring_messages, len(senders), 0, 0, np.uint64(rest), MASK, 100_000, *room
-    )  # fmt: skip
+    given_ = {"clock": clock, "f": f, "need": need, "senders": ring_senders, "messages": ring_messages}
+    search = allocate(Search, given_, node=1, own=2, entry=4, recent=16)
+    search.delivered[0] = len(senders)
+    config = Config(0, 0, 0, 0, MASK, 100_000, False)
+    found, hashes = find_dependencies(search, config, 0, 0, np.uint64(rest))
     assert found == every_subset(senders, f, wanted, rest)
     assert hashes <= 2 ** len(senders)
 

@@ -1,0 +1,36 @@
+"""The lines of messages that wait, as compiled functions over `Lines`."""
+
+from __future__ import annotations
+
+from causeway.pycontrol.arrays import compiled
+from causeway.pycontrol.protocols.clocks.state import END
+
+
+@compiled
+def hold(lines, p, slot, entry):
+    """The message waits at p, last in line."""
+    item = lines.spare[lines.counts[0].waiting]
+    lines.counts[0].waiting += 1
+    lines.counts[0].waited += 1
+    lines.slot[item] = slot
+    lines.entry[item] = entry
+    lines.following[item] = END
+    if lines.last[p] == END:
+        lines.first[p] = item
+    else:
+        lines.following[lines.last[p]] = item
+    lines.last[p] = item
+
+
+@compiled
+def take_out(lines, p, previous, item):
+    """The item, behind `previous` in the line of p, waits no more."""
+    following = lines.following[item]
+    if previous == END:
+        lines.first[p] = following
+    else:
+        lines.following[previous] = following
+    if following == END:
+        lines.last[p] = previous
+    lines.counts[0].waiting -= 1
+    lines.spare[lines.counts[0].waiting] = item

@@ -1,0 +1,89 @@
+"""What kernels are given and what they write: the events of a window, and a tape of actions and observations.
+
+The one who calls a kernel sees to it that the tape has room; nothing checks on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from causeway.bridge.events import NO_ACTIONS, Act, Actions, Kind, Window
+from causeway.pycontrol.arrays import I32, I64, U8, Axis, Record, compiled, fields, inlined
+from causeway.pycontrol.protocol import Context
+
+K_NODE, K_ARRIVAL, K_LOST = int(Kind.NODE), int(Kind.ARRIVAL), int(Kind.LOST)
+K_TIMER, K_BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
+"""Kinds of events as plain numbers, for kernels."""
+ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
+
+TOLD, ACT = Axis("told"), Axis("act")
+
+
+class Events(NamedTuple):
+    """The columns of a window."""
+
+    kind: U8
+    time_ps: I64
+    node: I32
+    ref: I64
+    arg: I32
+
+
+def events_of(window: Window) -> Events:
+    """What a kernel is given of a window."""
+    return Events(window.kind, window.time_ps, window.node, window.ref, window.arg)
+
+
+class Tape(NamedTuple):
+    """What a stretch of events gave."""
+
+    op: Annotated[U8, TOLD]
+    told_ps: Annotated[I64, TOLD]
+    told_node: Annotated[I32, TOLD]
+    message: Annotated[I64, TOLD]
+    kind: Annotated[U8, ACT]
+    time_ps: Annotated[I64, ACT]
+    node: Annotated[I32, ACT]
+    ref: Annotated[I64, ACT]
+    peer: Annotated[I32, ACT]
+    size_bytes: Annotated[I32, ACT]
+    rows: Annotated[Record, fields(told="i8", acts="i8")]
+
+
+@inlined
+def tell(tape, op, time_ps, node, message):
+    """One more row for the observers."""
+    at = tape.rows[0].told
+    tape.op[at], tape.told_ps[at], tape.told_node[at], tape.message[at] = op, time_ps, node, message
+    tape.rows[0].told = at + 1
+
+
+@compiled
+def act(tape, kind, time_ps, node, ref, peer, size_bytes):
+    """One more action; `time_ps` is when it takes effect."""
+    at = tape.rows[0].acts
+    tape.kind[at], tape.time_ps[at], tape.node[at], tape.ref[at] = kind, time_ps, node, ref
+    tape.peer[at], tape.size_bytes[at] = peer, size_bytes
+    tape.rows[0].acts = at + 1
+
+
+@compiled
+def send(tape, time_ps, node, packet, peer, size_bytes):
+    """A packet leaves a node at `time_ps`."""
+    act(tape, ACT_SEND, time_ps, node, packet, peer, size_bytes)
+
+
+def take(tape: Tape, context: Context) -> Actions:
+    """Tells the observers what is on the tape and returns the actions; the tape is empty then."""
+    told, acts = tape.rows[0].tolist()
+    tape.rows["told"] = tape.rows["acts"] = 0
+    if told:
+        context.observe(tape.op[:told], tape.told_ps[:told], tape.told_node[:told], tape.message[:told])
+    if not acts:
+        return NO_ACTIONS
+    return Actions(
+        tape.kind[:acts].copy(), tape.time_ps[:acts].copy(), tape.node[:acts].copy(), tape.ref[:acts].copy(),
+        tape.peer[:acts].copy(), tape.size_bytes[:acts].copy(), np.zeros(acts, np.uint8),
+    )  # fmt: skip
