@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18.state import (
     ACK_MESSAGES,
     B_BYTES,
@@ -23,7 +24,6 @@ from causeway.pycontrol.protocols.ladc18.state import (
     TIMERS,
     TREE_MESSAGES,
     UNFINISHED,
-    compiled,
 )
 
 ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER = 0, 1, 2

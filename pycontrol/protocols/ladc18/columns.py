@@ -16,7 +16,7 @@ import numpy as np
 from causeway.bridge.events import Actions, Kind, Window, joined
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.ladc18 import kernel, state
-from causeway.pycontrol.protocols.ladc18.state import Config, grown, make_out, make_state
+from causeway.pycontrol.protocols.ladc18.state import Config, enlarged, make_out, make_state
 from causeway.pycontrol.protocols.vcube.tree import dimension
 
 KINDS = (int(Kind.ARRIVAL), int(Kind.TIMER), int(Kind.BROADCAST), int(Kind.NODE))
@@ -65,7 +65,7 @@ class BundledBroadcast(Protocol):
             actions.append(self._take())
             if at == len(window):
                 return actions[0] if len(actions) == 1 else joined(actions)
-            self._s = grown(self._s)
+            self._s = enlarged(self._s)
             if self._s.counts[state.NEED] > len(self._out.kind):
                 self._out = make_out(2 * int(self._s.counts[state.NEED]))
             done = at

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18 import detectors
 from causeway.pycontrol.protocols.ladc18 import tasks as process
-from causeway.pycontrol.protocols.ladc18.state import ACKS, BUNDLES, CARRIED, ITEMS, MESSAGES, NEED, PACKETS, compiled
+from causeway.pycontrol.protocols.ladc18.state import ACKS, BUNDLES, CARRIED, ITEMS, MESSAGES, NEED, PACKETS
 
 MOST_ACTIONS = 5
 """Of one message that goes to a neighbor: its bundle is full and is sent, another one begun, and that is full, too."""

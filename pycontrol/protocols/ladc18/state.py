@@ -2,20 +2,17 @@
 
 Things that come and go (acks awaited, bundles, what is in them) are rows of a pool, chained in the order in which the
 process that owns them looks at them. Nothing checks for room on the way: before each event there is room for the most
-that it can add (`kernel.handle`), and `grown` makes more.
+that it can add (`kernel.handle`), and `enlarged` makes more.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-compiled: Any = numba.njit(cache=True, _nrt=False)  # type: ignore[call-overload]
-"""For functions that neither make nor keep arrays: without numba's reference counts, of which passing a tuple of arrays
-on costs one for each array, a run takes a third of the time."""
+from causeway.pycontrol.arrays import I32, I64, U8, Axis, allocate, fill, grown, with_room
 
 NONE = -1
 NEVER = 2**62
@@ -51,31 +48,36 @@ class Config(NamedTuple):
     test_until_ps: int
 
 
-class State(NamedTuple):
-    """All processes. Rows are processes unless it says otherwise."""
+PROCESS, MESSAGE, PACKET, CARRY = Axis("process"), Axis("message"), Axis("packet"), Axis("carry")
+ACK, BUNDLE, ITEM, COUNT = Axis("ack"), Axis("bundle"), Axis("item"), Axis("count")
+ACK_FIELD, BUNDLE_FIELD, ITEM_FIELD = Axis("ack_field"), Axis("bundle_field"), Axis("item_field")
 
-    correct: NDArray[np.uint8]  # process, process: what the first and its detector think of the second
-    delivered: NDArray[np.uint8]  # process, message
-    first_ack: NDArray[np.int32]  # process, message: where its pending acks begin, in `ack`
-    first: NDArray[np.int64]  # its first pending ack
-    last_ack: NDArray[np.int64]
-    owed: NDArray[np.int64]  # how many are pending
-    first_bundle: NDArray[np.int64]  # the bundle that is due next
-    source: NDArray[np.int32]  # message: m.src
-    parents: NDArray[np.int32]  # scratch
-    sender: NDArray[np.int32]  # packet
-    end: NDArray[np.int32]  # packet + 1: where its content ends, in `carried`
-    carried: NDArray[np.int32]  # items; of a test TEST, of a reply how many crashes its sender has learnt of
-    ack: NDArray[np.int32]  # pool: elements of ack_set; those for one message are neighbors
-    bundle: NDArray[np.int64]  # pool: delay_msg
-    item: NDArray[np.int32]  # pool: what is in delay_msg
-    tested: NDArray[np.uint8]  # process, place of the other one: tested in this round, and whether it has replied
-    awaited: NDArray[np.int64]  # the place whose reply is waited for
-    timer: NDArray[np.int64]  # its detector's timer
-    limit_ps: NDArray[np.int64]  # when the time limit of the reply waited for is up
-    learned: NDArray[np.int32]  # process, process: crashed ones in the order in which it learnt of them
-    known: NDArray[np.int64]  # how many those are
-    counts: NDArray[np.int64]
+
+class State(NamedTuple):
+    """All processes."""
+
+    correct: Annotated[U8, PROCESS, PROCESS, fill(1)]  # what the first and its detector think of the second
+    delivered: Annotated[U8, PROCESS, MESSAGE]
+    first_ack: Annotated[I32, PROCESS, MESSAGE, fill(NONE)]  # where its pending acks begin, in `ack`
+    first: Annotated[I64, PROCESS, fill(NONE)]  # its first pending ack
+    last_ack: Annotated[I64, PROCESS, fill(NONE)]
+    owed: Annotated[I64, PROCESS]  # how many are pending
+    first_bundle: Annotated[I64, PROCESS, fill(NONE)]  # the bundle that is due next
+    source: Annotated[I32, MESSAGE]  # m.src
+    parents: Annotated[I32, PROCESS]  # scratch
+    sender: Annotated[I32, PACKET]
+    end: Annotated[I32, PACKET._replace(more=1)]  # where its content ends, in `carried`
+    carried: Annotated[I32, CARRY]  # items; of a test TEST, of a reply how many crashes its sender has learnt of
+    ack: Annotated[I32, ACK, ACK_FIELD]  # pool: elements of ack_set; those for one message are neighbors
+    bundle: Annotated[I64, BUNDLE, BUNDLE_FIELD]  # pool: delay_msg
+    item: Annotated[I32, ITEM, ITEM_FIELD]  # pool: what is in delay_msg
+    tested: Annotated[U8, PROCESS, PROCESS]  # by place: tested in this round, and whether it has replied
+    awaited: Annotated[I64, PROCESS]  # the place whose reply is waited for
+    timer: Annotated[I64, PROCESS, fill(NONE)]  # its detector's timer
+    limit_ps: Annotated[I64, PROCESS, fill(NEVER)]  # when the time limit of the reply waited for is up
+    learned: Annotated[I32, PROCESS, PROCESS]  # crashed ones in the order in which it learnt of them
+    known: Annotated[I64, PROCESS]  # how many those are
+    counts: Annotated[I64, COUNT]
 
 
 class Out(NamedTuple):
@@ -99,18 +101,12 @@ class Out(NamedTuple):
 
 def make_state(n: int) -> State:
     """At time 0, with room for a message of each process."""
-    counts = np.zeros(COUNTS, np.int64)
-    counts[[ACKS, BUNDLES, ITEMS]] = 1  # row 0 of a pool stands for none
-    return State(
-        correct=np.ones((n, n), np.uint8), delivered=np.zeros((n, n), np.uint8),
-        first_ack=np.full((n, n), NONE, np.int32), first=np.full(n, NONE), last_ack=np.full(n, NONE),
-        owed=np.zeros(n, np.int64), first_bundle=np.full(n, NONE), source=np.zeros(n, np.int32),
-        parents=np.zeros(n, np.int32), sender=np.zeros(ROWS, np.int32), end=np.zeros(ROWS + 1, np.int32),
-        carried=np.zeros(ROWS, np.int32), ack=np.zeros((ROWS, 5), np.int32), bundle=np.zeros((ROWS, 8), np.int64),
-        item=np.zeros((ROWS, 2), np.int32), tested=np.zeros((n, n), np.uint8), awaited=np.zeros(n, np.int64),
-        timer=np.full(n, NONE), limit_ps=np.full(n, NEVER), learned=np.zeros((n, n), np.int32),
-        known=np.zeros(n, np.int64), counts=counts,
+    s = allocate(
+        State, process=n, message=n, packet=ROWS, carry=ROWS, ack=ROWS, bundle=ROWS, item=ROWS, count=COUNTS,
+        ack_field=5, bundle_field=8, item_field=2,
     )  # fmt: skip
+    s.counts[[ACKS, BUNDLES, ITEMS]] = 1  # row 0 of a pool stands for none
+    return s
 
 
 def make_out(rows: int) -> Out:
@@ -123,28 +119,13 @@ def make_out(rows: int) -> Out:
     return Out(*columns)
 
 
-def grown(s: State) -> State:
+def enlarged(s: State) -> State:
     """The state with room for NEED rows more of everything and for another message."""
     count = s.counts
     need = int(count[NEED])
-    packets, items = int(count[PACKETS]) + need, int(count[ITEMS]) + need
-    s = s._replace(
-        sender=_with_room(s.sender, packets), end=_with_room(s.end, packets + 1), item=_with_room(s.item, items),
-        carried=_with_room(s.carried, int(count[CARRIED]) + items), ack=_with_room(s.ack, int(count[ACKS]) + need),
-        bundle=_with_room(s.bundle, int(count[BUNDLES]) + need),
+    items = int(count[ITEMS]) + need
+    s = with_room(
+        s, packet=int(count[PACKETS]) + need, item=items, carry=int(count[CARRIED]) + items,
+        ack=int(count[ACKS]) + need, bundle=int(count[BUNDLES]) + need,
     )  # fmt: skip
-    if count[MESSAGES] == len(s.source):
-        s = s._replace(
-            source=np.concatenate([s.source, np.zeros_like(s.source)]),
-            delivered=np.hstack([s.delivered, np.zeros_like(s.delivered)]),
-            first_ack=np.hstack([s.first_ack, np.full_like(s.first_ack, NONE)]),
-        )
-    return s
-
-
-def _with_room(array: NDArray[Any], rows: int) -> NDArray[Any]:
-    """The array, at least twice as long if it has fewer rows."""
-    if rows <= len(array):
-        return array
-    more = np.zeros((max(rows, 2 * len(array)) - len(array), *array.shape[1:]), array.dtype)
-    return np.concatenate([array, more])
+    return grown(s, message=2 * len(s.source)) if count[MESSAGES] == len(s.source) else s

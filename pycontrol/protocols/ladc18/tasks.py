@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT
 from causeway.pycontrol.protocols.ladc18.bundles import (
     bundle_for,
@@ -35,7 +36,6 @@ from causeway.pycontrol.protocols.ladc18.state import (
     MESSAGES,
     NONE,
     UNFINISHED,
-    compiled,
 )
 
 
