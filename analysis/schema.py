@@ -29,6 +29,7 @@ TABLES: dict[str, pa.Schema] = {
         *_required(started_at=_TEXT),  # ISO-8601, UTC
         *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
+        pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
     "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL)),

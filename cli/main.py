@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from causeway.bridge.errors import RunError, UserError
 
@@ -22,23 +21,34 @@ OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
 
 
 @app.command()
-def doctor() -> None:
-    """Says what is found on this machine, which versions, and what to do about what is missing."""
-    from causeway.cli.doctor import checks
+def doctor(
+    directory: Annotated[
+        Path | None, typer.Argument(help="A result folder to look over; without one, this machine.")
+    ] = None,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
+    ] = False,
+) -> None:
+    """Says what is found on this machine and what to do about what is missing; or what is wrong in a result folder."""
+    from causeway.cli import doctor
 
-    table = Table("", "what", "found", "what to do")
-    for check in checks():
-        mark = "[green]ok[/]" if check.ok else "[yellow]--[/]"
-        table.add_row(mark, check.what, check.found, check.advice)
-    out.print(table)
+    if directory is None:
+        doctor.show_machine(out)
+    else:
+        raise typer.Exit(doctor.look_over(directory, mend, out))
 
 
 @app.command()
-def studies() -> None:
-    """Lists the studies with their parameters and sweeps."""
-    from causeway.cli.show import show_studies
+def studies(
+    study: Annotated[str | None, typer.Argument(help="A study, or a file that defines one: its details.")] = None,
+) -> None:
+    """Lists the studies; or the parameters, sweeps and results of one."""
+    from causeway.cli import show
 
-    show_studies(out)
+    if study is None:
+        show.show_studies(out)
+    else:
+        show.show_study(study, out)
 
 
 @app.command()
@@ -49,7 +59,7 @@ def run(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first repetition; the next ones count up.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the first repetition; the next ones count up.")] = 1,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions of every point.")] = 1,
     out_dir: OutDir = Path("results"),
     record: Annotated[
@@ -61,13 +71,14 @@ def run(
     cap: Annotated[
         int, typer.Option(min=0, help="Close a window at this many events (0: never). Changes no result.")
     ] = 0,
+    all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import run_study
 
     failed = run_study(
-        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, console=err if json_ else out
+        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_
     )
     raise typer.Exit(1 if failed else 0)
 

@@ -12,8 +12,6 @@ from causeway.bridge.engines.replay import ReplayEngine
 from causeway.bridge.errors import UserError
 from causeway.bridge.recording import describe
 from causeway.pycontrol.loop import passive_mask, run_protocol
-from causeway.studies import registry
-from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, make_spec
 
 
@@ -22,12 +20,10 @@ def replay_file(path: Path, console: Console) -> None:
     if not path.is_file():
         raise UserError(f"no recording at {path}; `causeway run STUDY --record` makes one")
     setup = describe(path).setup
-    study = registry.get(setup.study)
-    params = make_params(study, json.loads(setup.parameters_json))
-    protocol = study.protocol(params)
-    job = Job(setup.study, params.model_dump(mode="json"), setup.seed, "replay")
-    spec = replace(make_spec(study, params, job, passive_mask(protocol)), options={"recording": path})
-    outcome = run_protocol(ReplayEngine(), spec, protocol, study.observers(params, spec.network.nodes))
+    job = Job(setup.study, json.loads(setup.parameters_json), setup.seed, "replay")
+    protocol = job.study.protocol(job.params)
+    spec = replace(make_spec(job, passive_mask(protocol)), options={"recording": path})
+    outcome = run_protocol(ReplayEngine(), spec, protocol, job.study.observers(job.params, spec.network.nodes))
     console.print(
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}",

@@ -8,6 +8,7 @@ others, and every station says it aloud in its cell. What collides on the air is
 
 from pydantic import Field
 
+from causeway.analysis.plots import Headline
 from causeway.bridge.network import WIRE, WIRELESS, MobileNetwork
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
@@ -48,6 +49,12 @@ class RumourParams(Params):
 
 class Rumour(Study):
     name, title, Params, engines = "rumour", "a rumour on the air", RumourParams, ("omnet", "ns3")
+
+    headlines = (
+        Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
+        Headline("rumours", "messages", "", "told"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+    )
 
     def network(self, params: RumourParams, seed: int) -> MobileNetwork:
         segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(params.duration_s * S_PS, 0.0))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from causeway.bridge.errors import RunError
@@ -140,6 +141,20 @@ class Node:
         self.host.stop = True
 
 
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A job of a study that comes up again and again (`PerNode.every`). It is the key of its own timer."""
+
+    period_ps: int
+    handler: Callable[[Node], int | None]
+    first_ps: int
+    node: int
+
+
+NEVER_AGAIN = -1
+"""What a repeated job returns when it is over."""
+
+
 class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
@@ -168,6 +183,19 @@ class PerNode(Protocol):
         """Not told to the engine yet."""
         self._topic = 0
         """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
+        self._repeated: list[Repeated] = []
+
+    # ---- called by studies, before the run ------------------------------------------------------------------------
+    def every(
+        self, period_ps: int, handler: Callable[[Node], int | None], *, node: int = 0, first_ps: int | None = None
+    ) -> None:
+        """Calls `handler(node)` every so long in simulated time, first at `first_ps` (default: after one period).
+
+        For what takes no part in the protocol: sampling a run, failing hosts. It comes with a timer of `node`, which
+        should be one that does not fail, so at exact times on every engine. The handler may return after how long it
+        wants to be called next, or NEVER_AGAIN.
+        """
+        self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -231,6 +259,9 @@ class PerNode(Protocol):
             self.nodes.append(node)
         for node in self.nodes:
             node.on_start()
+            for job in self._repeated:
+                if job.node == node.id:
+                    self.set_timer(node.id, job, job.first_ps - context.reaction_ps)
 
     def on_window(self, window: Window) -> Actions:
         rows = zip(
@@ -265,7 +296,10 @@ class PerNode(Protocol):
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
                 del self.timers[due]
-                self.nodes[node].on_timer(due[1])
+                if type(due[1]) is Repeated:
+                    self._repeat(due[1])
+                else:
+                    self.nodes[node].on_timer(due[1])
         elif kind == LOST:
             packet = self._packets.get(ref)
             if packet is not None:
@@ -279,6 +313,12 @@ class PerNode(Protocol):
             self.nodes[node].on_station(arg, *unpack_position(ref))
         elif kind == NODE:
             self._up_or_down(node, bool(arg))
+
+    def _repeat(self, job: Repeated) -> None:
+        said = job.handler(self.nodes[job.node])
+        if said != NEVER_AGAIN:
+            next_ps = job.period_ps if said is None else said
+            self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def _act(self, row: tuple[int, ...]) -> None:
         """Every action passes here."""

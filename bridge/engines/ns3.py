@@ -20,6 +20,8 @@ class Ns3Engine:
     """Runs mobile networks on ns-3."""
 
     name = "ns3"
+    networks = (MobileNetwork,)
+    radios = ("unitdisk", "wifi")
 
     def __init__(self, binary: Path = BINARY) -> None:
         self._binary = binary

@@ -23,7 +23,7 @@ from typing import Any
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import MobileNetwork, Network
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network
 from causeway.bridge.session import PairSession, open_session
 
 TOP = Path(__file__).resolve().parents[2]
@@ -47,6 +47,8 @@ class OmnetEngine:
     """Runs a simulation in OMNeT++ (Cmdenv)."""
 
     name = "omnet"
+    networks = (AbstractNetwork, MobileNetwork)
+    radios = ("unitdisk", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         found = find_omnetpp()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -92,6 +92,7 @@ class Dcs23Study(Study):
     name = "dcs23"
     title = "Dynamic Clock Sets: clocks that grow and shrink with the load"
     paper = "dcs23"
+    published = "published.csv"
     Params = Dcs23Params
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
         "demo": [{"processes": 100}, {"processes": 100, "entries": 260}],
@@ -103,6 +104,12 @@ class Dcs23Study(Study):
             for every in (20.0, 0.0)
         ],
     }
+    headlines: ClassVar[Sequence[Headline]] = (
+        Headline("entries", "entries_mean", "", "of the clock, mean over processes and time"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
+        Headline("error", "violations/deliveries", "", "violations per delivery"),
+    )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Entries of the clock under the bell load", "dcs23", "entries", kind="time",
              where={"load": "bell", "entries": 0, "processes": 1000}, paper="dcs23, Fig. 7", y_label="entries"),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -70,6 +70,7 @@ class HashStudy(Study):
     name = "hash"
     title = "Error detectors on probabilistic clocks"
     paper = "hash"
+    published = "published.csv"
     Params = HashParams
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
         "demo": [
@@ -89,6 +90,12 @@ class HashStudy(Study):
         "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
         "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
     }
+    headlines: ClassVar[Sequence[Headline]] = (
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
+        Headline("undetected", "messages_violated_undetected", "messages", "of those, with an error nobody was told of"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+        Headline("requests", "requests/(messages*processes)", "", "asked of other processes, a message and process"),
+    )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",
              where={"processes": 200, "rate": 100, "messages": 100_000}, paper="hash, Table 1",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
@@ -61,8 +61,8 @@ class Icpp18Study(Study):
     name = "icpp18"
     title = "Causal broadcast over VCube trees with aggregation"
     paper = "icpp18"
+    published = "published.csv"
     Params = Icpp18Params
-    engines = ("inline", "omnet")
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": _both([16, 64, 256]),
         "table1": _both(SIZES),
@@ -76,6 +76,12 @@ class Icpp18Study(Study):
         "fig10": [{"nodes": 1024, "message_size": b} for b in (50, 5)],
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
+    headlines = (
+        Headline("packets", "packets", "", "sent in all"),
+        Headline("several", "aggregated_share", "%", "packets with several messages"),
+        Headline("reception", "reception_latency", "units", "from a broadcast to its arrival, mean"),
+        Headline("delivery", "delivery_latency", "units", "from a broadcast to its delivery, mean"),
+    )
     plots = (
         Plot("Packets", "icpp18", "packets", "nodes", "aggregation", MANY_TREES, "icpp18, Table 1",
              log_x=True, log_y=True),

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
 from causeway.bridge.workload import Faults, Script, Workload
@@ -73,8 +73,8 @@ class Ladc18Study(Study):
     name = "ladc18"
     title = "Best-effort broadcast over VCube trees with bundled messages"
     paper = "ladc18"
+    published = "published.csv"
     Params = Ladc18Params
-    engines = ("inline", "omnet")
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": [{"processes": n, **SCENARIOS[s]} for n in (8, 16, 64) for s in ("NO-AGGR", "SMALL2")],
         "table2": [{**p, "trees": t} for t in (1, 2, 4, 8, 16) for p in _grid([16])],
@@ -85,6 +85,10 @@ class Ladc18Study(Study):
         "fig4": [{"processes": 1024, **SCENARIOS[s]} for s in ("SMALL2", "BIG2")],
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
     }
+    headlines = (
+        Headline("latency", "latency", "units", "until the last packet has arrived"),
+        Headline("packets", "packets", "", "sent in all"),
+    )
     plots = (
         Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},
              "ladc18, Table 3", y_label="units", log_x=True, log_y=True),
