@@ -17,7 +17,7 @@ from causeway.cli import outcome
 from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
-from causeway.studies.parameters import make_params, parse_settings
+from causeway.studies.parameters import parse_settings
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import Study
 
@@ -31,8 +31,9 @@ def run_study(
     points = points_of(study, sweep, parse_settings(settings))
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
-    network = study.network(make_params(study, points[0]), seed)
-    jobs = campaign.plan(name, choose_engine(study, engine, network), points, seed, reps, cap)
+    jobs = campaign.plan(name, engine or "", points, seed, reps, cap)
+    chosen = choose_engine(study, engine, study.network(jobs[0].params, seed))
+    jobs = [job.but(engine=chosen) for job in jobs]
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,7 +49,8 @@ class Job:
 
     def but(self, seed: int | None = None, engine: str | None = None, record_to: str | None = None) -> Job:
         """The same point with another seed or engine, or recorded: nothing is resolved again."""
-        other = copy.copy(self)
+        other = object.__new__(Job)
+        other.__dict__.update(self.__dict__)
         other.seed = self.seed if seed is None else check_seed(seed)
         other.engine = self.engine if engine is None else engine
         other.record_to = self.record_to if record_to is None else record_to

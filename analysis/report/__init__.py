@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -50,7 +51,7 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
     sections = [("run", "What was run", page.what_was_run(runs, parameters))]
     pages, refused = animation.write_all(source.folder, described, out)
     if pages or refused:
-        links = "".join(f'<li><a href="{escape(name)}">{escape(title)}</a></li>' for title, name in pages)
+        links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
         left = "".join(f"<li>{escape(why)}</li>" for why in refused)
         sections.append(("moving", "Moving pictures", f"<ul>{links}{left}</ul>"))
     if len(compared):
