@@ -319,7 +319,12 @@ def sweep(out_dir: Path) -> list[Path]:
 def leftovers(out_dir: Path) -> list[Path]:
     """Half-written files and locks whose owner is dead."""
     out_dir = Path(out_dir)
-    places = [out_dir / ".locks", out_dir / "studies", out_dir / "report", *(table_dir(out_dir, t) for t in schema.TABLES)]
+    places = [
+        out_dir / ".locks",
+        out_dir / "studies",
+        out_dir / "report",
+        *(table_dir(out_dir, t) for t in schema.TABLES),
+    ]
     found = []
     for place in places:
         if place.is_dir():

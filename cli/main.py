@@ -59,7 +59,9 @@ def run(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the first repetition; the next ones count up.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="Seed of the first repetition; the next ones count up.")
+    ] = 1,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions of every point.")] = 1,
     out_dir: OutDir = Path("results"),
     record: Annotated[

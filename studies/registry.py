@@ -41,7 +41,9 @@ def _from_file(path: Path) -> type[Study]:
     try:
         status = os.stat(path)
     except OSError:
-        raise UserError(f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one") from None
+        raise UserError(
+            f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one"
+        ) from None
     return _executed(path.resolve(), status.st_mtime_ns, status.st_size)
 
 

@@ -244,9 +244,13 @@ def _diamond(point: Point, axes: Axes, slots: list[int], count: int) -> str:
     if math.isnan(point.y):
         bottom = HEIGHT - BOTTOM if math.isnan(point.low) else axes.y(point.low)
         top = TOP if math.isnan(point.high) else axes.y(point.high)
-        ends = [f"M{x - 5:.2f} {end}h10" for end, is_open in ((bottom, point.low), (top, point.high)) if is_open == is_open]
+        ends = [
+            f"M{x - 5:.2f} {end}h10" for end, is_open in ((bottom, point.low), (top, point.high)) if is_open == is_open
+        ]
         told = f"<title>published: {escape(short(point.x))}: {short(point.low)} to {short(point.high)}</title>"
-        return f'<path class="published" stroke-dasharray="3 3" d="M{x:.2f} {bottom}V{top}{"".join(ends)}">{told}</path>'
+        return (
+            f'<path class="published" stroke-dasharray="3 3" d="M{x:.2f} {bottom}V{top}{"".join(ends)}">{told}</path>'
+        )
     y = axes.y(point.y)
     told = f"<title>published: {escape(short(point.x))}: {short(point.y)}</title>"
     return f'<path class="published" d="M{x:.2f} {y - 6:.2f}l6 6l-6 6l-6 -6Z">{told}</path>'

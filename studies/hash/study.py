@@ -92,7 +92,9 @@ class HashStudy(Study):
     }
     headlines: ClassVar[Sequence[Headline]] = (
         Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
-        Headline("undetected", "messages_violated_undetected", "messages", "of those, with an error nobody was told of"),
+        Headline(
+            "undetected", "messages_violated_undetected", "messages", "of those, with an error nobody was told of"
+        ),
         Headline("violations", "violations", "deliveries", "out of causal order"),
         Headline("requests", "requests/(messages*processes)", "", "asked of other processes, a message and process"),
     )

@@ -88,7 +88,9 @@ def test_the_list_of_studies_is_one_line_each_and_one_study_tells_its_details():
     lines = CliRunner().invoke(app, ["studies"]).output.splitlines()
     assert [line.split()[0] for line in lines[:5]] == list(registry.STUDIES)
     told = CliRunner().invoke(app, ["studies", "icpp18"]).output
-    assert "from a broadcast to its delivery, mean" in told and "table1 (16)" in told and "engines: inline, omnet" in told
+    assert (
+        "from a broadcast to its delivery, mean" in told and "table1 (16)" in told and "engines: inline, omnet" in told
+    )
     assert CliRunner().invoke(app, ["studies", "icpp81"]).exit_code != 0
 
 
@@ -104,5 +106,7 @@ def test_every_study_names_its_headlines_in_one_line_each(study: str):
 def test_a_headline_may_use_parameters():
     study = registry.get("hash")
     parameters = make_params(study, {"processes": 10}).model_dump()
-    found = outcome.quantity("requests/(messages*processes)", {"scalars": {"requests": 6.0, "messages": 2.0}, "parameters": parameters})
+    found = outcome.quantity(
+        "requests/(messages*processes)", {"scalars": {"requests": 6.0, "messages": 2.0}, "parameters": parameters}
+    )
     assert found == 0.3

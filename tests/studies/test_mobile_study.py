@@ -136,5 +136,7 @@ def test_a_run_goes_on_while_anything_may_still_arrive(busy: object) -> None:
     assert all(rest.run(node) != NEVER_AGAIN for _ in range(10)), "busy: it looks again"
     assert not ends
     host.nodes = QUIET
-    assert [rest.run(node) == NEVER_AGAIN for _ in range(3)] == [False, False, True], "three quiet looks in a row end it"
+    assert [rest.run(node) == NEVER_AGAIN for _ in range(3)] == [False, False, True], (
+        "three quiet looks in a row end it"
+    )
     assert ends == [True]
