@@ -85,6 +85,8 @@ def _run_one(
             result = run_job(job, **kwargs)
         except (RunError, UserError) as error:
             tally.failed[job.run_id] = str(error)
+        except MemoryError:
+            tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
         else:
             land(out, result)
             tally.done += 1

@@ -21,6 +21,18 @@ LARGEST_SEED = 2**63 - 1
 """Result tables hold 64-bit integers."""
 
 
+SLOWEST_PER_S = 1e-5
+"""Broadcasts a second: at fewer, the time to the next one need not fit 64 bits."""
+MOST_ENTRIES = 200_000_000
+"""Numbers that a study may keep in one array: below a gigabyte."""
+
+
+def must_fit(what: str, entries: int) -> None:
+    """For a validator of parameters: refuses combinations that no machine has the memory for."""
+    if entries > MOST_ENTRIES:
+        raise ValueError(f"{what} would take {entries:,} numbers; choose smaller parameters ({MOST_ENTRIES:,} fit)")
+
+
 def check_seed(seed: int) -> int:
     """The seed, if the tables can hold it."""
     if not 0 <= seed <= LARGEST_SEED:
@@ -37,8 +49,13 @@ def check_spec(spec: RunSpec) -> None:
     _within(spec, "number of messages", workload.messages, 0, 2**31 - 1)
     _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)
     for segment in workload.segments:
-        _within(spec, "broadcasts a second", segment.rate_per_s, 0, FASTEST_PER_S)
+        if segment.rate_per_s:
+            _within(spec, "broadcasts a second", segment.rate_per_s, SLOWEST_PER_S, FASTEST_PER_S)
         _within(spec, "start of a segment of the load (ps)", segment.start_ps, 0, LONGEST_PS)
+    if workload.script is None and workload.messages and workload.segments:
+        last = workload.segments[-1]
+        end_ps = last.start_ps + (2e12 * workload.messages / last.rate_per_s if last.rate_per_s else 0)
+        _within(spec, "time until so many messages are sent (ps)", end_ps, 0, LONGEST_PS)
     if workload.script is not None and len(workload.script.time_ps):
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LONGEST_PS)
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LONGEST_PS)

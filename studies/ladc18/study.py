@@ -8,10 +8,10 @@ time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, constant_delay
@@ -46,17 +46,32 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 class Ladc18Params(Params):
     """One column of Table 1, a size, and who fails."""
 
-    processes: int = Field(64, description="power of two")
-    max_delay: float = Field(2.0, ge=0, description="how long a bundle may wait, in units")
-    max_payload: int = Field(1460, ge=1, description="bytes of a full bundle")
-    tree_size: int = Field(24, ge=1, description="bytes of a TREE message")
-    ack_size: int = Field(20, ge=1, description="bytes of an ACK message")
-    trees: int = Field(0, ge=0, description="so many processes broadcast, processes/trees messages each; 0: all")
-    crashes: int = Field(0, ge=0, description="1: process 1 at time 0; more: that many, anyone, at random times")
+    processes: int = Field(64, ge=2, le=4096, description="power of two")
+    max_delay: float = Field(2.0, ge=0, le=1e6, description="how long a bundle may wait, in units")
+    max_payload: int = Field(1460, ge=1, le=10_000_000, description="bytes of a full bundle")
+    tree_size: int = Field(24, ge=1, le=1_000_000, description="bytes of a TREE message")
+    ack_size: int = Field(20, ge=1, le=1_000_000, description="bytes of an ACK message")
+    trees: int = Field(0, ge=0, le=4096, description="so many processes broadcast, processes/trees messages each; 0: all")
+    crashes: int = Field(0, ge=0, le=4095, description="1: process 1 at time 0; more: that many, anyone, at random times")
     crash_within: float = Field(
-        0.0, ge=0, description="random crashes come within so many units; 0: processes/10, but at most 5"
+        0.0, ge=0, le=1e6, description="random crashes come within so many units; 0: processes/10, but at most 5"
     )
-    test_interval: float = Field(30.0, gt=0, description="rest of the failure detector between rounds, in units")
+    test_interval: float = Field(
+        30.0, ge=0.1, le=1e6, description="rest of the failure detector between rounds, in units"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.processes & (self.processes - 1):
+            raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.processes}: choose a power of two")
+        if self.crashes >= self.processes:
+            raise ValueError(f"{self.crashes} crashes leave none of {self.processes} processes")
+        if self.max_delay < REACTION_PS / UNIT_PS and self.max_payload > min(self.tree_size, self.ack_size):
+            raise ValueError(
+                f"max_delay={self.max_delay:g} is shorter than the reaction of a process, {REACTION_PS / UNIT_PS:g}; "
+                "without delay choose a max_payload that one message fills"
+            )
+        return self
 
 
 def _grid(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
