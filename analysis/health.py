@@ -1,7 +1,7 @@
 """What can be wrong in a result folder, and how to mend it: `causeway doctor DIR`.
 
-Nothing here guesses: what is damaged or half done is removed, and the command that made it makes it again. What somebody
-is writing at this moment is left alone.
+Nothing here guesses: what is damaged or half done is removed, and the command that made it makes it again. What
+somebody is writing at this moment is left alone.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ def _sizes(folder: Path, table: str) -> dict[str, int]:
 
 
 def incomplete_runs(out_dir: Path) -> set[str]:
-    """The ids of runs that left files behind but are not finished: stopped half-way, damaged, or still being written."""
+    """The ids of runs that left files behind but are not finished: stopped half-way, damaged, or being written."""
     return {unquote(key) for key in unfinished(out_dir)}
 
 

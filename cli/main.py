@@ -59,9 +59,7 @@ def run(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the first repetition; the next ones count up.")
-    ] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the first repetition; the next ones count up.")] = 1,
     reps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Repetitions of every point.")] = 1,
     out_dir: OutDir = Path("results"),
     record: Annotated[
@@ -71,7 +69,8 @@ def run(
         str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
     ] = None,
     cap: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result.")
+        int,
+        typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
     ] = 0,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,

@@ -30,7 +30,7 @@ def load_published(folder: Path) -> pd.DataFrame:
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Published numbers (see `published.read`) as a frame: NaN where a number is not given."""
     frame = pd.DataFrame([[row[name] for name in _GIVEN] for row in rows], columns=list(_GIVEN), dtype=object)
-    return frame.astype({name: float for name in ("published", "low", "high")})
+    return frame.astype(dict.fromkeys(("published", "low", "high"), float))
 
 
 def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:

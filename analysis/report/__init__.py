@@ -122,8 +122,8 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 def _undescribed(studies: Sequence[str]) -> str:
     return (
-        f"<p>This folder does not say what to draw for: {page.escape(', '.join(studies))}. Results that were converted "
-        "are like that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
+        f"<p>This folder does not say what to draw for: {page.escape(', '.join(studies))}. Converted results are like "
+        "that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
     )
 
 

@@ -17,7 +17,7 @@ BINS = 60
 
 @dataclass(frozen=True)
 class Point:
-    """One mark: a mean with its interval (NaN where there is none). Published bounds have no mean, and one or both ends."""
+    """One mark: a mean with its interval (NaN where there is none). Published bounds have one or both ends, no mean."""
 
     x: X
     y: float

@@ -39,7 +39,9 @@ class Dcs23Params(Params):
 
     processes: int = Field(1000, ge=2, le=20_000, description="N")
     entries: int = Field(0, ge=0, le=100_000, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
-    components: int = Field(0, ge=0, le=10_000, description="a fixed number of components; 0: as many as the policy wants")
+    components: int = Field(
+        0, ge=0, le=10_000, description="a fixed number of components; 0: as many as the policy wants"
+    )
     component_size: int = Field(50, ge=2, le=100_000, description="M: entries of a component")
     increments: int = Field(2, ge=1, le=100_000, description="|f|: entries a process increments in a component")
     assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
@@ -47,15 +49,17 @@ class Dcs23Params(Params):
     rate: float = Field(200.0, ge=1e-3, le=1e6, description="messages per second of the whole system, at the peak")
     low_rate: float = Field(10.0, ge=1e-3, le=1e6, description="the lowest load of the bell and random patterns")
     pattern: int = Field(1, ge=0, le=2**31 - 1, description="which random pattern")
-    messages: int = Field(
-        0, ge=0, le=10_000_000, description="the run ends after so many; 0: after duration_s"
-    )
+    messages: int = Field(0, ge=0, le=10_000_000, description="the run ends after so many; 0: after duration_s")
     duration_s: float = Field(60.0, ge=1, le=86_400, description="how long messages are broadcast")
     target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery the clock is sized for")
     policy: Literal["measured", "formula"] = "measured"
-    margin: float = Field(0.2, ge=0, le=100, description="give a component up if it takes this share more load to need it")
+    margin: float = Field(
+        0.2, ge=0, le=100, description="give a component up if it takes this share more load to need it"
+    )
     memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="over what time a process averages the load")
-    tick_ms: int = Field(150, ge=1, le=1_000_000, description="how often a process reads the mail of rounds and looks at its load")
+    tick_ms: int = Field(
+        150, ge=1, le=1_000_000, description="how often a process reads the mail of rounds and looks at its load"
+    )
     balance_every_s: float = Field(
         20.0, ge=0, le=86_400, description="fixed components: how often loads are balanced; 0: never"
     )

@@ -41,7 +41,9 @@ class HashParams(Params):
     clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
     clock_size: int = Field(50, ge=1, le=100_000, description="M: entries of the probabilistic clock")
     entries: int = Field(2, ge=1, description="k: distinct entries that a process increments")
-    messages: int = Field(100_000, ge=1, le=10_000_000, description="the run ends when so many have been broadcast and delivered")
+    messages: int = Field(
+        100_000, ge=1, le=10_000_000, description="the run ends when so many have been broadcast and delivered"
+    )
     detector: Literal["none", "mostefaoui", "hash"] = "none"
     hash_limit: int = Field(1000, ge=1, le=1_000_000, description="l: hashes that one test may compute")
     hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")

@@ -51,8 +51,12 @@ class Ladc18Params(Params):
     max_payload: int = Field(1460, ge=1, le=10_000_000, description="bytes of a full bundle")
     tree_size: int = Field(24, ge=1, le=1_000_000, description="bytes of a TREE message")
     ack_size: int = Field(20, ge=1, le=1_000_000, description="bytes of an ACK message")
-    trees: int = Field(0, ge=0, le=4096, description="so many processes broadcast, processes/trees messages each; 0: all")
-    crashes: int = Field(0, ge=0, le=4095, description="1: process 1 at time 0; more: that many, anyone, at random times")
+    trees: int = Field(
+        0, ge=0, le=4096, description="so many processes broadcast, processes/trees messages each; 0: all"
+    )
+    crashes: int = Field(
+        0, ge=0, le=4095, description="1: process 1 at time 0; more: that many, anyone, at random times"
+    )
     crash_within: float = Field(
         0.0, ge=0, le=1e6, description="random crashes come within so many units; 0: processes/10, but at most 5"
     )

@@ -53,14 +53,20 @@ class Mobile20Params(Params):
 
     experiment: Experiment = "static"
     hosts: int = Field(70, ge=1, le=10_000)
-    rate: float = Field(0.0, ge=0, le=1e5, description="broadcasts a second of all hosts together; default: the paper's")
+    rate: float = Field(
+        0.0, ge=0, le=1e5, description="broadcasts a second of all hosts together; default: the paper's"
+    )
     duration_s: int = Field(60, ge=1, le=86_400, description="measured time")
     radio: Radio = "unitdisk"
     radio_bps: int = Field(0, ge=0, le=10**10, description="0: the engine's own, calibrated to the paper's loss rates")
-    warmup_s: int = Field(0, ge=0, le=86_400, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
+    warmup_s: int = Field(
+        0, ge=0, le=86_400, description="time to join before the first broadcast; 0: 5, for static_tcp 60"
+    )
     drain_s: int = Field(0, ge=0, le=86_400, description="the longest silence at the end; 0: 600")
     spacing_m: float = Field(180.0, ge=1, le=10_000, description="between neighbouring stations; cells have 120 m")
-    outstanding: int = Field(150, ge=1, le=1_000_000, description="a station sends so many unacknowledged messages at once")
+    outstanding: int = Field(
+        150, ge=1, le=1_000_000, description="a station sends so many unacknowledged messages at once"
+    )
     reaction_us: int = Field(1000, ge=1, le=100_000, description="how long a node takes to react")
     trace: bool = Field(False, description="record where hosts are, for the animation")
 

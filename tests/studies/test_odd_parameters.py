@@ -27,13 +27,15 @@ LONGEST_S = 120
 
 WORKER = """
 import json, sys, traceback
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import RunError, UserError
 from causeway.studies.runner import Job, run_job
 for line in sys.stdin:
     try:
         run_job(Job(*json.loads(line)))
         said = "ended"
     except UserError as error:
+        said = "refused: " + str(error)
+    except RunError as error:  # an engine of its own says what it cannot do
         said = "refused: " + str(error)
     except BaseException:
         said = traceback.format_exc()
@@ -117,12 +119,26 @@ def odd(study: str) -> st.SearchStrategy[dict[str, Any]]:
             plain = REAL
         else:
             plain = [True, False, *getattr(kind, "__args__", ())]
+        within = bounds(fields[name])
         if name in SMALL[study]:  # only what must be refused: everything else would be long, not wrong
             plain = [v for v in plain if not isinstance(v, int | float) or v <= 0 or v >= 10**9]
-        return st.one_of(st.sampled_from(plain), st.sampled_from(WORDS)) if plain else st.sampled_from(WORDS)
+            within = SMALL[study][name]
+        usual = st.sampled_from(within or plain)
+        return st.one_of(usual, usual, usual, st.sampled_from(plain), st.sampled_from(WORDS))
 
     changed = names.flatmap(lambda chosen: st.fixed_dictionaries({name: value(name) for name in chosen}))
     return st.tuples(small, changed).map(lambda pair: {**pair[0], **pair[1]})
+
+
+def bounds(field: Any) -> list[Any]:
+    """The bounds of a number, and some values between them."""
+    low = [getattr(m, what) for m in field.metadata for what in ("ge", "gt") if hasattr(m, what)]
+    high = [getattr(m, what) for m in field.metadata for what in ("le", "lt") if hasattr(m, what)]
+    if field.annotation not in (int, float) or not low or not high:
+        return []
+    between = [field.default * factor for factor in (0.1, 0.5, 1, 2, 10)]
+    inside = [value for value in (*between, *WHOLE, *REAL) if low[0] <= value <= high[0]]
+    return [field.annotation(value) for value in (*low, *high, *inside)]
 
 
 def check(said: str) -> None:
