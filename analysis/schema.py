@@ -83,7 +83,9 @@ def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], ro
     if given is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
-        return array([fill.get(field.name)] * rows, field.type)
+        if field.name not in fill:
+            return pa.nulls(rows, field.type)
+        return array([fill[field.name]] * rows, field.type)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         column = given.cast(field.type) if given.type != field.type else given
     else:

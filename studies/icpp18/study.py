@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from causeway.analysis.plots import Headline, Plot
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
 from causeway.bridge.workload import Script, Workload
@@ -129,8 +128,6 @@ class Icpp18Study(Study):
         single = params.trees == "single"
         if not params.compare:
             return CausalAggregation(params.messages, params.aggregation, single, wire)
-        if not params.aggregation:
-            raise UserError("compare=true compares aggregation with none: leave aggregation=true")
         return Compared(params.messages, single, wire, lambda seed: self._without_aggregation(params, seed))
 
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:
