@@ -15,6 +15,7 @@ from rich.table import Column, Table
 
 from causeway.analysis.plots import Headline
 from causeway.analysis.reduce import expression
+from causeway.bridge.errors import UserError
 from causeway.studies.runner import Job
 
 _GAP = 2
@@ -117,7 +118,7 @@ def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
 
     try:
         found = expression.evaluate(formula, value_of, lambda a, b: a / b if b else math.nan)
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, UserError):
         return None
     return float(found) if math.isfinite(found) else None
 
