@@ -13,6 +13,12 @@ from scipy import stats
 
 from causeway.analysis import store
 
+ENGINES = {
+    "INET, unit disk": ("omnet", "unitdisk"),
+    "ns-3, unit disk": ("ns3", "unitdisk"),
+    "INET, 802.11": ("omnet", "wifi"),
+    "ns-3, 802.11": ("ns3", "wifi"),
+}
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
 ROWS: dict[str, list[tuple[str, str, str]]] = {
@@ -106,11 +112,10 @@ def _short(value: float) -> str:
 
 def main() -> None:
     runs = load([Path(folder) for folder in sys.argv[1:] or ["results"]])
-    columns = sorted(set(zip(runs["radio"], runs["engine"], strict=True)))
-    print("| experiment | quantity | paper |" + "".join(f" {engine}, {radio} |" for radio, engine in columns))
-    print("|---|---|---|" + "---|" * len(columns))
+    print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in ENGINES))
+    print("|---|---|---|" + "---|" * len(ENGINES))
     for experiment, rows in ROWS.items():
-        found = [of(runs, experiment, engine, radio) for radio, engine in columns]
+        found = [of(runs, experiment, *which) for which in ENGINES.values()]
         for quantity, scalar, paper in rows:
             cells = [cell(table[scalar]) if scalar in table else "" for table in found]
             print(f"| `{experiment}` | {quantity} | {paper} | {' | '.join(cells)} |")
