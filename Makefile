@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto demo test test-all lint bench omnet ns3 clean
+.PHONY: help setup tools proto edges ns3 omnet wheel demo test lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,12 +12,13 @@ help:
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
 	@echo "make lint    ruff and mypy"
+	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
-	@echo "make omnet   build the OMNeT++ edge (and the INET edge where INET is found)"
-	@echo "make ns3     build the ns-3 edge"
+	@echo "make edges   compile the C++ edges of the simulators that are here (make ns3, make omnet: one of them)"
+	@echo "make wheel   dist/causeway-*.whl, which pip installs anywhere"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
-setup: $(VENV)/.ready proto edges
+setup: edges
 
 $(VENV)/.ready: requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "causeway: $(PYTHON) is not on PATH; install Python 3.11 or say make PYTHON=..." >&2; exit 1; }
@@ -42,18 +43,17 @@ tools:
 	    apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(APT) >/dev/null; \
 	  else echo "causeway: the C++ edges need: apt install $(APT)" >&2; exit 1; fi; }
 
-# The OMNeT++ edge is part of the set-up only where OMNeT++ is found.
-edges: ns3
-	@if $(BIN)/python -m causeway.bridge.engines.omnet_find --quiet; then $(MAKE) --no-print-directory omnet; \
-	else $(BIN)/python -m causeway.bridge.engines.omnet_find || true; fi
+# The edges of the simulators that are here, into the user's cache folder.
+edges: $(VENV)/.ready proto tools
+	@$(BIN)/causeway build
 
-ns3: $(VENV)/.ready tools
-	$(MAKE) --no-print-directory -j2 -C ns3 PYTHON=$(abspath $(BIN)/python)
+ns3 omnet: $(VENV)/.ready proto tools
+	@$(BIN)/causeway build $@
 
-omnet: proto
-	@$(BIN)/python -m causeway.bridge.engines.omnet_find
-	@$(MAKE) --no-print-directory tools
-	$(MAKE) --no-print-directory -j2 -C omnet PYTHON=$(abspath $(BIN)/python)
+# What `pip install` takes: dist/causeway-*.whl
+wheel: $(VENV)/.ready proto
+	rm -rf dist build/lib build/bdist.*
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
 demo: setup
@@ -67,8 +67,13 @@ lint: $(VENV)/.ready proto
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Campaigns killed, doubled and starved at so many random instants; `make test` has a short stretch of it.
+ROUNDS ?= 1000
+chaos: setup
+	$(BIN)/python -m tests.chaos.chaos --rounds $(ROUNDS)
+
 bench: setup
 	$(BIN)/python -m bench.run
 
 clean:
-	rm -rf build results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist results .pytest_cache .mypy_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Runs the benches (all, or those named) and keeps their figures in build/bench.json."""
+"""Runs the benches (all, or those named), says what got worse since the last time, and keeps the figures."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import platform
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from bench import history
 from causeway.bridge.errors import RunError, UserError, unknown
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "build" / "bench.json"
+HISTORY = HERE.parent / "build" / "bench-history.jsonl"
 
 
 def names() -> list[str]:
@@ -30,22 +33,38 @@ def main() -> None:
         if name not in names():
             sys.exit(f"causeway: {unknown('bench', name, names())}")
     console = Console()
-    figures = json.loads(OUT.read_text()) if OUT.exists() else {}
+    changes = [change for name in wanted for change in _one(name, console)]
+    console.print(f"figures in {OUT.relative_to(HERE.parent)}, their history in {HISTORY.relative_to(HERE.parent)}")
+    for change in changes:
+        if change.worse:
+            console.print(str(change), style="red", markup=False, highlight=False)
+
+
+def _one(name: str, console: Console) -> list[history.Change]:
+    """Runs one bench, prints and keeps its figures; how they compare with the last time."""
+    console.rule(name)
+    began = time.monotonic()
+    module: Any = importlib.import_module(f"bench.bench_{name}")
+    try:
+        figures = module.run()
+    except (UserError, RunError) as error:
+        figures = {"not run": str(error)}
+    figures |= {"took_s": round(time.monotonic() - began, 1), "machine": platform.machine()}
+    console.print(_table(figures))
+    kept = json.loads(OUT.read_text()) if OUT.exists() else {}
     OUT.parent.mkdir(exist_ok=True)
-    for name in wanted:
-        began = time.monotonic()
-        console.rule(name)
-        try:
-            figures[name] = importlib.import_module(f"bench.bench_{name}").run()
-        except (UserError, RunError) as error:
-            figures[name] = {"not run": str(error)}
-        figures[name] |= {"took_s": round(time.monotonic() - began, 1), "machine": platform.machine()}
-        console.print(_table(figures[name]))
-        OUT.write_text(json.dumps(figures, indent=2, default=str) + "\n")
-    console.print(f"figures in {OUT.relative_to(HERE.parent)}")
+    OUT.write_text(json.dumps({**kept, name: figures}, indent=2, default=str) + "\n")
+    machine = platform.node()
+    before = history.earlier(HISTORY, name, machine)
+    changes = history.compare(figures, before, getattr(module, "COMPARED", {}))
+    if "not run" not in figures:
+        history.remember(HISTORY, name, machine, figures)
+    for change in changes:
+        console.print(str(change), markup=False, highlight=False)
+    return changes
 
 
-def _table(figures: dict) -> Table:
+def _table(figures: dict[str, Any]) -> Table:
     table = Table("figure", "value")
     for name, value in figures.items():
         table.add_row(name, f"{value:,.4g}" if isinstance(value, float) else str(value))

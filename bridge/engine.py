@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from causeway.bridge.edges import Edge
 from causeway.bridge.events import Actions, Window
 from causeway.bridge.network import Network
 
@@ -88,4 +89,8 @@ class Engine(Protocol):
 
     def missing(self, network: Network | None = None) -> str | None:
         """Why the engine cannot run (this network) here and what to do about it, in one line; None if it can."""
+        ...
+
+    def edges(self) -> list[Edge]:
+        """The edges that it needs. `open` compiles what is not compiled yet; `bridge.edges.build` does it before."""
         ...

@@ -1,48 +1,85 @@
-"""Where numba keeps what it has compiled: a place for every state of all kernels together.
+"""Where numba keeps what it has compiled, and when that is too old.
 
-numba itself looks only at the file of the function that it loads. A function that calls one of another file would go on
-using the old one after a change there, and compute what nobody wrote.
+The place is the user's cache folder. numba itself looks only at the file of the function that it loads: after a change
+in another file's function, which it has compiled in, it would go on with the old one. `KernelLocator` looks at every
+file that the function's module imports, and at what those import. So a change compiles what it touches and no more.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ast
 import os
 import shutil
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parent.parent
-FOLDERS = ("bridge", "pycontrol", "analysis/convert", "studies")
-VARIABLE = "NUMBA_CACHE_DIR"
-KEPT_S = 7 * 24 * 3600
+from causeway.bridge.places import SOURCES, cache_dir, digest_of
+
+DIRECTORY, LOCATORS = "NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"
+"""The environment variables by which numba is told. Those of the user's own stand."""
+OURS = "causeway.bridge.kernel_locator.KernelLocator"
+THEIRS = ("UserProvidedCacheLocator", "InTreeCacheLocator", "UserWideCacheLocator")
+"""numba's own, for functions of other packages."""
+KEPT_S = 30 * 24 * 3600
 
 
-def use_kernel_cache(top: Path = TOP) -> None:
-    """Tells numba, whether it is imported already or will be. A place of the user's own (the variable) stands."""
-    if VARIABLE in os.environ:
+def use_kernel_cache() -> None:
+    """Tells numba, whether it is imported already or will be."""
+    if DIRECTORY in os.environ or LOCATORS in os.environ:
         return
-    place = top / "build" / "numba" / state_of_kernels(top)
-    with suppress(OSError):  # a checkout that cannot be written to: numba finds a place of its own
-        place.mkdir(parents=True, exist_ok=True)
-        os.utime(place)
-        _forget_old(place.parent)
-        os.environ[VARIABLE] = str(place)
-        if "numba" in sys.modules:
-            sys.modules["numba"].config.CACHE_DIR = str(place)
+    with suppress(OSError):  # no folder to write to: numba finds a place of its own
+        kernels_dir().mkdir(parents=True, exist_ok=True)
+        _forget_old(kernels_dir())
+    os.environ[LOCATORS] = ",".join((OURS, *THEIRS))
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_LOCATOR_CLASSES = os.environ[LOCATORS]
 
 
-def state_of_kernels(top: Path) -> str:
-    """A digest of every file that has to do with numba."""
-    digest = hashlib.blake2b(digest_size=8)
-    for folder in FOLDERS:
-        for path in sorted((top / folder).rglob("*.py")):
-            text = path.read_bytes()
-            if b"numba" in text or b"compiled" in text:
-                digest.update(str(path.relative_to(top)).encode() + b"\0" + text + b"\0")
-    return digest.hexdigest()
+def kernels_dir() -> Path:
+    """The folder of all compiled kernels."""
+    return cache_dir() / "kernels"
+
+
+@cache
+def state_of(path: Path) -> str:
+    """A digest of this file, of all that it imports from Causeway or from beside it, and of the contract."""
+    files = _reached_from(path)
+    common = Path(os.path.commonpath([*files, SOURCES]))
+    return digest_of(files | {SOURCES / "proto" / "causeway.proto"}, common)
+
+
+def _reached_from(path: Path) -> set[Path]:
+    """The file, what it imports, what that imports, and so on: files with code of ours."""
+    reached: set[Path] = set()
+    left = [path.resolve()]
+    while left:
+        file = left.pop()
+        if file not in reached:
+            reached.add(file)
+            left += imported_by(file)
+    return reached
+
+
+def imported_by(file: Path) -> list[Path]:
+    """The files of Causeway, or of the same folder, that this one imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    found = [_file_of(name, file.parent) for name in sorted(names)]
+    return [path for path in found if path is not None]
+
+
+def _file_of(name: str, beside: Path) -> Path | None:
+    package, _, rest = name.partition(".")
+    place = SOURCES / rest.replace(".", "/") if package == "causeway" else beside / name
+    candidates = (place.with_suffix(".py"), place / "__init__.py")
+    return next((path.resolve() for path in candidates if path.is_file()), None)
 
 
 def _forget_old(places: Path) -> None:

@@ -81,12 +81,13 @@ class PairSession:
         if hello.contract != CONTRACT:
             self._refuse(
                 f"the simulator ({self.engine}) speaks contract {hello.contract}, this controller speaks {CONTRACT}; "
-                f"rebuild it (make {self.engine})"
+                f"rebuild it (causeway build {self.engine})"
             )
         if hello.schema_sha256 != schema_sha256():
             self._refuse(
                 f"the simulator ({self.engine}) was built from another proto/causeway.proto (schema "
-                f"{hello.schema_sha256[:12] or 'none'}, here {schema_sha256()[:12]}); rebuild it (make {self.engine})"
+                f"{hello.schema_sha256[:12] or 'none'}, here {schema_sha256()[:12]}); "
+                f"rebuild it (causeway build {self.engine})"
             )
         self.engine_version = hello.engine_version
         self._send(wire.encode_setup(self._spec))

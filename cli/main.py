@@ -85,6 +85,45 @@ def run(
 
 
 @app.command()
+def check(
+    study: Annotated[str, typer.Argument(help="A study whose protocol is made of nodes (PerNode), or a file.")],
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
+    property_: Annotated[
+        list[str] | None,
+        typer.Option("--property", help="once, causal, fifo, total or arrives; default: once, causal, arrives."),
+    ] = None,
+    broadcasts: Annotated[int, typer.Option(min=1, help="How many messages are broadcast.")] = 3,
+    losses: Annotated[int, typer.Option(min=0, help="How many copies the air may lose.")] = 0,
+    duplicates: Annotated[int, typer.Option(min=0, help="How many copies may arrive twice.")] = 0,
+    crashes: Annotated[int, typer.Option(min=0, help="How many nodes may fail, and recover.")] = 0,
+    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
+    every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
+    out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
+) -> None:
+    """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
+    from causeway.cli.check import Search, check_study
+    from causeway.pycontrol.check.world import Budget
+
+    budget = Budget(broadcasts, losses, duplicates, crashes)
+    search = Search(study, set_ or [], property_ or [], budget, tries, seconds, every, seed)
+    raise typer.Exit(1 if check_study(search, out_dir, out) else 0)
+
+
+@app.command("build")
+def build_(
+    engine: Annotated[
+        list[str] | None, typer.Argument(help="ns3, omnet; default: all whose simulators are here.")
+    ] = None,
+) -> None:
+    """Compiles the C++ edges into the cache folder (CAUSEWAY_CACHE). `run` does it by itself the first time."""
+    from causeway.cli.build import build_edges
+
+    build_edges(engine or [], out)
+
+
+@app.command()
 def replay(file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")]) -> None:
     """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""
     from causeway.cli.replay import replay_file

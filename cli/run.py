@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from causeway.analysis import store
 from causeway.bridge.errors import UserError, unknown
 from causeway.cli import outcome
+from causeway.cli.build import prepare
 from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
@@ -34,6 +35,7 @@ def run_study(
     jobs = campaign.plan(name, engine or "", points, seed, reps, cap)
     chosen = choose_engine(study, engine, study.network(jobs[0].params, seed))
     jobs = [job.but(engine=chosen) for job in jobs]
+    prepare(chosen, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)

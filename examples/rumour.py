@@ -1,4 +1,4 @@
-"""Your own protocol in forty lines: a rumour over the mobile network, without acknowledgements or order.
+"""A protocol and its study on the mobile network: a rumour, without acknowledgements or order.
 
     causeway run examples/rumour.py --set hosts=30
 
@@ -8,12 +8,34 @@ others, and every station says it aloud in its cell. What collides on the air is
 
 from pydantic import Field
 
-from causeway.analysis.plots import Headline
-from causeway.bridge.network import WIRE, WIRELESS, MobileNetwork
-from causeway.bridge.workload import Segment, Workload
-from causeway.pycontrol.node import EVERYONE, Node, PerNode
-from causeway.studies.mobile20.study import STATIONS, WIRES, station_places
-from causeway.studies.study import MS_PS, S_PS, Params, Study
+from causeway import (
+    EVERYONE,
+    MS_PS,
+    S_PS,
+    WIRE,
+    WIRELESS,
+    Headline,
+    MobileNetwork,
+    Node,
+    Params,
+    PerNode,
+    Segment,
+    Study,
+    Workload,
+)
+
+PLACES_MM = (
+    (400_000, 400_000),
+    (580_000, 400_000),
+    (490_000, 555_885),
+    (310_000, 555_885),
+    (220_000, 400_000),
+    (310_000, 244_115),
+    (490_000, 244_115),
+)
+"""One station in the middle of six, 180 m apart."""
+STATIONS = len(PLACES_MM)
+WIRES = tuple((0, outer) for outer in range(1, STATIONS))
 
 
 class Gossip(Node):
@@ -49,7 +71,6 @@ class RumourParams(Params):
 
 class Rumour(Study):
     name, title, Params, engines = "rumour", "a rumour on the air", RumourParams, ("omnet", "ns3")
-
     headlines = (
         Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
         Headline("rumours", "messages", "", "told"),
@@ -59,7 +80,7 @@ class Rumour(Study):
     def network(self, params: RumourParams, seed: int) -> MobileNetwork:
         segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(params.duration_s * S_PS, 0.0))
         workload = Workload(params.hosts, STATIONS, size_bytes=100, segments=segments)
-        return MobileNetwork(station_places(180.0), WIRES, params.hosts, workload, radio="wifi", speed_mm_s=1389)
+        return MobileNetwork(PLACES_MM, WIRES, params.hosts, workload, radio="wifi", speed_mm_s=1389)
 
     def protocol(self, params: RumourParams) -> PerNode:
         return PerNode(Gossip)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,11 +19,6 @@ COLUMNS = (
 """`published` is empty where the paper gives bounds, `low` and `high` where it gives a number; `ratio` is to the number
 or, outside the bounds, to the nearest of them (inside: 1)."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
-
-
-def load_published(folder: Path) -> pd.DataFrame:
-    """All published numbers of the CSV files below a folder."""
-    return frame_of([row for path in sorted(folder.rglob("*.csv")) for row in published_rows.read(path)])
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

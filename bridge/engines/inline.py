@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 from numba.typed import Dict
 
+from causeway.bridge.edges import Edge
 from causeway.bridge.engine import Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
 from causeway.bridge.errors import UserError
@@ -34,6 +35,9 @@ class InlineEngine:
 
     def missing(self, network: Network | None = None) -> str | None:
         return None
+
+    def edges(self) -> list[Edge]:
+        return []
 
     def open(self, spec: RunSpec) -> Session:
         if not isinstance(spec.network, AbstractNetwork):

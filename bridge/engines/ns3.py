@@ -1,19 +1,34 @@
 """ns-3: the packet-level engine where OMNeT++ is not installed, and a second opinion where it is.
 
-The simulator is `build/ns3/causeway-ns3` (see ns3/), built by `make ns3` against the ns-3 that PyPI offers.
+The simulator is a program of ours (see ns3/), compiled on first use against the ns-3 that PyPI offers.
 """
 
 from __future__ import annotations
 
 import os
+import sysconfig
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from causeway.bridge.edges import Edge, build, missing_tools
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import MobileNetwork, Network
 from causeway.bridge.session import PairSession, open_session
 
-BINARY = Path(__file__).resolve().parents[2] / "build" / "ns3" / "causeway-ns3"
+HOW_TO_GET_IT = "no ns-3 found: pip install --no-deps ns3==3.44.post0 (or say NS3_ROOT=...)"
+PROGRAM = "ns3/causeway-ns3"
+
+
+def find_ns3() -> tuple[Path, str] | None:
+    """The folder of the installed ns-3 package and its version; None if there is none."""
+    root = Path(os.environ.get("NS3_ROOT") or Path(sysconfig.get_paths()["platlib"]) / "ns3")
+    if not (root / "include" / "ns3").is_dir():
+        return None
+    try:
+        return root, version("ns3")
+    except PackageNotFoundError:
+        return root, "unknown"
 
 
 class Ns3Engine:
@@ -23,17 +38,24 @@ class Ns3Engine:
     networks = (MobileNetwork,)
     radios = ("unitdisk", "wifi")
 
-    def __init__(self, binary: Path = BINARY) -> None:
-        self._binary = binary
-
     def missing(self, network: Network | None = None) -> str | None:
-        if not os.access(self._binary, os.X_OK):
-            return "engine 'ns3' is not built: run `make ns3`"
-        return None
+        edges = self.edges()
+        if not edges:
+            return HOW_TO_GET_IT
+        return None if edges[0].is_built() else missing_tools()
+
+    def edges(self) -> list[Edge]:
+        found = find_ns3()
+        if found is None:
+            return []
+        root, version_ = found
+        return [Edge(self.name, f"ns3-{version_}", "ns3", (PROGRAM,), {"NS3_ROOT": str(root)})]
 
     def open(self, spec: RunSpec) -> PairSession:
-        if (why := self.missing()) is not None:
-            raise UserError(why)
         if not isinstance(spec.network, MobileNetwork):
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
-        return open_session(spec, self.name, [str(self._binary)])
+        if (why := self.missing()) is not None:
+            raise UserError(f"engine ns3 cannot run here: {why}")
+        edge = self.edges()[0]
+        build(edge)
+        return open_session(spec, self.name, [str(edge.product(PROGRAM))])

@@ -20,15 +20,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from causeway.bridge.edges import Edge, build, missing_tools
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network
+from causeway.bridge.places import SOURCES
 from causeway.bridge.session import PairSession, open_session
 
-TOP = Path(__file__).resolve().parents[2]
-LIBRARY = TOP / "build" / "omnet" / "libcauseway_omnet.so"
-ABSTRACT = TOP / "omnet" / "abstract"
+LIBRARY = "omnet/libcauseway_omnet.so"
+INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
+ABSTRACT = SOURCES / "omnet" / "abstract"
 OPTIONS = ("ini", "config", "ned_path", "libs", "set", "results", "endpoint")
 
 
@@ -54,18 +56,22 @@ class OmnetEngine:
         found = find_omnetpp()
         if found is None:
             return HOW_TO_GET_IT
-        if not LIBRARY.exists():
-            return "the OMNeT++ edge is not built; run `make omnet`"
         if isinstance(network, MobileNetwork):
             from causeway.bridge.engines.omnet_inet import missing_inet
 
-            return missing_inet(found)
-        return None
+            if why := missing_inet(found):
+                return why
+        return None if edge_of(found).is_built() else missing_tools()
+
+    def edges(self) -> list[Edge]:
+        found = find_omnetpp()
+        return [] if found is None else [edge_of(found)]
 
     def open(self, spec: RunSpec) -> PairSession:
         found = find_omnetpp()
         if found is None or (why := self.missing()):
             raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
+        build(edge_of(found))
         launch = launch_of(spec, found)
         environment = {
             "CAUSEWAY_ENGINE_VERSION": found.text if isinstance(spec.network, MobileNetwork) else found.omnetpp_text,
@@ -73,6 +79,22 @@ class OmnetEngine:
             "OMNETPP_IMAGE_PATH": str(found.root / "images"),
         }
         return open_session(spec, self.name, command(found, launch, spec), environment, launch.ini.parent)
+
+
+def edge_of(found: Found) -> Edge:
+    """The edge for this installation: with the INET modules where there is an INET."""
+    simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
+    if found.inet_root is not None:
+        simulator += f"-inet-{found.inet_version}"
+        variables["INET_ROOT"] = str(found.inet_root)
+        products.append(INET_LIBRARY)
+    return Edge("omnet", simulator, "omnet", tuple(products), variables)
+
+
+def loadable(found: Found, library: str) -> str:
+    """One of the edge's libraries as `opp_run -l` wants it: without lib and .so."""
+    path = edge_of(found).product(library)
+    return str(path.with_name(path.stem.removeprefix("lib")))
 
 
 def launch_of(spec: RunSpec, found: Found) -> Launch:
@@ -112,7 +134,7 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         **_results(spec.options),
     }
     return [
-        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(ned_path), "-l", str(LIBRARY.parent / "causeway_omnet"),
+        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(ned_path), "-l", loadable(found, LIBRARY),
         *(part for library in launch.libraries for part in ("-l", library)),
         "-f", str(launch.ini), "-c", launch.config, "-r", "0",
         *(f"--{name}={value}" for name, value in settings.items()),

@@ -1,8 +1,4 @@
-"""Where OMNeT++ and INET are installed here: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual places.
-
-`python -m causeway.bridge.engines.omnet_find` tells what it found, or what to do; `--make` prints it for the Makefile;
-`--quiet` only sets the exit status (0: found).
-"""
+"""Where OMNeT++ and INET are installed here: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual places."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +13,7 @@ from pathlib import Path
 OLDEST = (6, 0)
 HOW_TO_GET_IT = (
     "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), put its bin directory on PATH or "
-    "say OMNETPP_ROOT=...; then `make omnet`"
+    "say OMNETPP_ROOT=..."
 )
 
 
@@ -99,17 +94,3 @@ def _version(root: Path, prefix: str) -> str | None:
     elif (root / "WHATSNEW").exists() and (said := re.search(r"\bINET-(\d[\d.]*)", (root / "WHATSNEW").read_text())):
         text = said[1]
     return text.removeprefix(prefix) if _numbers(text) else None
-
-
-def main() -> int:
-    """The command line."""
-    found = find_omnetpp()
-    if "--make" in sys.argv and found:
-        print(f"OMNETPP_ROOT={found.root}", f"INET_ROOT={found.inet_root}" if found.inet_root else "")
-    elif "--quiet" not in sys.argv and "--make" not in sys.argv:
-        print(f"causeway: {found.text} in {found.root}" if found else f"causeway: {HOW_TO_GET_IT}")
-    return 0 if found else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from causeway.bridge.engines.omnet import LIBRARY, TOP, Launch
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
 from causeway.bridge.engines.omnet_find import Found
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import MobileNetwork
+from causeway.bridge.places import SOURCES
 
-INET_EDGE = TOP / "omnet" / "inet"
-INET_LIBRARY = TOP / "build" / "omnet-inet" / "libcauseway_inet.so"
+INET_EDGE = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
@@ -23,10 +23,8 @@ def missing_inet(found: Found) -> str | None:
     if found.inet_root is None:
         return (
             "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "
-            "INET_ROOT=...; then `make omnet`; or use --engine ns3"
+            "INET_ROOT=...; or use --engine ns3"
         )
-    if not INET_LIBRARY.exists():
-        return "the INET edge is not built; run `make omnet`"
     return None
 
 
@@ -45,7 +43,7 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
         INET_EDGE / "omnetpp.ini",
         CONFIGS[network.radio],
         (INET_EDGE, source),
-        (str(source / "INET"), str(INET_LIBRARY.parent / "causeway_inet")),
+        (str(source / "INET"), loadable(found, INET_LIBRARY)),
     )
 
 
@@ -53,7 +51,7 @@ def plain_command(found: Found, config: str, *arguments: str) -> list[str]:
     """The command line (to be run in omnet/inet) of a simulation without a controller."""
     assert found.inet_root is not None
     source = found.inet_root / "src"
-    libraries = (source / "INET", LIBRARY.parent / "causeway_omnet", INET_LIBRARY.parent / "causeway_inet")
+    libraries = (source / "INET", loadable(found, LIBRARY), loadable(found, INET_LIBRARY))
     return [
         str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini", "-c", config,
         *(part for library in libraries for part in ("-l", str(library))), *arguments,

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from causeway.bridge import wire
+from causeway.bridge.edges import Edge
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import COLUMNS, Actions, Window, column
@@ -28,6 +29,9 @@ class ReplayEngine:
 
     def missing(self, network: Network | None = None) -> str | None:
         return None
+
+    def edges(self) -> list[Edge]:
+        return []
 
     def open(self, spec: RunSpec) -> ReplaySession:
         recording = spec.options.get("recording")

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from causeway.analysis.reduce import expression
-from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare, load_published, run_values, run_values_spark
+from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare, run_values, run_values_spark
 from causeway.bridge.errors import UserError
 from causeway.studies.registry import PUBLISHED
+from tests.worlds.published_numbers import load_published
 
 HEAD = "paper,where,quantity,condition,study,parameters,scalar,published,note\n"
 

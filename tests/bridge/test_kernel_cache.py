@@ -1,4 +1,4 @@
-"""A changed helper in another file is noticed: numba alone would go on with the old one."""
+"""Compiled kernels: a changed helper in another file is noticed; what a change does not touch is not compiled again."""
 
 from __future__ import annotations
 
@@ -9,56 +9,65 @@ from pathlib import Path
 
 import pytest
 
-from causeway.bridge.kernel_cache import TOP, VARIABLE, state_of_kernels
+from causeway.bridge.kernel_cache import DIRECTORY, LOCATORS, imported_by
+from causeway.bridge.places import SOURCES, VARIABLE
 
-HELPER = """
+FUNCTION = """
 import numba
+{imports}
 @numba.njit(cache=True)
-def helper(x):
-    return x + {plus}
-"""
-CALLER = """
-import numba
-from helper_kernel import helper
-@numba.njit(cache=True)
-def caller(x):
-    return helper(x)
+def {name}(x):
+    return {body}
 """
 USER = """
-import os, pathlib, sys
-sys.path[:0] = ["pycontrol", {top!r}]
-from causeway.bridge.kernel_cache import use_kernel_cache
-os.environ.pop({variable!r})  # that of the real checkout
-use_kernel_cache(pathlib.Path.cwd())
+import sys
+sys.path.insert(0, {sources!r})
+import causeway.bridge
 from caller_kernel import caller
-print(caller(1))
+from other_kernel import other
+print(caller(1), other(1), sum(caller.stats.cache_misses.values()), sum(other.stats.cache_misses.values()))
 """
+
+
+def write(folder: Path, name: str, body: str, imports: str = "") -> None:
+    (folder / f"{name}_kernel.py").write_text(FUNCTION.format(imports=imports, name=name, body=body))
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    (tmp_path / "pycontrol").mkdir()
-    (tmp_path / "pycontrol" / "caller_kernel.py").write_text(CALLER)
-    (tmp_path / "pycontrol" / "helper_kernel.py").write_text(HELPER.format(plus=1))
+def kernels(tmp_path: Path) -> Path:
+    write(tmp_path, "helper", "x + 1")
+    write(tmp_path, "caller", "helper(x)", "from helper_kernel import helper")
+    write(tmp_path, "other", "x + 100")
     return tmp_path
 
 
-def call(checkout: Path) -> str:
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE} | {"PYTHONDONTWRITEBYTECODE": "1"}
-    user = USER.format(top=str(TOP), variable=VARIABLE)
-    return subprocess.check_output([sys.executable, "-c", user], cwd=checkout, env=environment, text=True).strip()
+def call(kernels: Path) -> list[int]:
+    """What caller and other answer, and how often each was compiled, in a process of its own."""
+    environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", VARIABLE: str(kernels / "cache")}
+    user = USER.format(sources=str(SOURCES))
+    told = subprocess.check_output([sys.executable, "-c", user], cwd=kernels, env=environment, text=True)
+    return [int(word) for word in told.split()]
 
 
-def test_a_caller_follows_a_helper_that_changes(checkout: Path) -> None:
-    assert call(checkout) == "2"
-    (checkout / "pycontrol" / "helper_kernel.py").write_text(HELPER.format(plus=5))
-    assert call(checkout) == "6"
-    places = list((checkout / "build" / "numba").iterdir())
-    assert len(places) == 2, "one place for each state"
-    assert all(list(place.rglob("*.nbi")) for place in places), "and it is used"
+def test_what_did_not_change_is_not_compiled_again(kernels: Path) -> None:
+    assert call(kernels) == [2, 101, 1, 1]
+    assert call(kernels) == [2, 101, 0, 0]
 
 
-def test_only_files_that_numba_compiles_count(checkout: Path) -> None:
-    before = state_of_kernels(checkout)
-    (checkout / "pycontrol" / "plain.py").write_text("x = 1\n")
-    assert state_of_kernels(checkout) == before
+def test_a_caller_follows_a_helper_that_changes_and_nothing_else_is_compiled(kernels: Path) -> None:
+    call(kernels)
+    write(kernels, "helper", "x + 5")
+    assert call(kernels) == [6, 101, 1, 0]
+
+
+def test_a_kernel_of_ours_depends_on_the_kinds_of_events_but_not_on_other_kernels() -> None:
+    kernel = SOURCES / "pycontrol" / "protocols" / "clocks" / "kernel.py"
+    left, reached = [kernel], set()
+    while left:
+        file = left.pop()
+        if file not in reached:
+            reached.add(file)
+            left += imported_by(file)
+    assert SOURCES / "bridge" / "events.py" in reached
+    assert SOURCES / "pycontrol" / "protocols" / "icpp18" / "kernel.py" not in reached

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from causeway.analysis.reduce.comparison import load_published
 from causeway.bridge.errors import RunError
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
@@ -27,6 +26,7 @@ from causeway.studies.mobile20.failures import Failures
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.study import RATES, WIRES, Mobile20Params, station_places
 from causeway.studies.registry import PUBLISHED
+from tests.worlds.published_numbers import load_published
 
 RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-inet-*.frames"))
 S_PS = 10**12

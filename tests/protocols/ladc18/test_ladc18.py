@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis.reduce.comparison import load_published
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
@@ -30,6 +29,7 @@ from causeway.studies.ladc18.study import SCENARIOS, UNIT_PS, Ladc18Params, Ladc
 from causeway.studies.registry import PUBLISHED
 from causeway.studies.runner import Job, run_job
 from tests.worlds.ladc18_runs import as_in_the_paper, limits, run
+from tests.worlds.published_numbers import load_published
 from tests.worlds.small_world import Broken, World, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------

@@ -1,0 +1,82 @@
+"""What the benches said before on this machine, and whether a figure is worse now beyond what it varies by anyway.
+
+Only ratios within one run are compared (a bench names them in COMPARED): times depend on what else the machine does.
+The history is a table, one JSON object a line, in build/bench-history.jsonl.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+LEAST_NOISE = 0.05
+"""Less than that is never called worse."""
+FEW = 3
+"""With fewer earlier figures than that their spread says little; then UNKNOWN_NOISE is taken."""
+UNKNOWN_NOISE = 0.15
+
+
+@dataclass(frozen=True)
+class Change:
+    """One compared figure, now and before."""
+
+    name: str
+    now: float
+    before: float
+    noise: float
+    """As a share of what it was."""
+    worse_by: float
+    """As a share, positive if worse."""
+
+    @property
+    def worse(self) -> bool:
+        """Beyond what it varies by."""
+        return self.worse_by > self.noise
+
+    def __str__(self) -> str:
+        verdict = "WORSE" if self.worse else "better" if -self.worse_by > self.noise else "as before"
+        return f"{self.name}: {self.before:.3g} -> {self.now:.3g} ({verdict}; varies by {self.noise:.0%})"
+
+
+def earlier(path: Path, bench: str, machine: str) -> list[Mapping[str, float]]:
+    """The figures that this bench has given on this machine, oldest first."""
+    if not path.exists():
+        return []
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line]
+    return [row["figures"] for row in rows if row["bench"] == bench and row["machine"] == machine]
+
+
+def compare(now: Mapping[str, object], before: list[Mapping[str, float]], compared: Mapping[str, str]) -> list[Change]:
+    """Every compared figure that was there before; `compared` says of each whether 'lower' or 'higher' is better."""
+    changes = []
+    for name, better in compared.items():
+        values = [row[name] for row in before if name in row]
+        current = now.get(name)
+        if not values or not isinstance(current, int | float):
+            continue
+        last = values[-1]
+        noise = max(LEAST_NOISE, 2 * statistics.stdev(values) / statistics.mean(values)) if len(values) >= FEW else None
+        share = (current - last) / last
+        worse_by = share if better == "lower" else -share
+        changes.append(Change(name, float(current), last, noise or UNKNOWN_NOISE, worse_by))
+    return changes
+
+
+def remember(path: Path, bench: str, machine: str, figures: Mapping[str, object]) -> None:
+    """Adds a row to the table."""
+    numbers = {name: value for name, value in figures.items() if isinstance(value, int | float)}
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    row = {"bench": bench, "machine": machine, "when": when, "commit": _commit(), "figures": numbers}
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as table:
+        table.write(json.dumps(row) + "\n")
+
+
+def _commit() -> str:
+    told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return told.stdout.strip()

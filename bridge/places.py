@@ -1,0 +1,49 @@
+"""Where things are: the sources that came with this installation, and the user's cache folder for all that is made.
+
+The sources (C++, NED, the contract) lie beside the Python code, in a wheel as in a checkout. Nothing is ever written
+there: an installation may belong to somebody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[1]
+"""The folder that holds bridge/, omnet/, ns3/ and proto/."""
+VARIABLE = "CAUSEWAY_CACHE"
+"""Environment: another cache folder than the usual one."""
+
+
+def version() -> str:
+    """The version of Causeway that is installed."""
+    try:
+        return installed_version("causeway")
+    except PackageNotFoundError:
+        return "0"
+
+
+def cache_dir() -> Path:
+    """The user's cache folder; where it cannot be written to, one of this user's in the folder for temporary files."""
+    if given := os.environ.get(VARIABLE):
+        return Path(given).absolute()
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "causeway"
+    with suppress(OSError):
+        usual.mkdir(parents=True, exist_ok=True)
+        if os.access(usual, os.W_OK):
+            return usual
+    return Path(tempfile.gettempdir()) / f"causeway-{os.getuid()}"
+
+
+def digest_of(paths: Iterable[Path], base: Path) -> str:
+    """A short digest of these files: their names below `base` and what is in them."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(paths):
+        digest.update(str(path.relative_to(base)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

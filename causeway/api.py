@@ -1,0 +1,61 @@
+"""The public interface: what a protocol or a study file needs, all of it importable from `causeway`.
+
+Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
+"""
+
+from causeway.analysis.plots import Headline, Plot, Scene, State
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import Actions, Kind, Window
+from causeway.bridge.network import (
+    WIRE,
+    WIRELESS,
+    WIRELESS_TCP,
+    AbstractNetwork,
+    MobileNetwork,
+    Network,
+    constant_delay,
+    normal_delay,
+    uniform_delay,
+)
+from causeway.bridge.workload import Faults, Script, Segment, Workload
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
+from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+__all__ = [
+    "EVERYONE",
+    "MS_PS",
+    "NEVER_AGAIN",
+    "S_PS",
+    "WIRE",
+    "WIRELESS",
+    "WIRELESS_TCP",
+    "AbstractNetwork",
+    "Actions",
+    "CausalityChecker",
+    "Context",
+    "Faults",
+    "Headline",
+    "Kind",
+    "MobileNetwork",
+    "Network",
+    "Node",
+    "Observer",
+    "Params",
+    "PerNode",
+    "Plot",
+    "Protocol",
+    "RunError",
+    "Scene",
+    "Script",
+    "Segment",
+    "State",
+    "Study",
+    "UserError",
+    "Window",
+    "Workload",
+    "constant_delay",
+    "normal_delay",
+    "uniform_delay",
+]

@@ -1,0 +1,108 @@
+"""A protocol and a study in one file: flooding over a network that loses packets, as it comes or in causal order.
+
+    causeway run examples/flood.py
+    causeway run examples/flood.py --set causal=true
+
+Who hears of a message for the first time passes it on to everybody.
+"""
+
+from typing import NamedTuple
+
+from pydantic import Field
+
+from causeway import (
+    EVERYONE,
+    MS_PS,
+    AbstractNetwork,
+    Headline,
+    Node,
+    Params,
+    PerNode,
+    Segment,
+    Study,
+    Workload,
+    normal_delay,
+)
+
+
+class Flooder(Node):
+    """Delivers a message when it first hears of it."""
+
+    def __init__(self, id_: int) -> None:
+        super().__init__(id_)
+        self.heard: set[int] = set()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        self.take(self.broadcast())
+
+    def on_packet(self, message: int, sender: int, interface: int) -> None:
+        if message not in self.heard:
+            self.take(message)
+
+    def take(self, message: int) -> None:
+        self.heard.add(message)
+        self.deliver(message)
+        self.send(EVERYONE, message, 100)
+
+
+class News(NamedTuple):
+    message: int
+    after: frozenset[int]
+    """What its sender had delivered since it last broadcast, its own last message included."""
+
+
+class CausalFlooder(Node):
+    """Delivers a message once it has delivered all that the message depends on."""
+
+    def __init__(self, id_: int) -> None:
+        super().__init__(id_)
+        self.heard: set[int] = set()
+        self.delivered: set[int] = set()
+        self.recent: set[int] = set()
+        self.waiting: list[News] = []
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        news = News(self.broadcast(), frozenset(self.recent))
+        self.recent.clear()
+        self.take(news)
+
+    def on_packet(self, news: News, sender: int, interface: int) -> None:
+        if news.message not in self.heard:
+            self.take(news)
+
+    def take(self, news: News) -> None:
+        self.heard.add(news.message)
+        self.send(EVERYONE, news, 100 + 4 * len(news.after))
+        self.waiting.append(news)
+        while ready := next((one for one in self.waiting if one.after <= self.delivered), None):
+            self.waiting.remove(ready)
+            self.delivered.add(ready.message)
+            self.recent.add(ready.message)
+            self.deliver(ready.message)
+
+
+class FloodParams(Params):
+    processes: int = Field(20, ge=2, description="how many take part")
+    messages: int = Field(200, ge=1, description="the run ends when so many have been broadcast and all is quiet")
+    rate: float = Field(50.0, gt=0, description="broadcasts a second, of all processes together")
+    loss: float = Field(0.3, ge=0, lt=1, description="share of copies that the network loses")
+    causal: bool = Field(False, description="keep causal order")
+
+
+class Flood(Study):
+    name, title, Params, engines = "flood", "flooding", FloodParams, ("inline", "omnet")
+    headlines = (
+        Headline("missing", "missing", "deliveries", "owed at the end"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+    )
+
+    def network(self, params: FloodParams, seed: int) -> AbstractNetwork:
+        segments = (Segment(0, params.rate),)
+        workload = Workload(params.processes, messages=params.messages, size_bytes=100, segments=segments)
+        return AbstractNetwork(params.processes, normal_delay(100, 20), workload, loss=params.loss)
+
+    def protocol(self, params: FloodParams) -> PerNode:
+        return PerNode(CausalFlooder if params.causal else Flooder)
+
+    def reaction_ps(self, params: FloodParams) -> int:
+        return MS_PS

@@ -1,0 +1,13 @@
+"""Is a per-node protocol right? Small worlds in memory, in which somebody else decides what happens next.
+
+Start here, in reading order:
+
+- `world.py`: the world: nodes, packets on their way, timers; what can happen next, and making it happen
+- `properties.py`: what must hold: causal order, FIFO order, no duplicates, everything owed arrives, and a user's own
+- `schedules.py`: thousands of made-up orders of events; one that breaks a property is shrunk
+- `shrink.py`: what is left of such an order when nothing more can be left out
+- `orders.py`: every order of events of a small world, state by state
+- `story.py`: an order of events in words, and as a space-time diagram
+
+`causeway check` is the command. The protocol is the one that runs on the engines, as it is.
+"""

@@ -1,0 +1,254 @@
+"""A small network in memory: whoever holds the world chooses what happens next, and it happens.
+
+Packets take any time and come in any order (those over wires and TCP in the order in which they were sent, and always).
+A timer is never early. A node that fails forgets its timers, and packets that reach it while it is down are gone. What
+a node does is in effect at once: the reaction time only keeps two events of one node apart.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+
+STEP_PS = 1_000_000
+"""Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
+DETACHED = ("send", "patient", "set_timer", "cancel_timer", "switch", "broadcast", "note", "timers")
+"""What a world puts in place of the protocol's own."""
+
+
+class Packet(NamedTuple):
+    """One copy of what was sent, on its way to one node."""
+
+    number: int
+    """Copies of one packet share it."""
+    sender: int
+    receiver: int
+    content: Any
+    interface: int
+
+
+class Choice(NamedTuple):
+    """Something that can happen: packet, loss, twice, timer, broadcast, crash or recover."""
+
+    what: str
+    node: int
+    packet: Packet | None = None
+    key: Hashable = None
+
+
+class Event(NamedTuple):
+    """What happened, for those who read about it later."""
+
+    time_ps: int
+    what: str
+    """A choice's word, or: sent, delivered, broadcast (a message), left, joined."""
+    node: int
+    number: int
+    """Of the packet or message; -1: none."""
+    peer: int
+    """Of a packet: the other end; -1: none."""
+    text: str
+
+
+@dataclass
+class Budget:
+    """How often what need not happen may happen."""
+
+    broadcasts: int = 3
+    losses: int = 0
+    duplicates: int = 0
+    crashes: int = 0
+    recover: bool = True
+
+
+@dataclass
+class World:
+    """Nodes and everything between them. It takes the place of the engine: what nodes ask of `protocol` comes here."""
+
+    protocol: PerNode
+    count: int
+    budget: Budget
+    seed: int = 1
+    broadcasters: tuple[int, ...] = ()
+    """Who may be asked to broadcast; none: everybody."""
+    size_bytes: int = 100
+    flying: list[Packet] = field(default_factory=list)
+    due: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    down: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+    """Nodes that have been down at some time."""
+    gone: set[int] = field(default_factory=set)
+    """Nodes that left for good."""
+    delivered: list[list[int]] = field(default_factory=list)
+    """Of each node, in order."""
+    source: list[int] = field(default_factory=list)
+    """Of each message."""
+    past: list[frozenset[int]] = field(default_factory=list)
+    """Of each message: what its sender had delivered or broadcast before."""
+    known: list[set[int]] = field(default_factory=list)
+    log: list[Event] = field(default_factory=list)
+    packets: int = 0
+    watched: tuple[Callable[[World, int], str | None], ...] = ()
+    """Looked at whenever a node delivers; what they find first is `broken`."""
+    broken: str | None = None
+
+    def __post_init__(self) -> None:
+        self.delivered = [[] for _ in range(self.count)]
+        self.known = [set() for _ in range(self.count)]
+        self._attach(self.protocol)
+        self.protocol.start(Context(self.count, self.seed, STEP_PS))
+
+    def _attach(self, protocol: PerNode) -> None:
+        """What nodes do through their protocol happens here."""
+        mine: Any = protocol
+        mine.send, mine.patient, mine.set_timer, mine.cancel_timer = (
+            self.send, self.patient, self.set_timer, self.cancel_timer,
+        )  # fmt: skip
+        mine.switch, mine.broadcast, mine.note, mine.timers = self._switch, self.broadcast, self.note, self.due
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes, as their protocol made them."""
+        return self.protocol.nodes
+
+    @property
+    def now_ps(self) -> int:
+        """The time of the event that happened last."""
+        return self.protocol.now_ps
+
+    # ---- what can happen --------------------------------------------------------------------------------------------
+    def choices(self) -> list[Choice]:
+        """Everything that can happen now; the first one is what happens in a world without mischief."""
+        found = [Choice("packet", p.receiver, p) for p in self._arrivable()]
+        found += [Choice("timer", node, key=key) for node, key in self._next_timer()]
+        if self.budget.broadcasts:
+            found += [Choice("broadcast", i) for i in self.broadcasters or range(self.count) if i not in self.down]
+        lossy = [p for p in self._arrivable() if p.interface == WIRELESS]
+        found += [Choice("loss", p.receiver, p) for p in lossy if self.budget.losses]
+        found += [Choice("twice", p.receiver, p) for p in lossy if self.budget.duplicates]
+        if self.budget.crashes:
+            found += [Choice("crash", i) for i in range(self.count) if i not in self.down]
+        if self.budget.recover:
+            found += [Choice("recover", i) for i in sorted(self.down)]
+        return found
+
+    def _arrivable(self) -> list[Packet]:
+        """Any packet of the air; of each wire or stream the oldest."""
+        streams: set[tuple[int, int, int]] = set()
+        found = []
+        for packet in self.flying:
+            stream = (packet.sender, packet.receiver, packet.interface)
+            if packet.interface == WIRELESS or stream not in streams:
+                found.append(packet)
+            streams.add(stream)
+        return found
+
+    def _next_timer(self) -> list[tuple[int, Hashable]]:
+        """The timers that are due first (several at the same instant)."""
+        if not self.due:
+            return []
+        first_ps = min(self.due.values())
+        return [timer for timer, due_ps in self.due.items() if due_ps == first_ps]
+
+    # ---- making it happen -------------------------------------------------------------------------------------------
+    def do(self, choice: Choice) -> None:
+        """The choice comes true; what the node does about it is done."""
+        what, node, packet, key = choice
+        due_ps = self.due[node, key] if what == "timer" else 0
+        self.protocol.now_ps = max(self.now_ps + STEP_PS, due_ps)
+        handler = self.nodes[node]
+        if packet is not None:
+            self._log(what, node, packet.number, packet.sender, str(packet.content))
+            if what != "twice":
+                self.flying.remove(packet)
+            if what == "packet" and node not in self.down:
+                handler.on_packet(packet.content, packet.sender, packet.interface)
+            self.budget.losses -= what == "loss"
+            self.budget.duplicates -= what == "twice"
+            if what == "twice":
+                self.flying.append(packet)
+        elif what == "timer":
+            del self.due[node, key]
+            self._log(what, node, -1, -1, str(key))
+            handler.on_timer(key)
+        elif what == "broadcast":
+            self.budget.broadcasts -= 1
+            handler.on_broadcast(len(self.source), self.size_bytes)
+        else:
+            self._switch(node, what == "recover")
+
+    def _switch(self, node: int, up: bool) -> None:
+        self._log("recover" if up else "crash", node, -1, -1, "")
+        if up:
+            self.down.discard(node)
+            self.nodes[node].on_up()
+            return
+        self.budget.crashes -= 1
+        self.down.add(node)
+        self.failed.add(node)
+        for timer in [timer for timer in self.due if timer[0] == node]:
+            del self.due[timer]
+        self.nodes[node].on_down()
+
+    def fork(self) -> World:
+        """A world of its own in the same state."""
+        twin = copy.copy(self)
+        twin.budget = copy.copy(self.budget)
+        twin.flying, twin.due, twin.log = list(self.flying), dict(self.due), list(self.log)
+        twin.down, twin.failed, twin.gone = set(self.down), set(self.failed), set(self.gone)
+        twin.delivered = [list(row) for row in self.delivered]
+        twin.known = [set(row) for row in self.known]
+        twin.source, twin.past = list(self.source), list(self.past)
+        for name in DETACHED:
+            self.protocol.__dict__.pop(name, None)
+        twin.protocol = copy.deepcopy(self.protocol)
+        self._attach(self.protocol)
+        twin._attach(twin.protocol)
+        return twin
+
+    # ---- what nodes do ----------------------------------------------------------------------------------------------
+    def patient(self, node: int, topic: int, patience_ps: int) -> None:
+        """Promises are of no interest here: every event is told at once."""
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        receivers = [i for i in range(self.count) if i != node] if peer == EVERYONE else [peer]
+        for receiver in receivers:
+            self._log("sent", node, self.packets, receiver, str(content))
+            self.flying.append(Packet(self.packets, node, receiver, content, interface))
+        self.packets += 1
+
+    def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        self.due[node, key] = self.now_ps + STEP_PS + delay_ps
+
+    def cancel_timer(self, node: int, key: Hashable) -> None:
+        self.due.pop((node, key), None)
+
+    def broadcast(self, node: int) -> int:
+        message = len(self.source)
+        self.source.append(node)
+        self.past.append(frozenset(self.known[node]))
+        self.known[node].add(message)
+        self._log("broadcast", node, message, -1, "")
+        return message
+
+    def note(self, op: int, node: int, message: int) -> None:
+        if op == DELIVER:
+            self.delivered[node].append(message)
+            self.known[node].add(message)
+            self._log("delivered", node, message, -1, "")
+            for property_ in self.watched:
+                self.broken = self.broken or property_(self, node)
+        elif op == LEFT:
+            self.gone.add(node)
+            self._log("left", node, -1, -1, "")
+        elif op == JOINED:
+            self._log("joined", node, -1, -1, "")
+
+    def _log(self, what: str, node: int, number: int, peer: int, text: str) -> None:
+        self.log.append(Event(self.now_ps, what, node, number, peer, text))

@@ -1,0 +1,104 @@
+"""Edges are compiled once for each installation and simulator, into the cache folder, and anew when sources change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge import edges, places
+from causeway.bridge.edges import Edge, build
+from causeway.bridge.errors import UserError
+
+MAKEFILE = """
+all:
+	mkdir -p $(BUILD)/made && cat part.cc > $(BUILD)/made/thing && echo run >> $(BUILD)/runs
+"""
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installation with one small edge, and a cache folder that is empty."""
+    top = tmp_path / "installed"
+    for folder in ("proto", "bridge/cpp", "small"):
+        (top / folder).mkdir(parents=True)
+    (top / "small" / "Makefile").write_text(MAKEFILE)
+    (top / "small" / "part.cc").write_text("int one;\n")
+    monkeypatch.setattr(edges, "SOURCES", top)
+    monkeypatch.setenv(places.VARIABLE, str(tmp_path / "cache"))
+    if why := edges.missing_tools():
+        pytest.skip(why)
+    return top
+
+
+def small(**variables: str) -> Edge:
+    return Edge("small", "sim-1.0", "small", ("made/thing",), variables)
+
+
+def runs(edge: Edge) -> int:
+    return len((edge.directory / "runs").read_text().split())
+
+
+def test_an_edge_is_compiled_once_and_nothing_lands_beside_its_sources(sources: Path) -> None:
+    before = sorted(sources.rglob("*"))
+    for _ in range(2):
+        build(small())
+    assert small().is_built()
+    assert runs(small()) == 1
+    assert sorted(sources.rglob("*")) == before
+
+
+def test_a_changed_source_is_seen(sources: Path) -> None:
+    build(small())
+    (sources / "small" / "part.cc").write_text("int two;\n")
+    assert not small().is_built()
+    build(small())
+    assert small().product("made/thing").read_text() == "int two;\n"
+
+
+def test_a_product_that_somebody_deleted_is_made_again(sources: Path) -> None:
+    build(small())
+    small().product("made/thing").unlink()
+    build(small())
+    assert small().is_built()
+
+
+def test_two_simulators_live_side_by_side(sources: Path) -> None:
+    assert small(ROOT="/a").directory != small(ROOT="/b").directory
+
+
+def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = small().directory
+    monkeypatch.setattr(edges, "version", lambda: "99.0")
+    assert small().directory != here
+    assert "99.0" in small().directory.name
+
+
+def test_an_edge_that_does_not_compile_says_what_make_said_and_counts_as_not_built(sources: Path) -> None:
+    (sources / "small" / "Makefile").write_text("all:\n\t@echo no such header: radio.h && false\n")
+    with pytest.raises(UserError, match=r"the small edge does not compile(?s:.*)no such header: radio\.h"):
+        build(small())
+    assert not small().is_built()
+
+
+def test_missing_tools_are_named_in_one_line(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edges.shutil, "which", lambda tool: None if tool == "protoc" else "/usr/bin/" + tool)
+    with pytest.raises(UserError, match=r"^to compile an edge, protoc must be here: apt install .*protobuf-compiler"):
+        build(small())
+
+
+def test_a_cache_folder_with_a_space_in_its_name_is_refused(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(places.VARIABLE, str(tmp_path / "my cache"))
+    with pytest.raises(UserError, match="a folder with a space in its name"):
+        build(small())
+
+
+def test_where_the_home_folder_cannot_be_written_to_the_cache_is_a_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(places.VARIABLE, raising=False)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert places.cache_dir().name.startswith("causeway-")

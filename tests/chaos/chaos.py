@@ -1,0 +1,228 @@
+"""Chaos: campaigns that are killed, doubled and starved at random instants must end as if nothing had happened.
+
+    python -m tests.chaos.chaos --rounds 1000        (`make chaos`)
+
+A round is a campaign in a fresh folder. Children of this process work on it and are disturbed, one after the other,
+until one of them gets through; then its tables must equal those of an undisturbed campaign, and nothing may be left
+behind: no process, no hidden file, no file for temporary things. Children are forked, so that a round takes no imports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.progress import track
+
+from causeway.analysis import schema, store
+from causeway.bridge import engines
+from causeway.studies import campaign
+
+TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+POINTS = [{"messages": 20}, {"messages": 40}]
+REPETITIONS = 3
+OWN = ("started_at", "wall_s", "engine_version", "commit")
+"""What differs from run to run, in the table `runs`."""
+UNDISTURBED_S = 120.0
+
+
+@dataclass
+class Found:
+    """What a number of rounds came to."""
+
+    rounds: Counter[str] = field(default_factory=Counter)
+    disturbed: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+def work(out: Path, engine: str) -> int:
+    """A child's whole life: the campaign, to its end if it is let."""
+    jobs = campaign.plan(TOY, engine, POINTS, 1, REPETITIONS)
+    tally = campaign.run_here(jobs, out, lambda tally: None)
+    return 1 if tally.failed else 0
+
+
+def child(out: Path, engine: str, limit_bytes: int = 0) -> int:
+    """Starts one in a process group of its own; its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 3
+    try:
+        os.setpgid(0, 0)
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        if limit_bytes:  # a disk that is full at some byte of some file
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+        status = work(out, engine)
+    except BaseException:
+        status = 2
+    finally:
+        os._exit(status)
+
+
+def ended(pid: int, within_s: float) -> int | None:
+    """The exit status (negative: a signal) of a child that ends in time."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    return None
+
+
+# ---- what goes wrong ------------------------------------------------------------------------------------------------
+
+
+def kill_controller(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """kill -9 of the controller alone; True if it got through before."""
+    pid = child(out, engine)
+    status = ended(pid, draw.uniform(0, usual_s))
+    if status is None:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return status == 0
+
+
+def kill_everything(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """kill -9 of the controller and of whatever it started."""
+    pid = child(out, engine)
+    status = ended(pid, draw.uniform(0, usual_s))
+    if status is None:
+        os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return status == 0
+
+
+def kill_simulator(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """kill -9 of the simulator: the controller tells it and does the other runs."""
+    pid = child(out, engine)
+    time.sleep(draw.uniform(0, usual_s))
+    end = time.monotonic() + usual_s
+    while not (simulators := children_of(pid)) and time.monotonic() < end:
+        time.sleep(0.001)
+    for simulator in simulators:
+        os.kill(simulator, signal.SIGKILL)
+    return ended(pid, UNDISTURBED_S) == 0
+
+
+def two_at_once(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """Two commands on one folder, one of them killed."""
+    first, second = child(out, engine), child(out, engine)
+    status = ended(first, draw.uniform(0, 2 * usual_s))
+    if status is None:
+        os.kill(first, signal.SIGKILL)
+        os.waitpid(first, 0)
+    return ended(second, UNDISTURBED_S) == 0
+
+
+def full_disk(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """No file can grow beyond some size."""
+    return ended(child(out, engine, draw.choice([100, 500, 1000, 2000, 4000, 8000])), UNDISTURBED_S) == 0
+
+
+KINDS = (kill_controller, kill_everything, two_at_once, full_disk)
+WITH_SIMULATOR = (kill_simulator, kill_controller, kill_everything)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that this one started."""
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+# ---- rounds ---------------------------------------------------------------------------------------------------------
+
+
+def tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every table, without what no two runs share, in an order of its own."""
+    tables = {}
+    for name in schema.TABLES:
+        table = store.read_arrow(out, name)
+        columns = [c for c in table.column_names if not (name == "runs" and c in OWN)]
+        tables[name] = sorted(tuple(map(repr, row.values())) for row in table.select(columns).to_pylist())
+    return tables
+
+
+def left_behind(out: Path, temporary: Path) -> list[str]:
+    """What nobody will ever clean up."""
+    hidden = [str(path.relative_to(out)) for path in out.rglob(".*.part")]
+    return hidden + [str(path) for path in temporary.iterdir()]
+
+
+def one_round(draw: random.Random, engine: str, kind: Any, usual_s: float, expected: Any, found: Found) -> None:
+    """One campaign, disturbed until it gets through (at the tenth time it is left alone)."""
+    base = Path(tempfile.mkdtemp(prefix="chaos-"))
+    out, temporary = base / "out", base / "tmp"
+    temporary.mkdir()
+    os.environ["TMPDIR"] = str(temporary)
+    name = f"{kind.__name__} on {engine}"
+    try:
+        for _ in range(10):
+            if kind(draw, out, engine, usual_s):
+                break
+            found.disturbed[name] += 1
+        if ended(child(out, engine), UNDISTURBED_S) != 0:
+            found.wrong.append(f"{name}: the campaign does not end, even undisturbed")
+        elif tables_of(out) != expected:
+            found.wrong.append(f"{name}: the tables differ from those of an undisturbed campaign")
+        elif left := left_behind(out, temporary):
+            found.wrong.append(f"{name}: left behind {', '.join(left[:3])}")
+        found.rounds[name] += 1
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def chaos(rounds: int, seed: int, engines_: list[str]) -> Found:
+    """So many rounds, spread over what can go wrong and the engines."""
+    draw, found = random.Random(seed), Found()
+    cases = []
+    for engine in engines_:
+        with tempfile.TemporaryDirectory() as folder:
+            ended(child(Path(folder), engine), UNDISTURBED_S)  # compiles what must be compiled
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.monotonic()
+            if ended(child(Path(folder), engine), UNDISTURBED_S) != 0:
+                sys.exit(f"chaos: the undisturbed campaign does not run on {engine}")
+            usual_s, expected = time.monotonic() - began, tables_of(Path(folder))
+        kinds = KINDS if engine == "inline" else WITH_SIMULATOR
+        cases += [(engine, kind, usual_s, expected) for kind in kinds]
+    for i in track(range(rounds), "rounds", disable=not sys.stdout.isatty()):
+        engine, kind, usual_s, expected = cases[i % len(cases)]
+        one_round(draw, engine, kind, usual_s, expected, found)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    given = parser.parse_args()
+    here = [name for name in ("inline", "omnet") if engines.get(name).missing() is None]
+    print(f"chaos: {given.rounds} rounds on {', '.join(here)}, seed {given.seed}")
+    found = chaos(given.rounds, given.seed, here)
+    for name, count in sorted(found.rounds.items()):
+        print(f"{count:6} rounds, disturbed {found.disturbed[name]:5} times: {name}")
+    for what in found.wrong[:20]:
+        print(f"WRONG  {what}")
+    print(f"{sum(found.rounds.values()) - len(found.wrong)} passed, {len(found.wrong)} failed")
+    sys.exit(bool(found.wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""`causeway` is the public interface: every name it promises is there, and nothing else is offered by accident."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import causeway
+from causeway import api
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_a_public_name_comes_from_one_import(name: str) -> None:
+    assert getattr(causeway, name) is getattr(api, name)
+
+
+def test_every_public_thing_says_what_it_is() -> None:
+    silent = [name for name in api.__all__ if callable(getattr(api, name)) and not getattr(api, name).__doc__]
+    assert silent == []
+
+
+def test_a_name_that_is_not_public_is_refused_in_words() -> None:
+    with pytest.raises(AttributeError, match="causeway has no public name 'Nod'"):
+        causeway.Nod  # noqa: B018
+
+
+def test_importing_the_package_alone_loads_no_simulator_code() -> None:
+    code = "import causeway, sys; sys.exit('numba' in sys.modules or 'pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,40 @@
+"""Every example prints what is committed beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge import engines
+
+TOP = Path(__file__).resolve().parents[1]
+EXAMPLES = TOP / "examples"
+needs_ns3 = [pytest.mark.ns3, pytest.mark.skipif(engines.get("ns3").missing() is not None, reason="no ns-3 edge here")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        pytest.param("flood.json", ["flood.py"]),
+        pytest.param("flood-causal.json", ["flood.py", "--set", "causal=true"]),
+        pytest.param("rumour-ns3.json", ["rumour.py", "--set", "hosts=30", "--engine", "ns3"], marks=needs_ns3),
+    ],
+)
+def test_an_example_comes_out_as_committed_beside_it(expected: str, arguments: list[str], tmp_path: Path) -> None:
+    wanted = json.loads((EXAMPLES / expected).read_text())
+    command = [sys.executable, "-m", "causeway.cli.main", "run", str(EXAMPLES / arguments[0]), *arguments[1:], "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(TOP)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    came = json.loads(done.stdout)
+    assert {name: came[name] for name in wanted} == wanted
+
+
+def test_every_committed_output_belongs_to_an_example_that_is_there() -> None:
+    for path in EXAMPLES.glob("*.json"):
+        assert any(path.name.startswith(source.stem) for source in EXAMPLES.glob("*.py")), path.name

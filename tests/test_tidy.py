@@ -1,0 +1,399 @@
+"""The habits that CONTRIBUTING asks for, held: sizes, lines, names that nobody uses, and paths in the docs.
+
+Where the tree does not comply yet, the offenders are listed below. The lists only shrink: a new offender fails a test,
+and so does a listed one that complies by now.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+LONGEST_FUNCTION = 70
+LONGEST_LINE = 120
+MOST_ARGUMENTS = 8
+"""Of a plain function or method, without self and cls."""
+
+LONG_FUNCTIONS: set[str] = set()
+LONG_LINES = {
+    "bridge/cpp/channel.cc": 5,
+    "bridge/cpp/channel.h": 1,
+    "bridge/cpp/client.cc": 6,
+    "bridge/cpp/client.h": 1,
+    "bridge/cpp/columns.h": 1,
+    "bridge/cpp/libzmq.cc": 2,
+    "bridge/cpp/socket.h": 1,
+    "bridge/cpp/window.h": 2,
+    "bridge/cpp/workload.h": 3,
+    "bridge/cpp/zmtp.cc": 2,
+    "docs/reference.md": 4,
+    "omnet/src/Bridge.cc": 6,
+    "omnet/src/Bridge.h": 2,
+    "omnet/src/Events.h": 2,
+    "omnet/src/Functions.cc": 2,
+    "omnet/src/GateProcess.cc": 1,
+    "omnet/src/GateProcess.h": 1,
+    "omnet/src/Medium.cc": 6,
+    "omnet/src/Medium.h": 1,
+    "omnet/src/Process.cc": 3,
+    "omnet/src/Process.h": 1,
+    "proto/causeway.proto": 2,
+    "tests/worlds/cpp/ticker.cc": 1,
+    "tests/worlds/cpp/twins.cc": 2,
+}
+"""path -> how many lines. None may grow."""
+
+MANY_ARGUMENTS = {
+    "cli/main.py:run": "one for each option of the command",
+    "cli/run.py:run_study": "the same options, handed on",
+    "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
+}
+"""path:function -> why it may have more."""
+
+COMPILED_WITH_MANY = {
+    "analysis/convert/kernel.py:parse": 12,
+    "bridge/engines/inline.py:_act": 13,
+    "bridge/engines/inline_wheel.py:_copies": 14,
+    "bridge/engines/inline_wheel.py:_feed_workload": 10,
+    "bridge/engines/inline_wheel.py:_internal": 11,
+    "bridge/engines/inline_wheel.py:collect": 16,
+    "bridge/engines/inline_wheel.py:put": 10,
+    "bridge/workload.py:next_broadcast": 10,
+    "pycontrol/protocols/dcs/kernel.py:handle": 9,
+    "pycontrol/protocols/hash/kernel.py:_handle_other": 10,
+    "pycontrol/protocols/hash/kernel.py:_not_deliverable": 9,
+    "pycontrol/protocols/hash/kernel.py:_send": 10,
+    "pycontrol/protocols/hash/kernel.py:handle": 10,
+    "pycontrol/protocols/hash/search.py:_complete": 9,
+    "pycontrol/protocols/hash/search.py:find_dependencies": 15,
+    "pycontrol/protocols/icpp18/kernel.py:_check_agg": 9,
+    "pycontrol/protocols/icpp18/kernel.py:_emit": 9,
+    "pycontrol/protocols/icpp18/kernel.py:_receive": 9,
+    "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 10,
+    "pycontrol/protocols/icpp18/kernel.py:handle": 12,
+    "pycontrol/protocols/ladc18/kernel.py:handle": 9,
+    "studies/hash/readings.py:_observe": 9,
+}
+"""Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
+operations at each use, so what is done per event gets its arrays one by one. None may grow."""
+
+DEAD_NAMES = {
+    "analysis/reduce/comparison.py:scalar_names": "to be removed: only its test calls it",
+    "analysis/store.py:incomplete_runs": "to be removed or used: only its test calls it",
+    "bridge/network.py:uniform_delay": "public interface",
+    "pycontrol/protocols/clocks/node.py:VectorProcesses": "readable twin: tests hold the columns to it",
+    "pycontrol/protocols/hash/node.py:HashDetectorProcesses": "readable twin: tests hold the columns to it",
+    "pycontrol/protocols/icpp18/node.py:causal_nodes": "readable twin: tests hold the columns to it",
+    "pycontrol/protocols/ladc18/node.py:BundledProcesses": "readable twin: tests hold the columns to it",
+}
+"""path:name -> why it stays."""
+
+UNUSED_DEPENDENCIES = {"plotly"}
+
+STALE_PATHS = {
+    "bridge/cpp/zmtp.cc: docs/04-bridge.md",
+    "ns3/src/radio.cc: docs/10-ns3.md",
+    "omnet/inet/omnetpp.ini: docs/09-inet.md",
+    "pycontrol/protocols/clocks/node.py: docs/deviations/hash.md",
+    "pycontrol/protocols/dcs/node.py: docs/deviations/dcs23.md",
+    "pycontrol/protocols/dcs/policies/measured.py: docs/11-dcs23.md",
+    "pycontrol/protocols/dcs/rounds.py: docs/deviations/dcs23.md",
+    "pycontrol/protocols/hash/kernel.py: docs/deviations/hash.md",
+    "pycontrol/protocols/icpp18/node.py: docs/deviations/icpp18.md",
+    "pycontrol/protocols/ladc18/columns.py: docs/deviations/ladc18.md",
+    "pycontrol/protocols/ladc18/node.py: docs/deviations/ladc18.md",
+    "pycontrol/protocols/mobile/handoff.py: docs/deviations/mobile20.md",
+    "pycontrol/protocols/mobile/host.py: docs/deviations/mobile20.md",
+    "pycontrol/protocols/mobile/messages.py: docs/deviations/mobile20.md",
+    "tests/protocols/ladc18/test_ladc18.py: docs/deviations/ladc18.md",
+    "tests/protocols/mobile/test_deviations.py: docs/deviations/mobile20.md",
+    "tests/worlds/cpp/ticker.cc: docs/04-bridge.md",
+    "tests/worlds/mobile_quirks.py: docs/deviations/mobile20.md",
+}
+"""file: what it names."""
+
+IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
+"""Where the name of a package is not the name that is imported."""
+
+
+# ---- the tree -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def files(*suffixes: str) -> tuple[Path, ...]:
+    """What git tracks, or would, with these endings. Links into the package are not followed."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.splitlines()
+    paths = [TOP / name for name in names if name.endswith(suffixes)]
+    return tuple(path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(TOP).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every function of a file with its dotted name."""
+
+    def walk(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield prefix + child.name, child
+            named = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            yield from walk(child, f"{prefix}{child.name}." if named else prefix)  # type: ignore[attr-defined]
+
+    yield from walk(tree_of(path), f"{name_of(path)}:")
+
+
+def only(known: Iterable[str], found: Iterable[str], what: str) -> None:
+    """No offender but the known ones, and no known one that complies."""
+    known, found = set(known), set(found)
+    assert not found - known, f"{what}: {', '.join(sorted(found - known))}"
+    assert not known - found, f"complies by now; take it off the list: {', '.join(sorted(known - found))}"
+
+
+# ---- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def cpp_functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Functions that begin and end at the left margin, with their length: (path:line, lines)."""
+    began = 0
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if re.match(r"[A-Za-z].*\)[^;]*\{$", line) and not line.startswith(("namespace", "class", "struct")):
+            began = number
+        elif line == "}" and began:
+            yield f"{name_of(path)}:{began}", number - began + 1
+            began = 0
+
+
+def test_a_function_fits_on_a_screen() -> None:
+    long = [
+        name
+        for path in files(".py")
+        for name, function in functions(path)
+        if (function.end_lineno or 0) - function.lineno + 1 > LONGEST_FUNCTION
+    ]
+    long += [name for path in files(".cc", ".h") for name, lines in cpp_functions(path) if lines > LONGEST_FUNCTION]
+    only(LONG_FUNCTIONS, long, f"longer than {LONGEST_FUNCTION} lines")
+
+
+def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    given = function.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+def is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(re.search(r"jit|compiled", ast.unparse(decorator)) for decorator in function.decorator_list)
+
+
+def many_arguments(compiled: bool) -> dict[str, int]:
+    return {
+        name: arguments_of(function)
+        for path in files(".py")
+        for name, function in functions(path)
+        if arguments_of(function) > MOST_ARGUMENTS and is_compiled(function) == compiled
+    }
+
+
+def test_a_function_takes_a_handful_of_arguments() -> None:
+    only(MANY_ARGUMENTS, many_arguments(compiled=False), f"more than {MOST_ARGUMENTS} arguments")
+
+
+def test_a_compiled_function_takes_no_more_arguments_than_it_did() -> None:
+    found = many_arguments(compiled=True)
+    only(COMPILED_WITH_MANY, found, f"compiled, with more than {MOST_ARGUMENTS} arguments")
+    assert found == COMPILED_WITH_MANY, "write down the smaller number; a larger one is not allowed"
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line of markdown could be wrapped: tables and lines that are one long link cannot."""
+    return not line.startswith("|") and not re.match(r"\s*(?:[-*] )?!?\[[^]]*\]\([^)]*\)[.,]?$", line)
+
+
+def test_no_line_is_longer_than_a_screen_is_wide() -> None:
+    long = Counter[str]()
+    for path in files(".md", ".cc", ".h", ".ned", ".ini", ".proto", ".py"):
+        for line in path.read_text().splitlines():
+            shown = re.sub(r"\s*# (type: ignore|noqa|fmt:).*", "", line) if path.suffix == ".py" else line
+            if len(shown) > LONGEST_LINE and (path.suffix != ".md" or is_prose(line)):
+                long[name_of(path)] += 1
+    only(LONG_LINES, long, f"lines of more than {LONGEST_LINE} characters")
+    assert long == LONG_LINES, "write down the smaller number; a larger one is not allowed"
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+
+def words_of(path: Path) -> Counter[str]:
+    """Every identifier in the code of a file, in strings too (an entry point is a string)."""
+    return Counter(re.findall(r"[A-Za-z_]\w*", path.read_text()))
+
+
+def is_registered(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether a decorator hands the function to somebody: a command, a fixture, an overload of a compiled function."""
+    return any(re.search(r"\b(command|fixture|overload)\(", ast.unparse(one)) for one in node.decorator_list)
+
+
+def test_every_public_name_is_used() -> None:
+    product = [path for path in files(".py", ".toml") if not name_of(path).startswith("tests/")]
+    used = sum((words_of(path) for path in product), Counter[str]())
+    dead = [
+        f"{name_of(path)}:{node.name}"
+        for path in product
+        if path.suffix == ".py" and not name_of(path).startswith("examples/")
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not is_registered(node)
+        and used[node.name] < 2
+    ]
+    only(DEAD_NAMES, dead, "public, and used nowhere outside the tests")
+
+
+# ---- dependencies ---------------------------------------------------------------------------------------------------
+
+
+def imported_names() -> set[str]:
+    """The top-level names that the product imports."""
+    product = [path for path in files(".py") if not name_of(path).startswith(("tests/", "bench/", "examples/"))]
+    found: set[str] = set()
+    for path in product:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_every_dependency_is_imported() -> None:
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[<>=!~ \[;]", one)[0] for one in project["dependencies"]}
+    unused = {name for name in declared if IMPORTED_AS.get(name, name) not in imported_names()}
+    only(UNUSED_DEPENDENCIES, unused, "declared in pyproject.toml and imported nowhere")
+
+
+# ---- what the docs say ----------------------------------------------------------------------------------------------
+
+USER_PAGES = ("README.md", "CONTRIBUTING.md", "docs/guide/", "docs/papers/", "docs/design.md", "docs/reference.md")
+STORIES = (
+    "quiet machine", "noisy", "busy machine", "the aim was", "the mark of", "nothing else running", "not run here",
+    "last note", "it was 1.",
+)  # fmt: skip
+"""Stories of how a number came about. They belong to docs/lab or the changelog."""
+
+
+def pages() -> list[Path]:
+    return list(files(".md"))
+
+
+def own_folders() -> set[str]:
+    return {name_of(path).partition("/")[0] for path in files("") if "/" in name_of(path)}
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_paths_in_the_docs_are_there(page: Path) -> None:
+    """`bridge/session.py`, `bridge/session.py:open_session`, and folders. What is made by a run is not ours."""
+    for quoted in re.findall(r"`([\w.+-]+(?:/[\w.+-]+)+/?(?::\w+)?)`", page.read_text()):
+        path, _, function = quoted.partition(":")
+        if path.partition("/")[0] not in own_folders():
+            continue
+        assert (TOP / path).exists(), f"{name_of(page)} names {path}, which is not there"
+        if function:
+            found = re.search(rf"\b{function}\b", (TOP / path).read_text())
+            assert found, f"{name_of(page)} names {function} in {path}, which is not there"
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_links_in_the_docs_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        to = (page.parent / path).resolve() if path else page
+        assert to.exists(), f"{name_of(page)} links {target}, which is not there"
+        if anchor:
+            assert anchor in anchors(to), f"{name_of(page)} links {target}, but there is no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links have them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_modules_that_the_docs_run_are_there(page: Path) -> None:
+    for module in re.findall(r"python -m ((?:causeway|bench)(?:\.\w+)*)", page.read_text()):
+        path = TOP / module.removeprefix("causeway.").replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__init__.py").exists(), f"{name_of(page)} runs {module}"
+
+
+def test_no_user_page_tells_how_busy_a_machine_was() -> None:
+    told = [
+        f"{name_of(page)}: {story}"
+        for page in pages()
+        if name_of(page).startswith(USER_PAGES)
+        for story in STORIES
+        if story in " ".join(page.read_text().lower().split())
+    ]
+    assert not told, "; ".join(told)
+
+
+def test_generated_tables_stand_between_their_markers() -> None:
+    for page in pages():
+        if not name_of(page).startswith("docs/papers/"):
+            continue
+        marks = re.findall(r"<!-- (table|end)\b.*?-->", page.read_text())
+        assert marks == ["table", "end"] * (len(marks) // 2), f"{name_of(page)}: a table's markers do not match"
+
+
+def test_python_in_the_guide_is_python() -> None:
+    for page in pages():
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+            lines = block.splitlines()
+            indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+            ast.parse("\n".join(line[indent:] for line in lines))
+
+
+def test_the_code_that_chapter_2_shows_is_that_of_its_example() -> None:
+    example = (TOP / "examples/flood.py").read_text()
+    chapter = (TOP / "docs/guide/02-protocols.md").read_text()
+    shown = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+    assert sum(block.strip("\n") in example for block in shown) >= 3
+
+
+def test_the_walk_of_one_number_is_short() -> None:
+    steps = re.findall(r"^\| (\d+) \|", (TOP / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert [int(step) for step in steps] == list(range(1, len(steps) + 1))
+    assert len(steps) <= 70
+
+
+def test_paths_in_the_code_are_there() -> None:
+    """Comments and docstrings that send the reader to another file."""
+    pattern = rf"\b(?:{'|'.join(sorted(own_folders()))})/[\w/.-]+\.[a-z]+\d?\b"
+    missing = {
+        f"{name_of(path)}: {named}"
+        for path in files(".py", ".cc", ".h", ".ned", ".ini", ".proto")
+        for named in re.findall(pattern, re.sub(r"#include.*", "", path.read_text()))
+        if path != Path(__file__) and not (TOP / named).exists() and not (path.parent / named).exists()
+    }
+    only(STALE_PATHS, missing, "names a file that is not there")
