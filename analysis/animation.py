@@ -1,15 +1,12 @@
-"""An animation of a run of hosts among stations, from its recorded tables: one self-contained page.
+"""Moving pictures of runs, from their recorded tables: one self-contained page each.
 
-Needs series `x_m`, `y_m`, `reach_m`, `sbuffer` of the modules station[i], and `x_m`, `y_m`, `cell`, `rbuffer` of
-host[i], all sampled at the same times. A host's `cell` is its station; less 100 while it connects; -200 while down.
-
-    python -m causeway.analysis.animation RESULTS RUN_ID PAGE.html
+Which series say where things are, and what they mean, is for the study to say (`causeway.analysis.plots.Scene`).
 """
 
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,102 +16,123 @@ import pyarrow.compute as pc
 
 from causeway.analysis import store
 from causeway.analysis.animation_page import PAGE
+from causeway.analysis.description import Description
+from causeway.analysis.plots import Scene
 from causeway.bridge.errors import UserError
 
-CHARTS = {
-    "sbuffer_station_mean": "SBuffer of the stations, mean (messages)",
-    "rbuffer_host_mean": "RBuffer of the hosts, mean (messages)",
-    "delivery_delay_s": "Delivery delay (s)",
-    "loss_rate": "Loss rate",
-    "handoffs": "Handoffs a second",
-}
-"""Series of the whole run that are drawn beside the map, as far as the run has them."""
 
-Series = dict[str, dict[str, list[float]]]
+def write_all(
+    result_dir: Path, described: Iterable[Description], out_dir: Path
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """A page for the first run of every point and engine that recorded where its things were.
+
+    Gives (title, file name) of each, and why some could not be made.
+    """
+    pages, refused = [], []
+    for one in described:
+        if one.scene is None:
+            continue
+        for run in runs_with_positions(result_dir, one.study, one.scene):
+            name = f"moving-{store.quote(run['run_id'])}.html"
+            try:
+                write(result_dir, run["run_id"], one.scene, out_dir / name)
+            except UserError as error:
+                refused.append(str(error))
+            else:
+                pages.append((f"{run['study']} on {run['engine']}, {run['run_id']}", name))
+    return pages, refused
 
 
-def write(result_dir: Path, run_id: str, out_html: Path) -> None:
+def write(result_dir: Path, run_id: str, scene: Scene, out_html: Path) -> None:
     """Writes the page of one run."""
-    if not store.has_run(result_dir, run_id):
-        raise UserError(f"no run {run_id} in {result_dir}; `causeway run mobile20 --set trace=true` makes one")
     samples = store.read_table_of(result_dir, "samples", run_id).to_pandas()
     vectors = store.read_table_of(result_dir, "vectors", run_id).to_pandas()
     parameters = store.read_table_of(result_dir, "parameters", run_id).to_pandas()
-    data = collect(samples.merge(vectors[["vector_id", "module", "name"]], on="vector_id"))
-    if not data["hosts"] or not data["stations"]:
-        raise UserError(f"run {run_id} recorded no positions; run the study again with --set trace=true")
+    data = collect(samples.merge(vectors[["vector_id", "module", "name"]], on="vector_id"), scene)
+    if not data["things"] or not data["places"]:
+        raise UserError(f"run {run_id} did not record both where its {scene.place}s and where its {scene.thing}s are")
     told = ", ".join(f"{n} {v}" for n, v in zip(parameters["name"], parameters["value"], strict=True))
     page = PAGE.replace("@TITLE@", escape(run_id)).replace("@TOLD@", escape(told))
-    out_html.parent.mkdir(parents=True, exist_ok=True)
-    out_html.write_text(page.replace("@DATA@", json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")))
+    page = page.replace("@LEGEND@", escape(_legend(scene)))
+    text = page.replace("@DATA@", json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
+    with store.landing(out_html) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
-def runs_with_positions(result_dir: Path) -> list[dict[str, Any]]:
-    """The first run of every point and engine that recorded where its hosts were."""
-    moving = set(
-        store.read_arrow(result_dir, "vectors", ["run_id", "name"])
-        .filter(pc.field("name") == "cell")["run_id"]
-        .to_pylist()
-    )
-    runs = [run for run in store.read_arrow(result_dir, "runs").to_pylist() if run["run_id"] in moving]
+def runs_with_positions(result_dir: Path, study: str, scene: Scene) -> list[dict[str, Any]]:
+    """The first run of every point and engine of a study that recorded the places of its things."""
+    vectors = store.read_arrow(result_dir, "vectors", ["run_id", "module", "name"])
+    moving = vectors.filter((pc.field("module") == f"{scene.thing}[0]") & (pc.field("name") == "x_m"))
+    ids = set(moving["run_id"].to_pylist())
+    runs = [r for r in store.read_arrow(result_dir, "runs").to_pylist() if r["study"] == study and r["run_id"] in ids]
     first: dict[tuple[str, str], dict[str, Any]] = {}
     for run in sorted(runs, key=lambda run: run["seed"]):
         first.setdefault((run["point"], run["engine"]), run)
     return list(first.values())
 
 
-def collect(samples: pd.DataFrame) -> dict[str, Any]:
-    """The page's data: times in s, and for every station and host its series at those times."""
+def collect(samples: pd.DataFrame, scene: Scene) -> dict[str, Any]:
+    """The page's data: times in s, and for every place and thing its series at those times."""
     samples = samples.assign(time=samples["time_raw"] * 10.0 ** samples["time_exp"].astype(float))
-    times = sorted(samples.loc[samples["name"] == "cell", "time"].unique())
+    things, places = _modules(samples, scene.thing), _modules(samples, scene.place)
+    times = sorted(set(pd.concat([rows.loc[rows["name"] == "x_m", "time"] for _, rows in things]))) if things else []
+    moving = {"x": "x_m", "y": "y_m", "at": scene.at, "state": scene.state, "size": scene.thing_size}
+    placed = [_place(rows, scene, times, len(places)) for _, rows in places]
     return {
         "times": [round(t, 3) for t in times],
-        "stations": [_station(rows, times) for _, rows in _modules(samples, "station")],
-        "hosts": [_over_time(rows, ("x_m", "y_m", "cell", "rbuffer"), times) for _, rows in _modules(samples, "host")],
-        "charts": _charts(samples, times),
+        "places": placed if None not in placed else [],
+        "things": [_over_time(rows, moving, times) for _, rows in things],
+        "states": [{"value": s.value, "mark": s.mark, "meaning": s.meaning} for s in scene.states],
+        "names": {"place": scene.place, "thing": scene.thing},
+        "charts": _charts(samples, scene, times),
     }
+
+
+def _legend(scene: Scene) -> str:
+    marks = {"dot": "a dot", "ring": "a ring", "cross": "a cross"}
+    states = "; ".join(f"{marks[state.mark]}: {state.meaning}" for state in scene.states)
+    bar = f", the bar on it its {scene.place_size_meaning}" if scene.place_size else ""
+    larger = f", larger with a longer {scene.thing_size_meaning}" if scene.thing_size else ""
+    return (
+        f"A square is a {scene.place}{bar}. A {scene.thing} has the colour of its {scene.place}{larger}; {states}; "
+        f"a bold line: it has just changed its {scene.place}."
+    )
 
 
 def _modules(samples: pd.DataFrame, kind: str) -> list[tuple[int, pd.DataFrame]]:
     """The modules kind[0], kind[1], ... in order."""
-    mine = samples[samples["module"].str.fullmatch(rf"{kind}\[\d+\]")]
-    number = mine["module"].str.extract(r"\[(\d+)\]")[0].astype(int)
-    return [(int(str(i)), rows) for i, rows in mine.groupby(number)]
+    number = samples["module"].where(samples["module"].str.startswith(f"{kind}["), "")
+    number = number.str.slice(len(kind)).str.extract(r"^\[(\d{1,9})\]$")[0]
+    mine = samples[number.notna()]
+    return [(int(str(i)), rows) for i, rows in mine.groupby(number[number.notna()].astype(int))]
 
 
-def _station(rows: pd.DataFrame, times: list[float]) -> dict[str, Any]:
-    fixed = {name: float(rows.loc[rows["name"] == name, "value"].iloc[0]) for name in ("x_m", "y_m", "reach_m")}
-    wires = [int(v) for v in rows.loc[rows["name"] == "wired_to", "value"]]
-    return {**fixed, "wired_to": wires, **_over_time(rows, ("sbuffer",), times)}
+def _place(rows: pd.DataFrame, scene: Scene, times: list[float], count: int) -> dict[str, Any] | None:
+    """None where it was not recorded where the place is."""
+    fixed = {}
+    for name in ("x_m", "y_m", "reach_m"):
+        values = rows.loc[rows["name"] == name, "value"]
+        if values.empty:
+            return None
+        fixed[name] = float(values.iloc[0])
+    wires = [int(v) for v in rows.loc[rows["name"] == "wired_to", "value"] if 0 <= v < count]
+    return {**fixed, "wired_to": wires, **_over_time(rows, {"size": scene.place_size}, times)}
 
 
-def _over_time(rows: pd.DataFrame, names: tuple[str, ...], times: list[float]) -> dict[str, list[float]]:
+def _over_time(rows: pd.DataFrame, series: dict[str, str], times: list[float]) -> dict[str, list[float]]:
+    """key -> the series of that name at these times; 0 where there is none."""
+    names = [name for name in series.values() if name]
     wide = rows[rows["name"].isin(names)].pivot_table(index="time", columns="name", values="value", aggfunc="last")
     wide = wide.reindex(times).ffill().bfill()
-    return {name: [round(float(v), 2) for v in wide[name]] for name in names}
+    found = {key: wide[name] if name in wide else pd.Series(0.0, index=times) for key, name in series.items()}
+    return {key: [round(float(v), 2) for v in values.fillna(0.0)] for key, values in found.items()}
 
 
-def _charts(samples: pd.DataFrame, times: list[float]) -> list[dict[str, Any]]:
+def _charts(samples: pd.DataFrame, scene: Scene, times: list[float]) -> list[dict[str, Any]]:
     run = samples[samples["module"] == "run"]
     charts = []
-    for name, title in CHARTS.items():
-        series = run[run["name"] == name].set_index("time")["value"].reindex(times)
+    for name, title in scene.charts.items():
+        series = run[run["name"] == name].drop_duplicates("time", keep="last").set_index("time")["value"].reindex(times)
         if series.notna().any():
             charts.append({"title": title, "values": [None if pd.isna(v) else round(float(v), 4) for v in series]})
     return charts
-
-
-def main(arguments: list[str]) -> int:
-    """The command line of the module."""
-    try:
-        if len(arguments) != 3:
-            raise UserError("usage: python -m causeway.analysis.animation RESULTS RUN_ID PAGE.html")
-        write(Path(arguments[0]), arguments[1], Path(arguments[2]))
-    except UserError as error:
-        print(f"animation: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The page of an animation: markup, style and script. `@TITLE@`, `@TOLD@` and `@DATA@` are filled in."""
+"""The page of an animation: markup, style and script. `@TITLE@`, `@TOLD@`, `@LEGEND@` and `@DATA@` are filled in."""
 
 from causeway.analysis.report.style import STYLE
 
@@ -24,10 +24,8 @@ MARKUP = """
   <output id="now"></output>
 </div>
 <div class="scene">
-  <div><canvas id="map" role="img" aria-label="Stations, their cells, and the hosts"></canvas>
-  <p class="soft">A square is a station, the bar on it its SBuffer. A dot is a host in the colour of its station,
-  larger with a longer RBuffer; a ring: it is connecting; a bold line: it has just changed its station; a cross: it is
-  down.</p>
+  <div><canvas id="map" role="img" aria-label="A map of the run"></canvas>
+  <p class="soft">@LEGEND@</p>
   <p id="told" aria-live="off"></p></div>
   <div id="charts"></div>
 </div>
@@ -35,12 +33,13 @@ MARKUP = """
 
 SCRIPT = """
 const data = JSON.parse(document.getElementById('data').textContent);
-const $ = id => document.getElementById(id), { times, stations, hosts, charts } = data;
-const JUST = 2, CONNECTING = -50, DOWN = -150;
+const $ = id => document.getElementById(id), { times, places, things, states, names, charts } = data;
+const JUST = 2;
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const stationColour = i => i < 0 ? colour('--soft') : colour('--s' + (i % 8));
-const stationOf = cell => cell >= 0 ? cell : cell > DOWN ? cell + 100 : -1;
-const most = Math.max(1, ...stations.flatMap(s => s.sbuffer));
+const placeColour = i => i < 0 ? colour('--soft') : colour('--s' + (i % 8));
+const placeOf = at => at >= 0 && at < places.length ? at : -1;
+const stateOf = value => states.find(s => s.value === value) || { mark: 'dot', meaning: '' };
+const most = Math.max(1, ...places.flatMap(s => s.size));
 let at = times[0], playing = false, last = 0;
 
 // Where in `times` the moment is: the sample before it, and how far to the next.
@@ -62,8 +61,8 @@ function fit(canvas, ratio) {
   return { c, width, height };
 }
 
-const reach = Math.max(...stations.map(s => s.reach_m));
-const xs = stations.map(s => s.x_m), ys = stations.map(s => s.y_m);
+const reach = Math.max(...places.map(s => s.reach_m));
+const xs = places.map(s => s.x_m), ys = places.map(s => s.y_m);
 const left = Math.min(...xs) - reach - 8, top_ = Math.min(...ys) - reach - 8;
 const wide = Math.max(...xs) + reach + 8 - left, high = Math.max(...ys) + reach + 8 - top_;
 
@@ -71,44 +70,44 @@ function drawMap(p) {
   const { c, width } = fit($('map'), high / wide), k = width / wide;
   const X = x => (x - left) * k, Y = y => (y - top_) * k;
   c.lineWidth = 1;
-  stations.forEach((s, i) => {
+  places.forEach((s, i) => {
     c.beginPath(); c.arc(X(s.x_m), Y(s.y_m), s.reach_m * k, 0, 7);
-    c.globalAlpha = .08; c.fillStyle = stationColour(i); c.fill();
-    c.globalAlpha = .5; c.setLineDash([4, 4]); c.strokeStyle = stationColour(i); c.stroke(); c.setLineDash([]);
+    c.globalAlpha = .08; c.fillStyle = placeColour(i); c.fill();
+    c.globalAlpha = .5; c.setLineDash([4, 4]); c.strokeStyle = placeColour(i); c.stroke(); c.setLineDash([]);
     c.globalAlpha = 1;
   });
   c.strokeStyle = colour('--line'); c.lineWidth = 3;
-  stations.forEach(s => s.wired_to.forEach(o => line(c, X(s.x_m), Y(s.y_m), X(stations[o].x_m), Y(stations[o].y_m))));
-  hosts.forEach(h => drawHost(c, h, p, X(between(h.x_m, p)), Y(between(h.y_m, p)), X, Y));
-  stations.forEach((s, i) => drawStation(c, i, between(s.sbuffer, p), X(s.x_m), Y(s.y_m)));
+  places.forEach(s => s.wired_to.forEach(o => line(c, X(s.x_m), Y(s.y_m), X(places[o].x_m), Y(places[o].y_m))));
+  things.forEach(h => drawThing(c, h, p, X(between(h.x, p)), Y(between(h.y, p)), X, Y));
+  places.forEach((s, i) => drawPlace(c, i, between(s.size, p), X(s.x_m), Y(s.y_m)));
 }
 function line(c, x1, y1, x2, y2) { c.beginPath(); c.moveTo(x1, y1); c.lineTo(x2, y2); c.stroke(); }
 
-function drawHost(c, h, p, x, y, X, Y) {
-  const cell = h.cell[p.i], station = stationOf(cell), before = stationOf(h.cell[Math.max(0, p.i - JUST)]);
-  c.strokeStyle = c.fillStyle = stationColour(station);
-  if (cell < DOWN) {
+function drawThing(c, h, p, x, y, X, Y) {
+  const place = placeOf(h.at[p.i]), before = placeOf(h.at[Math.max(0, p.i - JUST)]), mark = stateOf(h.state[p.i]).mark;
+  c.strokeStyle = c.fillStyle = placeColour(place);
+  if (mark === 'cross') {
     c.strokeStyle = colour('--off'); c.lineWidth = 2.5;
     line(c, x - 6, y - 6, x + 6, y + 6); line(c, x - 6, y + 6, x + 6, y - 6);
     return;
   }
-  if (station >= 0) {
-    const changed = before !== station && p.i >= JUST;
+  if (place >= 0) {
+    const changed = before !== place && p.i >= JUST;
     c.globalAlpha = changed ? 1 : .22; c.lineWidth = changed ? 2.5 : 1;
-    line(c, x, y, X(stations[station].x_m), Y(stations[station].y_m));
+    line(c, x, y, X(places[place].x_m), Y(places[place].y_m));
     c.globalAlpha = 1;
   }
-  c.beginPath(); c.arc(x, y, 3.5 + Math.min(7, h.rbuffer[p.i] * .35), 0, 7);
-  if (cell < CONNECTING) { c.lineWidth = 2; c.stroke(); } else c.fill();
+  c.beginPath(); c.arc(x, y, 3.5 + Math.min(7, h.size[p.i] * .35), 0, 7);
+  if (mark === 'ring') { c.lineWidth = 2; c.stroke(); } else c.fill();
 }
 
-function drawStation(c, i, size, x, y) {
+function drawPlace(c, i, size, x, y) {
   const bar = 46 * size / most;
   c.fillStyle = colour('--paper'); c.fillRect(x - 9, y - 9, 18, 18);
-  c.strokeStyle = c.fillStyle = stationColour(i); c.lineWidth = 2; c.strokeRect(x - 9, y - 9, 18, 18);
+  c.strokeStyle = c.fillStyle = placeColour(i); c.lineWidth = 2; c.strokeRect(x - 9, y - 9, 18, 18);
   c.globalAlpha = .75; c.fillRect(x + 13, y + 9 - bar, 9, bar); c.globalAlpha = 1;
   c.fillStyle = colour('--ink'); c.font = '12px system-ui'; c.textAlign = 'center'; c.textBaseline = 'middle';
-  c.fillText('s' + i, x, y); c.textAlign = 'left'; c.fillText(Math.round(size), x + 13, y + 18);
+  c.fillText(names.place[0] + i, x, y); c.textAlign = 'left'; c.fillText(Math.round(size), x + 13, y + 18);
 }
 
 function drawChart(canvas, values, p) {
@@ -139,9 +138,8 @@ function draw() {
     const value = chart.values[p.i];
     chart.label.textContent = chart.title + (value === null ? '' : ': ' + value);
   });
-  const connecting = hosts.filter(h => h.cell[p.i] < CONNECTING && h.cell[p.i] > DOWN).length;
-  const down = hosts.filter(h => h.cell[p.i] < DOWN).length;
-  $('told').textContent = hosts.length + ' hosts, ' + connecting + ' connecting, ' + down + ' down';
+  const counts = states.map(s => things.filter(h => h.state[p.i] === s.value).length + ' ' + s.meaning);
+  $('told').textContent = things.length + ' ' + names.thing + 's: ' + counts.join(', ');
   $('when').value = at; $('now').textContent = 't = ' + at.toFixed(1) + ' s';
 }
 

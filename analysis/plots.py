@@ -1,4 +1,4 @@
-"""What a study wants plotted, as data: the report draws it from the tables and knows no study."""
+"""What a study wants shown, as data: the report draws it from the tables and knows no study."""
 
 from __future__ import annotations
 
@@ -28,3 +28,54 @@ class Plot:
     y_label: str = ""
     log_x: bool = False
     log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One of the few numbers that say how a run went: `causeway run` prints them, one column each."""
+
+    name: str
+    """What stands above the column; short."""
+    scalar: str
+    """A scalar, or an arithmetic expression over scalars and numeric parameters."""
+    unit: str = ""
+    meaning: str = ""
+    """One line."""
+
+
+MARKS = ("dot", "ring", "cross")
+
+
+@dataclass(frozen=True)
+class State:
+    """One value of a series that says what a moving thing is doing, and how it is drawn."""
+
+    value: float
+    mark: str
+    """One of MARKS."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moving picture of a run: which recorded series say where things are and what they do.
+
+    Places are the modules `PLACE[0]`, `PLACE[1]`, ... with the series x_m, y_m, reach_m (once) and, where they are
+    joined, wired_to (a sample for each). Things that move are `THING[0]`, ... with x_m and y_m over time.
+    """
+
+    place: str
+    thing: str
+    at: str
+    """Series of a thing: the number of its place; below 0: none."""
+    state: str
+    """Series of a thing: one of the values in `states`."""
+    states: tuple[State, ...]
+    place_size: str = ""
+    """Series of a place, drawn as a bar."""
+    place_size_meaning: str = ""
+    thing_size: str = ""
+    """Series of a thing, drawn as the size of its dot."""
+    thing_size_meaning: str = ""
+    charts: Mapping[str, str] = field(default_factory=dict)
+    """Series of the module `run` that are drawn beside the map, with their titles."""

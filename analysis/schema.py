@@ -29,6 +29,7 @@ TABLES: dict[str, pa.Schema] = {
         *_required(started_at=_TEXT),  # ISO-8601, UTC
         *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
+        pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
     "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL)),
@@ -82,7 +83,9 @@ def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], ro
     if given is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
-        return array([fill.get(field.name)] * rows, field.type)
+        if field.name not in fill:
+            return pa.nulls(rows, field.type)
+        return array([fill[field.name]] * rows, field.type)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         column = given.cast(field.type) if given.type != field.type else given
     else:

@@ -1,23 +1,28 @@
 """Land a run's tables in a result folder, and read a result folder back.
 
 A folder holds `tables/<table>/<run>[~<part>].parquet`. Every file is written under a hidden name in the same folder,
-flushed to the disk and renamed, so a crash or a full disk leaves no half-written table; the `runs` file lands last and
-goes first, so a run without its `runs` row does not exist and nobody reads it. Readers skip hidden names.
+flushed to the disk and renamed, so a crash or a full disk leaves no half-written table. Readers skip hidden names.
+
+A run is finished if its `runs` row is there and so is every file that the row names (column `parts`: size and digest of
+each). The row lands last and goes first; a run that is not finished does not exist and nobody reads it. Whoever makes a
+run holds its lock (`writing`), so that there is one writer at a time; a lock dies with its owner.
 """
 
 import hashlib
+import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.analysis import schema
+from causeway.analysis import locks, schema
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,9 +60,12 @@ def quote(name: str) -> str:
 
 @contextmanager
 def landing(path: Path) -> Iterator[Path]:
-    """A hidden path to write to, renamed to `path` when the block ends well and removed when it does not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A hidden path to write to, renamed to `path` when the block ends well and removed when it does not.
+
+    It is locked as long as its writer lives, so that `sweep` takes away only what a dead one left.
+    """
     temporary = path.parent / f".{uuid.uuid4().hex}.part"
+    lock = locks.take(temporary, wait=True)
     try:
         yield temporary
         _flush(temporary)
@@ -66,6 +74,8 @@ def landing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def _flush(path: Path) -> None:
@@ -76,14 +86,67 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """Land one parquet file."""
-    with landing(path) as temporary:
-        pq.write_table(table, temporary, **_PARQUET)
+def write_table(path: Path, table: pa.Table) -> "Part":
+    """Land one parquet file, and tell what it holds."""
+    with landing(path) as temporary, open(temporary, "wb") as file:
+        sink = _Digesting(file)
+        pq.write_table(table, pa.PythonFile(sink, "w"), **_PARQUET)
+        return Part(sink.size, sink.digest.hexdigest())
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a run, as its `runs` row names it."""
+
+    size: int
+    digest: str
+
+
+class _Digesting:
+    """A file to write to that knows the size and digest of what went through."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.size, self.digest = file, 0, hashlib.blake2b(digest_size=16)
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        self._file.write(view)
+        self.digest.update(view)
+        self.size += view.nbytes
+        return view.nbytes
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.flush()
+
+
+def digest_of(path: Path) -> str:
+    """The digest of a file, as a `Part` has it."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def lock_path(out_dir: Path, key: str) -> Path:
+    """The file that is locked while somebody makes the run of this key."""
+    return Path(out_dir) / ".locks" / f"{key}.lock"
+
+
+@contextmanager
+def writing(out_dir: Path, run_id: str, wait: bool = True) -> Iterator[bool]:
+    """Makes the caller the only one to make this run. False: somebody else is at it (never if `wait`)."""
+    with locks.held(lock_path(out_dir, quote(run_id)), wait) as mine:
+        yield mine
 
 
 def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]]) -> None:
-    """Land one run: every table given, `runs` last. `tables["runs"]` has one row; the others may leave out `run_id`."""
+    """Land one run: every table given, `runs` last. `tables["runs"]` has one row; the others may leave out `run_id`.
+
+    The caller is the only writer of this run (see `writing`).
+    """
     unknown = sorted(set(tables) - set(schema.TABLES))
     if unknown:
         raise ValueError(f"no such table: {', '.join(unknown)} (there are {', '.join(schema.TABLES)})")
@@ -96,14 +159,19 @@ def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]])
         if any(owner != run_id for owner in table["run_id"].unique().to_pylist()):
             raise ValueError(f"table {name} holds rows of a run other than {run_id}")
     forget_run(out_dir, run_id)
-    for name, table in others.items():
-        write_table(table_path(out_dir, name, run_id), table)
-    write_table(table_path(out_dir, "runs", run_id), runs)
+    parts = {name: write_table(table_path(out_dir, name, run_id), table) for name, table in others.items()}
+    told = json.dumps({name: [part.size, part.digest] for name, part in parts.items()})
+    row = schema.conform("runs", {**{name: runs[name] for name in runs.column_names}, "parts": [told]})
+    write_table(table_path(out_dir, "runs", run_id), row)
 
 
 def forget_run(out_dir: Path, run_id: str) -> None:
     """Remove every file of a run, its `runs` row first."""
-    key = quote(run_id)
+    forget_key(out_dir, quote(run_id))
+
+
+def forget_key(out_dir: Path, key: str) -> None:
+    """The same for the key in its files' names."""
     for name in schema.TABLES:
         folder = table_dir(out_dir, name)
         (folder / f"{key}.parquet").unlink(missing_ok=True)
@@ -119,20 +187,153 @@ def _glob_escape(key: str) -> str:
 
 
 def has_run(out_dir: Path, run_id: str) -> bool:
-    """Whether the run landed whole."""
-    return table_path(out_dir, "runs", run_id).exists()
+    """Whether the run is finished: its row and all that the row names are there."""
+    path = table_path(out_dir, "runs", run_id)
+    try:
+        if not path.stat().st_size:
+            return False
+        parts = parts_in(path)
+        return all(table_path(out_dir, name, run_id).stat().st_size == part.size for name, part in parts.items())
+    except (OSError, ValueError):
+        return False
 
 
 def finished_runs(out_dir: Path) -> set[str]:
-    """The ids of all runs that landed whole."""
-    return {_no_path(_run_of(path), out_dir) for path in _files(out_dir, "runs")}
+    """The ids of all finished runs."""
+    finished = _finished_keys(out_dir)
+    return {_no_path(_run_of(path), out_dir) for key, path in _runs_files(out_dir).items() if key in finished}
+
+
+def parts_in(runs_file: Path) -> dict[str, Part]:
+    """The files that a `runs` row names, by table; none for a run that says nothing of them (a converted one).
+
+    Raises OSError or ValueError if the file is damaged.
+    """
+    with pq.ParquetFile(runs_file) as file:
+        rows = file.metadata.num_rows
+        known = "parts" in file.schema_arrow.names  # else it was made before rows named their parts
+        text = file.read(columns=["parts"])["parts"][0].as_py() if known and rows == 1 else None
+    if rows != 1:
+        raise ValueError(f"{rows} rows")
+    given = json.loads(text) if text else {}
+    if not isinstance(given, dict) or not set(given) <= set(schema.TABLES):
+        raise ValueError("it names tables that there are not")
+    return {name: Part(int(size), str(digest)) for name, (size, digest) in given.items()}
+
+
+_KNOWN_PARTS: dict[tuple[str, int, int], dict[str, Part] | None] = {}
+"""(path, size, time of change) of a `runs` file -> what its row names; None: it is damaged."""
+
+
+def _finished_keys(folder: Path) -> set[str]:
+    """The file keys of all finished runs."""
+    sizes: dict[str, dict[str, int]] = {}
+    finished = set()
+    for key, parts in _parts_of_all(folder).items():
+        for name in parts:
+            if name not in sizes:
+                sizes[name] = _sizes(folder, name)
+        if all(sizes[name].get(f"{key}.parquet") == part.size for name, part in parts.items()):
+            finished.add(key)
+    return finished
+
+
+def _parts_of_all(folder: Path) -> dict[str, dict[str, Part]]:
+    """File key -> what the `runs` row names, for every row that can be read."""
+    seen = {}
+    for key, path in _runs_files(folder).items():
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            seen[key] = (str(path), status.st_size, status.st_mtime_ns)
+    new = [known for known in seen.values() if known not in _KNOWN_PARTS]
+    _KNOWN_PARTS.update(_read_parts(new))
+    return {key: parts for key, known in seen.items() if (parts := _KNOWN_PARTS[known]) is not None}
+
+
+def _read_parts(files: list[tuple[str, int, int]]) -> dict[tuple[str, int, int], dict[str, Part] | None]:
+    found: dict[tuple[str, int, int], dict[str, Part] | None] = {}
+    for known in files:
+        try:
+            found[known] = parts_in(Path(known[0])) if known[1] else None
+        except (OSError, ValueError):
+            found[known] = None
+    return found
+
+
+def _runs_files(folder: Path) -> dict[str, Path]:
+    return {_key(path): path for path in _files(folder, "runs")}
+
+
+def _sizes(folder: Path, table: str) -> dict[str, int]:
+    place = table_dir(folder, table)
+    if not place.is_dir():
+        return {}
+    with os.scandir(place) as entries:
+        return {entry.name: entry.stat().st_size for entry in entries if entry.name.endswith(".parquet")}
 
 
 def incomplete_runs(out_dir: Path) -> set[str]:
-    """The file keys of runs that left tables behind but no `runs` row: stopped half-way, or still being written."""
-    finished = {_key(path) for path in _files(out_dir, "runs")}
-    present = {_key(path) for name in schema.TABLES for path in _files(out_dir, name)}
-    return {unquote(key) for key in present - finished}
+    """The ids of runs that left files behind but are not finished: stopped half-way, damaged, or being written."""
+    return {unquote(key) for key in unfinished(out_dir)}
+
+
+def unfinished(out_dir: Path) -> dict[str, str]:
+    """File key of every run that left files behind but is not finished -> why it is not."""
+    rows, finished = _parts_of_all(out_dir), _finished_keys(out_dir)
+    present = {_key(path): path for name in reversed(schema.TABLES) for path in _files(out_dir, name)}
+    found = {}
+    for key in sorted(present.keys() - finished):
+        if key in rows:
+            found[key] = f"{', '.join(_not_as_told(out_dir, key, rows[key], False))} missing or cut short"
+        else:
+            row = table_dir(out_dir, "runs") / f"{key}.parquet"
+            found[key] = "its row in `runs` is damaged" if row.exists() else "stopped before its row in `runs`"
+    return found
+
+
+def damaged(out_dir: Path) -> dict[str, str]:
+    """File key of every finished run whose files do not hold what was written -> which. Reads all of them."""
+    rows = _parts_of_all(out_dir)
+    bad = {key: _not_as_told(out_dir, key, rows[key], True) for key in sorted(_finished_keys(out_dir))}
+    return {key: f"{', '.join(names)} changed since it was written" for key, names in bad.items() if names}
+
+
+def _not_as_told(out_dir: Path, key: str, parts: Mapping[str, Part], look_inside: bool) -> list[str]:
+    """The tables of a run whose file is missing, or is not what the run's row says."""
+    found = []
+    for name, part in parts.items():
+        path = table_dir(out_dir, name) / f"{key}.parquet"
+        try:
+            same = path.stat().st_size == part.size and (not look_inside or digest_of(path) == part.digest)
+        except OSError:
+            same = False
+        if not same:
+            found.append(name)
+    return found
+
+
+def sweep(out_dir: Path) -> list[Path]:
+    """Removes what dead writers left: hidden half-written files, and locks that nobody holds. Gives what it removed."""
+    return [path for path in leftovers(out_dir) if locks.remove_if_free(path)]
+
+
+def leftovers(out_dir: Path) -> list[Path]:
+    """Half-written files and locks whose owner is dead."""
+    out_dir = Path(out_dir)
+    places = [
+        out_dir / ".locks",
+        out_dir / "studies",
+        out_dir / "report",
+        *(table_dir(out_dir, t) for t in schema.TABLES),
+    ]
+    found = []
+    for place in places:
+        if place.is_dir():
+            with os.scandir(place) as entries:
+                names = [entry.name for entry in entries]
+            hidden = (place / name for name in names if name.endswith(".part") or place.name == ".locks")
+            found += [path for path in hidden if locks.is_free(path)]
+    return sorted(found)
 
 
 def _files(folder: Path, table: str) -> list[Path]:
@@ -175,8 +376,16 @@ def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
 
 
 def _finished_files(folder: Path, table: str) -> list[Path]:
-    finished = {_key(path) for path in _files(folder, "runs")}
+    finished = _finished_keys(folder)
     return [path for path in _files(folder, table) if _key(path) in finished]
+
+
+def count_rows(folder: Path, table: str) -> int:
+    """How many rows of a table all finished runs have."""
+    import pyarrow.dataset as ds
+
+    files = _finished_files(folder, table)
+    return ds.dataset(files, format="parquet").count_rows() if files else 0
 
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None) -> pa.Table:

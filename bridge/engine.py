@@ -87,6 +87,8 @@ class Engine(Protocol):
     """A way to run a network."""
 
     name: str
+    networks: tuple[type, ...]
+    """The kinds of networks it builds. Of mobile ones, only those whose radio is in its `radios`."""
 
     def open(self, spec: RunSpec) -> Session:
         """Begins a run."""

@@ -3,7 +3,7 @@
 Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
 """
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
 from causeway.bridge.network import (
@@ -19,13 +19,14 @@ from causeway.bridge.network import (
 )
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
-from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __all__ = [
     "EVERYONE",
     "MS_PS",
+    "NEVER_AGAIN",
     "S_PS",
     "WIRE",
     "WIRELESS",
@@ -35,6 +36,7 @@ __all__ = [
     "CausalityChecker",
     "Context",
     "Faults",
+    "Headline",
     "Kind",
     "MobileNetwork",
     "Network",
@@ -45,8 +47,10 @@ __all__ = [
     "Plot",
     "Protocol",
     "RunError",
+    "Scene",
     "Script",
     "Segment",
+    "State",
     "Study",
     "UserError",
     "Window",

@@ -1,4 +1,4 @@
-"""`causeway doctor`: what is on this machine."""
+"""`causeway doctor`: what is on this machine, or what is wrong in a result folder."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from causeway.bridge import engines
+from causeway.bridge.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,31 @@ class Check:
     found: str
     ok: bool
     advice: str = ""
+
+
+def show_machine(console: Console) -> None:
+    """The table of what was found."""
+    table = Table("", "what", "found", "what to do")
+    for check in checks():
+        mark = "[green]ok[/]" if check.ok else "[yellow]--[/]"
+        table.add_row(mark, *map(Text, (check.what, check.found, check.advice)))
+    console.print(table)
+
+
+def look_over(directory: Path, mend: bool, console: Console) -> int:
+    """Says what is wrong in a result folder, and mends it if asked to; the exit status."""
+    from causeway.analysis import health
+
+    if not directory.is_dir():
+        raise UserError(f"no result folder {directory}")
+    problems = health.problems(directory)
+    for problem in problems:
+        done = f": {problem.mend()}" if mend else f"; {problem.advice}"
+        console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
+    found = f"{health.finished(directory)} finished runs, {len(problems)} problems" + (" mended" if mend else "")
+    advice = "" if mend or not problems else f"; `causeway doctor {directory} --mend` mends them"
+    console.print(f"{directory}: {found}{advice}", highlight=False, markup=False, soft_wrap=True)
+    return 1 if problems and not mend else 0
 
 
 def checks() -> Iterator[Check]:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from causeway.bridge.errors import RunError, UserError
 from causeway.cli.console import console, printable
@@ -23,23 +21,34 @@ OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
 
 
 @app.command()
-def doctor() -> None:
-    """Says what is found on this machine, which versions, and what to do about what is missing."""
-    from causeway.cli.doctor import checks
+def doctor(
+    directory: Annotated[
+        Path | None, typer.Argument(help="A result folder to look over; without one, this machine.")
+    ] = None,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
+    ] = False,
+) -> None:
+    """Says what is found on this machine and what to do about what is missing; or what is wrong in a result folder."""
+    from causeway.cli import doctor
 
-    table = Table("", "what", "found", "what to do")
-    for check in checks():
-        mark = Text("ok", "green") if check.ok else Text("--", "yellow")
-        table.add_row(mark, check.what, check.found, check.advice)
-    out.print(table)
+    if directory is None:
+        doctor.show_machine(out)
+    else:
+        raise typer.Exit(doctor.look_over(directory, mend, out))
 
 
 @app.command()
-def studies() -> None:
-    """Lists the studies with their parameters and sweeps."""
-    from causeway.cli.show import show_studies
+def studies(
+    study: Annotated[str | None, typer.Argument(help="A study, or a file that defines one: its details.")] = None,
+) -> None:
+    """Lists the studies; or the parameters, sweeps and results of one."""
+    from causeway.cli import show
 
-    show_studies(out)
+    if study is None:
+        show.show_studies(out)
+    else:
+        show.show_study(study, out)
 
 
 @app.command()
@@ -50,8 +59,8 @@ def run(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first repetition; the next ones count up.")] = 1,
-    reps: Annotated[int, typer.Option(min=1, help="Repetitions of every point.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the first repetition; the next ones count up.")] = 1,
+    reps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Repetitions of every point.")] = 1,
     out_dir: OutDir = Path("results"),
     record: Annotated[
         bool, typer.Option(help="Keep the frames of every run in OUT/recordings, for `causeway replay`.")
@@ -60,15 +69,17 @@ def run(
         str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
     ] = None,
     cap: Annotated[
-        int, typer.Option(min=0, help="Close a window at this many events (0: never). Changes no result.")
+        int,
+        typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
     ] = 0,
+    all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import run_study
 
     failed = run_study(
-        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, console=err if json_ else out
+        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_
     )
     raise typer.Exit(1 if failed else 0)
 

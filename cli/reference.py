@@ -16,6 +16,7 @@ from causeway.bridge import engines, events
 from causeway.bridge.schema import comments
 from causeway.cli.main import app
 from causeway.studies import registry
+from causeway.studies.runner import engines_of
 from causeway.studies.study import Study
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
@@ -54,8 +55,15 @@ def _study(study: Study) -> str:
     for name, field in study.Params.model_fields.items():
         rows.append(f"| `{name}` | `{field.default}` | {(field.description or '').replace('|', '/')} |")
     sweeps = ", ".join(f"`{name}` ({len(points)})" for name, points in study.sweeps.items()) or "none"
-    tail = f"Engines: {', '.join(study.engines)}. Sweeps (points): {sweeps}."
-    return f"### {study.name}: {study.title}\n\n" + "\n".join(rows) + f"\n\n{tail}"
+    engines_ = engines_of(study, study.network(study.Params(), 1))
+    measured = [
+        f"| {one.name} | `{one.scalar}` | {one.unit} | {one.meaning.replace('|', '/')} |" for one in study.headlines
+    ]
+    head = ["| headline | scalar | unit | meaning |", "|---|---|---|---|"] if measured else []
+    tail = f"Engines: {', '.join(engines_)}. Sweeps (points): {sweeps}."
+    return "\n\n".join(
+        ["### " + f"{study.name}: {study.title}", "\n".join(rows), *filter(None, ["\n".join([*head, *measured])]), tail]
+    )
 
 
 def _kinds(enum: type[IntEnum]) -> str:

@@ -16,7 +16,6 @@ from causeway.bridge.recording import describe
 from causeway.cli.console import printable
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
-from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, make_spec
 
 
@@ -34,12 +33,10 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
             f"{path} is of a study that is not one of ours ({setup.study}); if it is yours, say "
             f"`causeway replay {path} --study FILE.py`"
         )
-    study = registry.get(study_name or setup.study)
-    params = make_params(study, _parameters(path, setup.parameters_json))
-    protocol = study.protocol(params)
-    job = Job(setup.study, params.model_dump(mode="json"), setup.seed, "replay")
-    spec = replace(make_spec(study, params, job, passive_mask(protocol)), options={"recording": path})
-    outcome = run_protocol(ReplayEngine(), spec, protocol, study.observers(params, spec.network.nodes))
+    job = Job(study_name or setup.study, _parameters(path, setup.parameters_json), setup.seed, "replay")
+    protocol = job.study.protocol(job.params)
+    spec = replace(make_spec(job, passive_mask(protocol)), options={"recording": path})
+    outcome = run_protocol(ReplayEngine(), spec, protocol, job.study.observers(job.params, spec.network.nodes))
     told = (
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}"

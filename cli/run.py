@@ -9,41 +9,50 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
 from rich.text import Text
 
 from causeway.analysis import store
 from causeway.bridge.errors import UserError, unknown
+from causeway.cli import outcome
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
-from causeway.studies.parameters import make_params, parse_settings
+from causeway.studies.description import describe_in
+from causeway.studies.parameters import parse_settings
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import Study
 
 
 def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
-    record: bool, spark: str | None, cap: int, as_json: bool, console: Console,
+    record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
     points = points_of(study, sweep, parse_settings(settings))
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
-    network = study.network(make_params(study, points[0]), seed)
-    jobs = campaign.plan(name, choose_engine(study, engine, network), points, seed, reps, cap)
-    prepare(jobs[0].engine, console)
+    jobs = campaign.plan(name, engine or "", points, seed, reps, cap)
+    chosen = choose_engine(study, engine, study.network(jobs[0].params, seed))
+    jobs = [job.but(engine=chosen) for job in jobs]
+    prepare(chosen, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)
     tally = _work(study, jobs, out_dir, spark, console)
-    found = _read_back(out_dir, jobs)
+    found = _found(out_dir, jobs, tally)
+    if found:
+        describe_in(out_dir, study)  # all runs may be older than the study's plots
     if as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
-    else:
-        _print_scalars(console, study, jobs, found, out_dir)
+    elif found:
+        title = f"{study.name}: {study.title} ({found[0]['engine_version']})"
+        outcome.show(console, title, study.headlines, jobs, found, everything)
+        console.print(
+            f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them",
+            highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
     for run_id, problem in tally.failed.items():
         console.print(Text.assemble(("failed", "red"), f" {printable(run_id)}: {printable(problem)}"), soft_wrap=True)
     return bool(tally.failed)
@@ -61,7 +70,7 @@ def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list
 def _recorded(job: Job, out_dir: Path) -> Job:
     path = out_dir / "recordings" / f"{job.run_id}.frames"
     path.parent.mkdir(parents=True, exist_ok=True)
-    return Job(job.study, job.parameters, job.seed, job.engine, job.cap, str(path))
+    return job.but(record_to=str(path))
 
 
 def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, console: Console) -> campaign.Tally:
@@ -89,19 +98,26 @@ def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, conso
         return campaign.run_here(jobs, out_dir, watch, report=report)
 
 
-def _read_back(out_dir: Path, jobs: list[Job]) -> list[dict[str, Any]]:
-    """The runs of these jobs that are in the folder, in the order of the jobs."""
+def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
+    """What the finished runs came to, in the order of the jobs: as they told it, or read if they were there before."""
     found = []
     for job in jobs:
-        if not store.has_run(out_dir, job.run_id):
+        run = tally.found.get(job.run_id) or _read_back(out_dir, job)
+        if run is None:
             continue
-        run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
-        rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
-        scalars = {row["name"]: _plain(row["value"]) for row in rows if row["module"] == "run"}
+        scalars = {name: _plain(value) for name, value in run["scalars"].items()}
         what = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
         came = {"digest": run["digest"], "wall_s": run["wall_s"], "scalars": scalars}
         found.append({**what, "parameters": job.parameters, **came})
     return found
+
+
+def _read_back(out_dir: Path, job: Job) -> dict[str, Any] | None:
+    if not store.has_run(out_dir, job.run_id):
+        return None
+    run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
+    rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
+    return {**run, "scalars": {row["name"]: row["value"] for row in rows if row["module"] == "run"}}
 
 
 def _plain(value: float) -> float | int | None:
@@ -109,33 +125,3 @@ def _plain(value: float) -> float | int | None:
     if value != value or value in (float("inf"), float("-inf")):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value
-
-
-def _print_scalars(console: Console, study: Study, jobs: list[Job], found: list[dict[str, Any]], out_dir: Path) -> None:
-    """One column per point (its mean over the repetitions), one row per scalar."""
-    points: dict[str, list[dict[str, Any]]] = {}
-    for run in found:
-        points.setdefault(_label(run["parameters"], [job.parameters for job in jobs]), []).append(run)
-    if not points:
-        return
-    title = f"{study.name}: {study.title} ({found[0]['engine_version']})"
-    table = Table(Column("scalar", no_wrap=True), *(Column(Text(point)) for point in points), title=Text(title))
-    names = dict.fromkeys(name for run in found for name in run["scalars"])
-    for name in names:
-        table.add_row(Text(name), *(_mean(runs, name) for runs in points.values()))
-    console.print(table)
-    console.print(Text(printable(f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them")))
-
-
-def _label(parameters: Mapping[str, Any], all_parameters: Sequence[Mapping[str, Any]]) -> str:
-    """What tells this point from the others."""
-    differ = [k for k in parameters if len({str(p[k]) for p in all_parameters}) > 1]
-    return ", ".join(f"{k}={parameters[k]}" for k in differ) or "value"
-
-
-def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> str:
-    values = [v for run in runs if (v := run["scalars"].get(name)) is not None]
-    if not values:
-        return "-"
-    mean = sum(values) / len(values)
-    return f"{mean:,.0f}" if mean == int(mean) and abs(mean) >= 1 else f"{mean:,.6g}"

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from causeway.bridge.border_words import MOST_BYTES
@@ -147,6 +148,20 @@ class Node:
         self.host.stop = True
 
 
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A job of a study that comes up again and again (`PerNode.every`). It is the key of its own timer."""
+
+    period_ps: int
+    handler: Callable[[Node], int | None]
+    first_ps: int
+    node: int
+
+
+NEVER_AGAIN = -1
+"""What a repeated job returns when it is over."""
+
+
 class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
@@ -177,6 +192,19 @@ class PerNode(Protocol):
         """Of the timer that came up last."""
         self._topic = 0
         """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
+        self._repeated: list[Repeated] = []
+
+    # ---- called by studies, before the run ------------------------------------------------------------------------
+    def every(
+        self, period_ps: int, handler: Callable[[Node], int | None], *, node: int = 0, first_ps: int | None = None
+    ) -> None:
+        """Calls `handler(node)` every so long in simulated time, first at `first_ps` (default: after one period).
+
+        For what takes no part in the protocol: sampling a run, failing hosts. It comes with a timer of `node`, which
+        should be one that does not fail, so at exact times on every engine. The handler may return after how long it
+        wants to be called next, or NEVER_AGAIN.
+        """
+        self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -252,7 +280,7 @@ class PerNode(Protocol):
         super().start(context)
         self._noted = context.noted
         self._each(context.nodes, self._make, "make")
-        self._each(context.nodes, lambda id_: self.nodes[id_].on_start(), "on_start")
+        self._each(context.nodes, self._begin, "on_start")
 
     @calls_handlers
     def _each(self, nodes: int, what: Callable[[int], None], handler: str) -> None:
@@ -261,6 +289,12 @@ class PerNode(Protocol):
                 what(id_)
             except (Exception, TookTooLong) as error:
                 self._complain(error, id_, call(handler))
+
+    def _begin(self, id_: int) -> None:
+        self.nodes[id_].on_start()
+        for job in self._repeated:
+            if job.node == id_:
+                self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
         node = self.make(id_)
@@ -319,7 +353,10 @@ class PerNode(Protocol):
             if due is not None:  # else: cancelled while on its way
                 del self.timers[due]
                 self._key = due[1]
-                self.nodes[node].on_timer(due[1])
+                if type(due[1]) is Repeated:
+                    self._repeat(due[1])
+                else:
+                    self.nodes[node].on_timer(due[1])
         elif kind == LOST:
             packet = self._packets.get(ref)
             if packet is not None:
@@ -333,6 +370,12 @@ class PerNode(Protocol):
             self.nodes[node].on_station(arg, *unpack_position(ref))
         elif kind == NODE:
             self._up_or_down(node, bool(arg))
+
+    def _repeat(self, job: Repeated) -> None:
+        said = job.handler(self.nodes[job.node])
+        if said != NEVER_AGAIN:
+            next_ps = job.period_ps if said is None else said
+            self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def _act(self, row: tuple[int, ...]) -> None:
         """Every action passes here."""

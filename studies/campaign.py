@@ -1,7 +1,8 @@
 """Many runs: points x repetitions, here one after the other, or as Spark tasks, one simulation each.
 
 A run lands in the result folder whole or not at all, and a run that has landed is never done again: an interrupted
-campaign goes on where it stopped. On a cluster the folder must be one that every worker sees.
+campaign goes on where it stopped. Commands that work on one folder at the same time share the work: each run has one
+writer. On a cluster the folder must be one that every worker sees.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from typing import Any
 
 from causeway.analysis import store
 from causeway.bridge.errors import RunError, UserError
-from causeway.studies import registry
-from causeway.studies.parameters import make_params
+from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 
 
@@ -32,6 +32,8 @@ class Tally:
     """Runs that were already in the folder."""
     failed: dict[str, str] = field(default_factory=dict)
     """run id -> what went wrong"""
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """run id -> what the run came to (see `summary`), of the runs done now"""
 
 
 Watch = Callable[[Tally], None]
@@ -41,39 +43,66 @@ def plan(
     name: str, engine: str, points: Sequence[Mapping[str, Any]], seed: int, repetitions: int, cap: int = 0
 ) -> list[Job]:
     """The runs of a campaign: every point with seeds seed, seed + 1, ... Bad parameters are refused here already."""
-    study = registry.get(name)
     jobs = []
     for point in points:
-        given = make_params(study, point).model_dump(mode="json")
-        jobs += [Job(name, given, seed + i, engine, cap) for i in range(repetitions)]
+        first = Job(name, point, seed, engine, cap)
+        jobs += [first.but(seed=seed + i) for i in range(repetitions)]
     return list({job.run_id: job for job in jobs}.values())
+
+
+def summary(result: RunResult) -> dict[str, Any]:
+    """What a command prints of a run."""
+    run = {name: column[0] for name, column in result.tables["runs"].items()}
+    return {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")} | {"scalars": result.scalars}
 
 
 def run_here(
     jobs: Iterable[Job], out: Path, watch: Watch, each: Callable[[RunResult], None] | None = None, **kwargs: Any
-):
-    """Runs jobs one after the other in this process; returns the tally."""
+) -> Tally:
+    """Runs jobs one after the other in this process; what another command is just doing comes last."""
     todo = list(jobs)
     tally = Tally(len(todo))
-    for job in todo:
+    store.sweep(out)
+    busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
+    for job in busy:
+        _run_one(job, out, tally, watch, each, wait=True, **kwargs)
+    return tally
+
+
+def _run_one(
+    job: Job, out: Path, tally: Tally, watch: Watch, each: Callable[[RunResult], None] | None, wait: bool, **kwargs: Any
+) -> bool:
+    """Does one job, unless it is done. False: another command is at it."""
+    with store.writing(out, job.run_id, wait) as mine:
+        if not mine and not store.has_run(out, job.run_id):
+            return False
         if store.has_run(out, job.run_id):
             tally.skipped += 1
             watch(tally)
-            continue
+            return True
         tally.running = 1
         watch(tally)
         try:
             result = run_job(job, **kwargs)
+        except MemoryError:
+            tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
         except Exception as error:
             tally.failed[job.run_id] = _told(error)
         else:
-            store.write_run(out, result.tables)
+            land(out, result)
             tally.done += 1
+            tally.found[job.run_id] = summary(result)
             if each is not None:
                 each(result)
         tally.running = 0
         watch(tally)
-    return tally
+    return True
+
+
+def land(out: Path, result: RunResult) -> None:
+    """Puts a run into a folder, behind the description of its study."""
+    describe_in(out, result.job.study)
+    store.write_run(out, result.tables)
 
 
 def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> Tally:
@@ -82,6 +111,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
 
     todo = list(jobs)
     tally = Tally(len(todo))
+    store.sweep(out)
     left = [job for job in todo if not store.has_run(out, job.run_id)]
     tally.skipped = len(todo) - len(left)
     watch(tally)
@@ -96,7 +126,8 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
     finally:
         finished.set()
         watcher.join()
-    tally.failed = {run_id: error for run_id, error in outcomes if error}
+    tally.failed = {run_id: error for run_id, error, _ in outcomes if error}
+    tally.found = {run_id: found for run_id, _, found in outcomes if found}
     tally.done, tally.running = len(left) - len(tally.failed), 0
     watch(tally)
     return tally
@@ -108,15 +139,10 @@ class _Task:
 
     out: str
 
-    def __call__(self, job: Job) -> tuple[str, str]:
-        out = Path(self.out)
-        if store.has_run(out, job.run_id):
-            return job.run_id, ""
-        try:
-            store.write_run(out, run_job(job).tables)
-        except Exception as error:
-            return job.run_id, _told(error)
-        return job.run_id, ""
+    def __call__(self, job: Job) -> tuple[str, str, dict[str, Any]]:
+        tally = Tally(1)
+        _run_one(job, Path(self.out), tally, lambda tally: None, None, wait=True)
+        return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 
 
 def _told(error: Exception) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
+import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from causeway.bridge.errors import UserError, unknown
@@ -19,22 +22,34 @@ STUDIES = {
 }
 """name -> module:class"""
 
+PUBLISHED = Path(__file__).resolve().parent
+"""The folder below which the published numbers of all studies are."""
+
 
 def get(name: str) -> Study:
     """The study of that name, or the one in the file of that name."""
     if name.endswith(".py"):
-        return _from_file(Path(name))
+        return _from_file(Path(name))()
     if name not in STUDIES:
         raise unknown("study", name, STUDIES)
     module, _, class_ = STUDIES[name].partition(":")
     return getattr(importlib.import_module(module), class_)()
 
 
-def _from_file(path: Path) -> Study:
-    """The one Study class that a file defines."""
-    if not path.is_file():
-        raise UserError(f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one")
-    module_name = f"causeway_study_{path.stem}"
+def _from_file(path: Path) -> type[Study]:
+    """The one Study class that a file defines. The file is executed once a process, unless it has been changed."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise UserError(
+            f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one"
+        ) from None
+    return _executed(path.resolve(), status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _executed(path: Path, mtime_ns: int, size: int) -> type[Study]:
+    module_name = f"causeway_study_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} is not a Python file")
@@ -45,7 +60,7 @@ def _from_file(path: Path) -> Study:
     found = [v for v in own if issubclass(v, Study)]
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of studies.study.Study")
-    return found[0]()
+    return found[0]
 
 
 def all_studies() -> list[Study]:

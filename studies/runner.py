@@ -1,9 +1,12 @@
-"""One run of a study, from parameters to result tables."""
+"""One run of a study, from parameters to result tables.
+
+`Job` is the run resolved: its study is found, its parameters are checked and its id is known, once. `run_job` runs it.
+"""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -13,30 +16,48 @@ from typing import Any
 
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import UserError, unknown
 from causeway.bridge.network import Network
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.studies import registry
+from causeway.studies.limits import check_seed, check_spec
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.study import Params, Study
 
 
-@dataclass(frozen=True)
 class Job:
-    """One run to do: plain data, so that it can be shipped to a worker."""
+    """One run to do, resolved: what to run, with which checked parameters, and the id under which it lands.
 
-    study: str
-    """A name in the registry, or the path of a file that defines a study."""
-    parameters: dict[str, Any]
-    seed: int
-    engine: str
-    cap: int = 0
-    record_to: str = ""
+    Pickled, it is names again (a study's file need not be importable where it is unpickled, only readable): a worker
+    resolves it once more, and executes a study's file once a process.
+    """
+
+    def __init__(
+        self, name: str, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0, record_to: str = ""
+    ) -> None:
+        self.name = name
+        """A name in the registry, or the path of a file that defines a study."""
+        self.study: Study = registry.get(name)
+        self.params: Params = make_params(self.study, parameters)
+        self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
+        self.point = point_of(self.study, self.params)
+        self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
 
     @property
     def run_id(self) -> str:
-        study = registry.get(self.study)
-        return f"{study.name}-{point_of(study, make_params(study, self.parameters))}-{self.engine}-{self.seed}"
+        return f"{self.study.name}-{self.point}-{self.engine}-{self.seed}"
+
+    def but(self, seed: int | None = None, engine: str | None = None, record_to: str | None = None) -> Job:
+        """The same point with another seed or engine, or recorded: nothing is resolved again."""
+        other = object.__new__(Job)
+        other.__dict__.update(self.__dict__)
+        other.seed = self.seed if seed is None else check_seed(seed)
+        other.engine = self.engine if engine is None else engine
+        other.record_to = self.record_to if record_to is None else record_to
+        return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Job, (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
 
 
 @dataclass(frozen=True)
@@ -44,23 +65,30 @@ class RunResult:
     """What a run produced: the outcome and the tables that say it."""
 
     job: Job
-    params: Params
     outcome: Outcome
     scalars: dict[str, float]
     tables: dict[str, dict[str, Any]]
 
 
-def choose_engine(study: Study, name: str | None, network: Network | None = None) -> str:
+def engines_of(study: Study, network: Network) -> list[str]:
+    """The engines that a study (with such a network) can run on, the best first, whether or not they are here."""
+    names = study.engines or tuple(engines.ENGINES)
+    return [name for name in names if engines.builds(engines.get(name), network)]
+
+
+def choose_engine(study: Study, name: str | None, network: Network) -> str:
     """The engine to run a study (with such a network) on: the named one if it can, else the first that can here."""
+    possible = engines_of(study, network)
     if name is not None:
-        engine = engines.get(name)
-        if name not in study.engines:
-            raise UserError(f"study {study.name} does not run on engine {name}; it runs on {', '.join(study.engines)}")
-        if why := engine.missing(network):
+        if name not in engines.ENGINES:
+            raise unknown("engine", name, engines.ENGINES)
+        if name not in possible:
+            raise UserError(f"study {study.name} does not run on engine {name}; it runs on {', '.join(possible)}")
+        if why := engines.get(name).missing(network):
             raise UserError(f"engine {name} cannot run here: {why}")
         return name
     reasons = []
-    for candidate in study.engines:
+    for candidate in possible:
         why = engines.get(candidate).missing(network)
         if why is None:
             return candidate
@@ -68,11 +96,12 @@ def choose_engine(study: Study, name: str | None, network: Network | None = None
     raise UserError(f"no engine for study {study.name} here ({'; '.join(reasons)})")
 
 
-def make_spec(study: Study, params: Params, job: Job, passive_kinds: int) -> RunSpec:
+def make_spec(job: Job, passive_kinds: int) -> RunSpec:
     """What the engine is told."""
-    return RunSpec(
-        study=job.study,
-        parameters=params.model_dump(mode="json"),
+    study, params = job.study, job.params
+    spec = RunSpec(
+        study=job.name,
+        parameters=job.parameters,
         seed=job.seed,
         network=study.network(params, job.seed),
         reaction_ps=study.reaction_ps(params),
@@ -82,25 +111,25 @@ def make_spec(study: Study, params: Params, job: Job, passive_kinds: int) -> Run
         record_to=Path(job.record_to) if job.record_to else None,
         options=study.options(params, job.engine),
     )
+    check_spec(spec)
+    return spec
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None) -> RunResult:
     """Runs one job here and now."""
-    study = registry.get(job.study)
-    params = make_params(study, job.parameters)
+    study, params = job.study, job.params
     started_at = datetime.now(UTC)
     protocol = study.protocol(params)
-    spec = make_spec(study, params, job, passive_mask(protocol))
+    spec = make_spec(job, passive_mask(protocol))
     observers = study.observers(params, spec.network.nodes)
     outcome = run_protocol(engines.get(job.engine), spec, protocol, observers, report)
     scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
-    return RunResult(job, params, outcome, scalars, _tables(job, study, params, outcome, scalars, started_at))
+    return RunResult(job, outcome, scalars, _tables(job, outcome, scalars, started_at))
 
 
-def _tables(job: Job, study: Study, params: Params, outcome: Outcome, scalars: dict[str, float], started_at: datetime):
+def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:
     """The run as rows of the result tables (analysis/schema.py)."""
-    run_id = job.run_id
-    values = params.model_dump(mode="json")
+    values = job.parameters
     own = [("run", name, float(value)) for name, value in scalars.items()]
     theirs = [(module, name, float(value)) for (module, name), value in outcome.engine_scalars.items() if module]
     modules, names, numbers = (list(c) for c in zip(*own, *theirs, strict=True)) if own or theirs else ([], [], [])
@@ -114,7 +143,7 @@ def _tables(job: Job, study: Study, params: Params, outcome: Outcome, scalars: d
         samples["value"] += points
     return {
         "runs": {
-            "run_id": [run_id], "study": [study.name], "point": [point_of(study, params)],
+            "run_id": [job.run_id], "study": [job.study.name], "point": [job.point],
             "engine": [job.engine], "engine_version": [outcome.engine_version],
             "causeway_version": [causeway_version()], "commit": [commit()], "seed": [job.seed],
             "digest": [outcome.digest], "started_at": [started_at.isoformat(timespec="milliseconds")],

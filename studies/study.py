@@ -1,17 +1,19 @@
 """What a study is: one paper's evaluation (or your own): network, protocol, parameters, sweeps, plots.
 
-A study is one file in `studies/` and one line in `studies/registry.py`.
+A study is one file or one package in `studies/` and one line in `studies/registry.py`; your own may be any file.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot, Scene
 from causeway.bridge.network import Network
 from causeway.pycontrol.protocol import Observer, Protocol
 
@@ -20,9 +22,9 @@ S_PS = 10**12
 
 
 class Params(BaseModel):
-    """Base of a study's parameters: unknown names are refused, values are checked."""
+    """Base of a study's parameters: unknown names are refused, values are checked. No number is infinite or none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Study(ABC):
@@ -31,14 +33,21 @@ class Study(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str] = ""
-    """Short name of the paper, as in studies/<paper>/published.csv."""
+    """Short name of the paper, as in its published numbers."""
+    published: ClassVar[str] = ""
+    """The file of published numbers (studies/*/published.csv are examples), beside the file that defines the study."""
     Params: ClassVar[type[Params]] = Params
-    engines: ClassVar[tuple[str, ...]] = ("inline", "omnet")
-    """Engines it can run on; the first one that is not missing here is the default."""
+    engines: ClassVar[tuple[str, ...]] = ()
+    """Only these engines, the best first; (): every engine that builds its network, in the order of the registry. The
+    first one that is not missing here is the default."""
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
     """Named lists of points: `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
     'demo' is what `make demo` runs."""
+    headlines: ClassVar[Sequence[Headline]] = ()
+    """The few numbers that say how a run went: `causeway run` prints them."""
     plots: ClassVar[Sequence[Plot]] = ()
+    scene: ClassVar[Scene | None] = None
+    """How the report makes a moving picture of a run that recorded where things were."""
 
     @abstractmethod
     def network(self, params: Any, seed: int) -> Network:
@@ -69,3 +78,8 @@ class Study(ABC):
     def options(self, params: Any, engine: str) -> Mapping[str, Any]:
         """What only one engine understands (e.g. {"ini": ..., "config": ...} for omnet)."""
         return {}
+
+    @classmethod
+    def published_file(cls) -> Path | None:
+        """The file of published numbers, if the study has one."""
+        return Path(inspect.getfile(cls)).resolve().parent / cls.published if cls.published else None

@@ -1,47 +1,30 @@
-"""Measured beside published: for every published number, the runs of its point, and what they say.
+"""Measured beside published: for every published number, the runs of its point, and what they say."""
 
-The published numbers are data, `studies/<study>/published.csv`; nothing here knows a paper.
-"""
-
-import json
 import math
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from causeway.analysis import published as published_rows
 from causeway.analysis.reduce import arithmetic, expression
-from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "studies"
 COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
-    "ratio",
+    "ratio", "relation", "low", "high",
 )  # fmt: skip
-_GIVEN = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
+"""`published` is empty where the paper gives bounds, `low` and `high` where it gives a number; `ratio` is to the number
+or, outside the bounds, to the nearest of them (inside: 1)."""
+_GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
-def load_published(folder: Path = PUBLISHED) -> pd.DataFrame:
-    """All published numbers, `parameters` as dicts. A file that is not as it should be is refused with its line."""
-    frames = [pd.DataFrame(columns=list(_GIVEN))]
-    for path in sorted(folder.rglob("*.csv")):
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        missing = [name for name in _GIVEN if name not in frame]
-        if missing:
-            raise UserError(f"{path}: column {missing[0]} is missing; the columns are {', '.join(_GIVEN)}")
-        for index, row in frame.iterrows():
-            try:
-                frame.at[index, "parameters"] = json.loads(row["parameters"] or "{}")
-                frame.at[index, "published"] = float(row["published"])
-                expression.parse(row["scalar"])
-            except (ValueError, UserError) as error:
-                raise UserError(f"{path}:{int(str(index)) + 2}: {error}") from None
-        frames.append(frame[list(_GIVEN)])
-    return pd.concat(frames, ignore_index=True)
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Published numbers (see `published.read`) as a frame: NaN where a number is not given."""
+    frame = pd.DataFrame([[row[name] for name in _GIVEN] for row in rows], columns=list(_GIVEN), dtype=object)
+    return frame.astype(dict.fromkeys(("published", "low", "high"), float))
 
 
 def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
@@ -137,10 +120,21 @@ def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
         if there.empty:
             continue
         measured = runs.quantity(number["scalar"], there)
+        bounds = [number[name] for name in published_rows.BOUNDS]
         for engine, group in measured.groupby(runs.runs.loc[there, "engine"]):
             count, mean, _, low, high = arithmetic.interval(group.tolist())
             if count:
-                ratio = mean / number["published"] if number["published"] else math.nan
+                nearest = nearest_published(mean, number["published"], number["low"], number["high"])
+                ratio = 1.0 if mean == nearest else mean / nearest if nearest else math.nan
                 given = [number[name] for name in COLUMNS[:5]]
-                rows.append((*given, mean, low, high, count, engine, ratio))
+                rows.append((*given, mean, low, high, count, engine, ratio, *bounds))
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def nearest_published(measured: float, published: float, low: float, high: float) -> float:
+    """What a measured value is set beside: the number, or of bounds the nearest value that they allow."""
+    if not math.isnan(published):
+        return published
+    if measured < low:  # never of a bound that is not given (NaN)
+        return low
+    return high if measured > high else measured

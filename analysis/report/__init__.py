@@ -1,7 +1,7 @@
 """The report of a result folder: one page that needs no network, and comparison.csv beside it. Start here: `write`.
 
-`figures` turns the plots a study asks for into numbers, `svg` draws them, `page` puts the sections together. The report
-gets plots as an argument and knows no study.
+`figures` turns the plots a study asks for into numbers, `svg` draws them, `page` puts the sections together. What the
+studies ask for stands in the folder (`causeway.analysis.description`): a report knows no study.
 """
 
 import os
@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote as url_quote
+from urllib.parse import quote
 
 import pandas as pd
-import pyarrow.dataset as ds
 
-from causeway.analysis import schema, store
+from causeway.analysis import animation, description, schema, store
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.report import page
@@ -25,21 +24,16 @@ _SHOWN_SCALARS = 400
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
-def write(
-    result_dir: str | Path,
-    plots: Sequence[Plot],
-    out_dir: str | Path | None = None,
-    master: str = "local[*]",
-    pages: Sequence[tuple[str, str]] = (),
-) -> Path:
+def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str = "local[*]") -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
 
-    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same. `pages` are other pages
-    in the same folder that the report links: (title, file name).
+    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
     """
     source = _Source(Path(result_dir), master)
     out = Path(out_dir) if out_dir else source.folder / "report"
-    published = comparison.load_published()
+    described = description.read(source.folder)
+    plots = [plot for one in described for plot in one.plots]
+    published = comparison.frame_of([row for one in described for row in one.published])
     runs = store.read_pandas(source.folder, "runs")
     parameters = store.read_pandas(source.folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
@@ -55,12 +49,16 @@ def write(
     names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
     sections = [("run", "What was run", page.what_was_run(runs, parameters))]
-    if pages:
-        links = "".join(f'<li><a href="{escape(url_quote(name))}">{escape(title)}</a></li>' for title, name in pages)
-        sections.append(("moving", "Moving pictures", f"<ul>{links}</ul>"))
+    pages, refused = animation.write_all(source.folder, described, out)
+    if pages or refused:
+        links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
+        left = "".join(f"<li>{escape(why)}</li>" for why in refused)
+        sections.append(("moving", "Moving pictures", f"<ul>{links}{left}</ul>"))
     if len(compared):
         body = page.verdicts(compared, published, set(runs["study"]))
         sections.append(("published", "Published against measured", body))
+    if unknown := sorted(set(runs["study"]) - {one.study for one in described}):
+        sections.append(("undescribed", "Not described", _undescribed(unknown)))
     if drawn:
         sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
     sections.append(("scalars", "All scalars", _scalar_section(scalars)))
@@ -78,8 +76,7 @@ class _Source:
         self.folder, self.master = folder, master
 
     def _rows(self, table: str) -> int:
-        place = store.table_dir(self.folder, table)
-        return ds.dataset(place, format="parquet").count_rows() if place.is_dir() else 0
+        return store.count_rows(self.folder, table)
 
     def _spark(self) -> Any:
         from causeway.analysis.spark import session
@@ -123,6 +120,13 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
         frame.to_csv(temporary, index=False)
 
 
+def _undescribed(studies: Sequence[str]) -> str:
+    return (
+        f"<p>This folder does not say what to draw for: {page.escape(', '.join(studies))}. Converted results are like "
+        "that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
+    )
+
+
 def _undrawn(figures: Sequence[Figure], drawn: Sequence[Figure]) -> str:
     left = [one.plot.title for one in figures if one not in drawn]
     return f'<p class="soft">No runs here for: {page.escape(", ".join(left))}.</p>' if left else ""
@@ -144,8 +148,7 @@ def _table_section(folder: Path, out: Path) -> str:
         place = store.table_dir(folder, name)
         if place.is_dir():
             link = page.escape(os.path.relpath(place, out).replace(os.sep, "/"), quote=True)
-            count = ds.dataset(place, format="parquet").count_rows()
-            lines.append(f'<li><a href="{link}/">{name}</a>: {count} rows</li>')
+            lines.append(f'<li><a href="{link}/">{name}</a>: {store.count_rows(folder, name)} rows</li>')
     beside = "comparison.csv", "scalars.csv", "figures.csv"
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)
     told = "<p>Parquet, one file per run, readable with pandas, Spark, DuckDB and others:</p>"

@@ -17,7 +17,7 @@ BINS = 60
 
 @dataclass(frozen=True)
 class Point:
-    """One mark: a mean with its interval (NaN where there is none)."""
+    """One mark: a mean with its interval (NaN where there is none). Published bounds have one or both ends, no mean."""
 
     x: X
     y: float
@@ -160,7 +160,7 @@ def _published_lines(plot: Plot, published: pd.DataFrame) -> list[Line]:
         at = float(x) if isinstance(x, int | float) and not isinstance(x, bool) else _text(x)
         series = _text(parameters.get(plot.series, "")) if plot.series else ""
         line = lines.setdefault(series, Line(series, "published"))
-        line.points.append(Point(at, float(number["published"]), float("nan"), float("nan"), 0))
+        line.points.append(Point(at, number["published"], number["low"], number["high"], 0))
     return sorted(lines.values(), key=_order)
 
 

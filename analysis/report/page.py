@@ -10,9 +10,9 @@ from causeway.analysis.report import svg
 from causeway.analysis.report.figures import Figure
 from causeway.analysis.report.numbers import short
 from causeway.analysis.report.style import STYLE
-from causeway.analysis.report.verdict import Verdict, verdict
+from causeway.analysis.report.verdict import Verdict, bounds_verdict, told, verdict
 
-_WORDS = {"good": "inside the interval or equal", "near": "within 10 %", "off": "further away"}
+_WORDS = {"good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away"}
 
 
 def page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
@@ -115,14 +115,18 @@ def verdicts(comparison: pd.DataFrame, published: pd.DataFrame, studies: set[str
         parts.append(f"<h3>{escape(str(paper))}</h3>{_tally(judged, len(there))}{_verdict_table(judged)}")
     note = (
         '<p class="soft">Measured is the mean over runs with its 95 % interval by Student’s t. “Inside” says that the '
-        "published number lies in that interval; near means within 10 %. One run alone has no interval. All rows: "
+        "published number lies in that interval; “within”, that the mean keeps the published bounds; near means within "
+        "10 %. One run alone has no interval. All rows: "
         '<a href="comparison.csv">comparison.csv</a>.</p>'
     )
     return "".join(parts) + note
 
 
 def _judge(row: Mapping[Any, Any]) -> Verdict:
-    return verdict(row["published"], row["measured"], row["ci95_low"], row["ci95_high"])
+    measured = row["measured"], row["ci95_low"], row["ci95_high"]
+    if row["relation"] in ("=", "about"):
+        return verdict(row["published"], *measured)
+    return bounds_verdict(row["low"], row["high"], row["relation"] != "to", *measured)
 
 
 def _tally(judged: pd.DataFrame, total: int) -> str:
@@ -143,11 +147,18 @@ def _tally(judged: pd.DataFrame, total: int) -> str:
 def _verdict_table(judged: pd.DataFrame) -> str:
     engines = sorted(judged["engine"].unique())
     keys = ["where", "quantity", "condition", "published"]
+    said = ["relation", "published", "low", "high"]
+    judged = judged.assign(published=[_said(*row) for row in judged[said].itertuples(index=False)])
     rows = []
     for key, group in judged.groupby(keys, sort=False):
         found = {row["engine"]: row for row in group.to_dict("records")}
         rows.append((*key, *(_measured(found.get(engine)) for engine in engines)))
     return table((*keys, *engines), rows, stack=True)
+
+
+def _said(relation: str, published: float, low: float, high: float) -> str | float:
+    """A plain number stays one: a column of them is set to the right."""
+    return published if relation == "=" else told(relation, published, low, high)
 
 
 def _measured(row: Mapping[Any, Any] | None) -> tuple[str, str]:

@@ -235,10 +235,22 @@ def _bars(line: Line, axes: Axes, slot: tuple[int, int], groups: int, shade: flo
 
 
 def _diamond(point: Point, axes: Axes, slots: list[int], count: int) -> str:
-    x, y = axes.x(point.x), axes.y(point.y)
+    """A published number; of bounds a dashed stroke from one to the other, or to the end of the axis."""
+    x = axes.x(point.x)
     if slots:  # over the bars of its series
         x = _slot(point, axes, (0, count), len(axes.x_ticks))[0]
         width = _slot(point, axes, (0, count), len(axes.x_ticks))[1] / 0.92
         x += sum(slots) / len(slots) * width
+    if math.isnan(point.y):
+        bottom = HEIGHT - BOTTOM if math.isnan(point.low) else axes.y(point.low)
+        top = TOP if math.isnan(point.high) else axes.y(point.high)
+        ends = [
+            f"M{x - 5:.2f} {end}h10" for end, is_open in ((bottom, point.low), (top, point.high)) if is_open == is_open
+        ]
+        told = f"<title>published: {escape(short(point.x))}: {short(point.low)} to {short(point.high)}</title>"
+        return (
+            f'<path class="published" stroke-dasharray="3 3" d="M{x:.2f} {bottom}V{top}{"".join(ends)}">{told}</path>'
+        )
+    y = axes.y(point.y)
     told = f"<title>published: {escape(short(point.x))}: {short(point.y)}</title>"
     return f'<path class="published" d="M{x:.2f} {y - 6:.2f}l6 6l-6 6l-6 -6Z">{told}</path>'

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from causeway.analysis.report.numbers import short
+
 NEAR = 0.10  # a relative distance below which two numbers count as near each other
 
 
@@ -20,6 +22,26 @@ def verdict(published: float, measured: float, low: float, high: float) -> Verdi
         return Verdict("good", "✓ equal")
     if math.isfinite(low) and low <= published <= high:
         return Verdict("good", "✓ inside the interval")
+    return _apart(published, measured)
+
+
+def bounds_verdict(least: float, most: float, strict: bool, measured: float, low: float, high: float) -> Verdict:
+    """Within the published bounds (NaN: none on that side), or the interval reaches them, or how far off.
+
+    `strict`: the bounds themselves are outside (less than, more than).
+    """
+    below = measured < least or (strict and measured == least)
+    above = measured > most or (strict and measured == most)
+    if not (below or above):
+        return Verdict("good", "✓ within")
+    if math.isfinite(low) and ((below and high > least) or (above and low < most)):
+        return Verdict("good", "✓ the interval reaches the bound")
+    if measured in (least, most):
+        return Verdict("near", "≈ at the bound")
+    return _apart(least if below else most, measured)
+
+
+def _apart(published: float, measured: float) -> Verdict:
     if published == 0:
         return Verdict("off", "✗ published 0")
     ratio = measured / published
@@ -28,3 +50,12 @@ def verdict(published: float, measured: float, low: float, high: float) -> Verdi
     if ratio <= 0:
         return Verdict("off", "✗ other sign" if ratio else "✗ measured 0")
     return Verdict("off", f"✗ ×{ratio:.3g}")
+
+
+def told(relation: str, published: float, low: float, high: float) -> str:
+    """What the paper says, in its own form: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
+    if relation == "to":
+        return f"{short(low)} to {short(high)}"
+    if relation in ("<", ">"):
+        return f"{relation} {short(high if relation == '<' else low)}"
+    return f"about {short(published)}" if relation == "about" else short(published)

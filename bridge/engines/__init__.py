@@ -1,4 +1,8 @@
-"""The engines, by name. A new engine is one file in this folder and one line here."""
+"""The engines, by name. A new engine is one file in this folder and one line here.
+
+Its file says which networks and radios it builds; a study says which network it needs, and so runs on every engine that
+builds it. Of several, the first one here is the default.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import importlib
 
 from causeway.bridge.engine import Engine
 from causeway.bridge.errors import unknown
+from causeway.bridge.network import MobileNetwork, Network
 
 ENGINES = {
     "inline": "causeway.bridge.engines.inline:InlineEngine",
@@ -22,3 +27,10 @@ def get(name: str) -> Engine:
         raise unknown("engine", name, ENGINES)
     module, _, class_ = ENGINES[name].partition(":")
     return getattr(importlib.import_module(module), class_)()
+
+
+def builds(engine: Engine, network: Network) -> bool:
+    """Whether an engine knows how to build such a network, here or on a machine that has what it needs."""
+    if not isinstance(network, engine.networks):
+        return False
+    return not isinstance(network, MobileNetwork) or network.radio in getattr(engine, "radios", ())

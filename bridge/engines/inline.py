@@ -34,6 +34,7 @@ class InlineEngine:
     """Runs abstract networks in the controller's own process."""
 
     name = "inline"
+    networks = (AbstractNetwork,)
 
     def missing(self, network: Network | None = None) -> str | None:
         return None

@@ -35,6 +35,8 @@ class Ns3Engine:
     """Runs mobile networks on ns-3."""
 
     name = "ns3"
+    networks = (MobileNetwork,)
+    radios = ("unitdisk", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         edges = self.edges()

@@ -24,7 +24,7 @@ from causeway.bridge.edges import Edge, build, missing_tools
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import MobileNetwork, Network
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network
 from causeway.bridge.places import SOURCES
 from causeway.bridge.session import PairSession, open_session
 
@@ -49,6 +49,8 @@ class OmnetEngine:
     """Runs a simulation in OMNeT++ (Cmdenv)."""
 
     name = "omnet"
+    networks = (AbstractNetwork, MobileNetwork)
+    radios = ("unitdisk", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         found = find_omnetpp()

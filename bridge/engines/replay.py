@@ -24,6 +24,8 @@ class ReplayEngine:
     """Feeds a recording to the controller."""
 
     name = "replay"
+    networks: tuple[type, ...] = ()
+    """It builds none: it is given a recording, never chosen."""
 
     def missing(self, network: Network | None = None) -> str | None:
         return None

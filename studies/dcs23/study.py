@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -21,6 +21,7 @@ from causeway.pycontrol.protocols.dcs.policies.base import Policy
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
 from causeway.studies.dcs23 import loads
 from causeway.studies.dcs23.sizes import FIGURE5
+from causeway.studies.limits import must_fit
 from causeway.studies.study import S_PS, Params, Study
 
 RANDOM = {"load": "random", "duration_s": 240.0, "rate": 150.0}
@@ -36,29 +37,50 @@ SPARE = 1.5
 class Dcs23Params(Params):
     """What a run of dcs23 can be."""
 
-    processes: int = Field(1000, ge=2, description="N")
-    entries: int = Field(0, ge=0, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
-    components: int = Field(0, ge=0, description="a fixed number of components; 0: as many as the policy wants")
-    component_size: int = Field(50, ge=2, description="M: entries of a component")
-    increments: int = Field(2, ge=1, description="|f|: entries a process increments in a component")
-    assigned: int = Field(1, ge=1, description="|S_incr|: components a process increments")
+    processes: int = Field(1000, ge=2, le=20_000, description="N")
+    entries: int = Field(0, ge=0, le=100_000, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
+    components: int = Field(
+        0, ge=0, le=10_000, description="a fixed number of components; 0: as many as the policy wants"
+    )
+    component_size: int = Field(50, ge=2, le=100_000, description="M: entries of a component")
+    increments: int = Field(2, ge=1, le=100_000, description="|f|: entries a process increments in a component")
+    assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
     load: Literal["constant", "bell", "random", "skewed"] = "bell"
-    rate: float = Field(200.0, gt=0, description="messages per second of the whole system, at the peak")
-    low_rate: float = Field(10.0, gt=0, description="the lowest load of the bell and random patterns")
-    pattern: int = Field(1, ge=0, description="which random pattern")
-    messages: int = Field(0, ge=0, description="the run ends after so many; 0: after duration_s")
-    duration_s: float = Field(60.0, gt=0, description="how long messages are broadcast")
-    target_error: float = Field(2e-5, gt=0, lt=1, description="violations per delivery the clock is sized for")
+    rate: float = Field(200.0, ge=1e-3, le=1e6, description="messages per second of the whole system, at the peak")
+    low_rate: float = Field(10.0, ge=1e-3, le=1e6, description="the lowest load of the bell and random patterns")
+    pattern: int = Field(1, ge=0, le=2**31 - 1, description="which random pattern")
+    messages: int = Field(0, ge=0, le=10_000_000, description="the run ends after so many; 0: after duration_s")
+    duration_s: float = Field(60.0, ge=1, le=86_400, description="how long messages are broadcast")
+    target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery the clock is sized for")
     policy: Literal["measured", "formula"] = "measured"
-    margin: float = Field(0.2, ge=0, description="give a component up if it takes this share more load to need it")
-    memory_s: float = Field(1.0, gt=0, description="over what time a process averages the load")
-    tick_ms: int = Field(150, ge=1, description="how often a process reads the mail of rounds and looks at its load")
-    balance_every_s: float = Field(20.0, ge=0, description="fixed components: how often loads are balanced; 0: never")
-    skewed_from_s: float = Field(50.0, ge=0, description="when the skewed load becomes skewed")
+    margin: float = Field(
+        0.2, ge=0, le=100, description="give a component up if it takes this share more load to need it"
+    )
+    memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="over what time a process averages the load")
+    tick_ms: int = Field(
+        150, ge=1, le=1_000_000, description="how often a process reads the mail of rounds and looks at its load"
+    )
+    balance_every_s: float = Field(
+        20.0, ge=0, le=86_400, description="fixed components: how often loads are balanced; 0: never"
+    )
+    skewed_from_s: float = Field(50.0, ge=0, le=86_400, description="when the skewed load becomes skewed")
     skewed_share: float = Field(0.75, ge=0.25, le=1, description="what share of messages then increments component 0")
-    delay_mean_ms: float = Field(100.0, gt=0)
-    delay_sd_ms: float = Field(20.0, ge=0)
-    reaction_us: int = Field(1000, ge=1, description="L, the reaction time of a process")
+    delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
+    delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
+    reaction_us: int = Field(1000, ge=1, le=1_000_000_000, description="L, the reaction time of a process")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        within = self.entries or self.component_size
+        if self.increments > within:
+            raise ValueError(f"{self.increments} increments do not fit {within} entries; at most {within} do")
+        if self.load == "skewed" and self.skewed_from_s >= self.duration_s:
+            raise ValueError(f"skewed_from_s={self.skewed_from_s:g} is not before the end, {self.duration_s:g} s")
+        if self.components and self.assigned > self.components:
+            raise ValueError(f"{self.assigned} assigned components do not fit {self.components}")
+        entries = self.entries or (self.components or capacity(self)) * self.component_size
+        must_fit("clocks", self.processes * entries)
+        return self
 
 
 class ViolationsOverTime(CausalityChecker):
@@ -92,6 +114,7 @@ class Dcs23Study(Study):
     name = "dcs23"
     title = "Dynamic Clock Sets: clocks that grow and shrink with the load"
     paper = "dcs23"
+    published = "published.csv"
     Params = Dcs23Params
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
         "demo": [{"processes": 100}, {"processes": 100, "entries": 260}],
@@ -103,6 +126,12 @@ class Dcs23Study(Study):
             for every in (20.0, 0.0)
         ],
     }
+    headlines: ClassVar[Sequence[Headline]] = (
+        Headline("entries", "entries_mean", "", "of the clock, mean over processes and time"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
+        Headline("error", "violations/deliveries", "", "violations per delivery"),
+    )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Entries of the clock under the bell load", "dcs23", "entries", kind="time",
              where={"load": "bell", "entries": 0, "processes": 1000}, paper="dcs23, Fig. 7", y_label="entries"),
@@ -136,7 +165,7 @@ class Dcs23Study(Study):
             period_ps=params.tick_ms * 10**9,
             memory_ps=int(params.memory_s * S_PS),
             messages=params.messages,
-            until_ps=0 if params.messages else int(params.duration_s * S_PS),
+            until_ps=0 if endless(params) else int(params.duration_s * S_PS),
         )
 
     def reaction_ps(self, params: Dcs23Params) -> int:
@@ -153,7 +182,9 @@ class Dcs23Study(Study):
 
 def capacity(params: Dcs23Params) -> int:
     """How many components a dynamic clock may have."""
-    most = _sizing(params)(np.array([params.rate * SPARE]))[0]
+    most = float(_sizing(params)(np.array([params.rate * SPARE]))[0])
+    if not most < 1e9:  # NaN too
+        raise ValueError(f"no clock is large enough for rate={params.rate:g} and target_error={params.target_error:g}")
     return max(4, int(np.ceil(most / params.component_size)))
 
 
@@ -175,6 +206,11 @@ def _sizing(params: Dcs23Params) -> Sizing:
     return formula.sizing(params.target_error, params.increments, mean_s, early)
 
 
+def endless(params: Dcs23Params) -> bool:
+    """Whether the load goes on until so many messages are sent. The others end by themselves, perhaps before that."""
+    return params.load == "constant" and params.messages > 0
+
+
 def segments(params: Dcs23Params) -> tuple[Segment, ...]:
     """The load over time."""
     if params.load == "bell":
@@ -184,6 +220,6 @@ def segments(params: Dcs23Params) -> tuple[Segment, ...]:
     if params.load == "skewed":
         hot = int(np.ceil(params.processes / max(params.components, 1)))
         return loads.skewed(params.rate, params.duration_s, params.skewed_from_s, hot, params.skewed_share)
-    if params.messages:
+    if endless(params):
         return loads.constant(params.rate)
     return (*loads.constant(params.rate), Segment(int(params.duration_s * S_PS), 0.0))

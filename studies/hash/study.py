@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -16,6 +16,7 @@ from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
 from causeway.studies.hash.readings import SenderOrder, steady
+from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 SMALL = 500
@@ -35,25 +36,27 @@ TESTED_ONCE: list[dict[str, Any]] = [
 class HashParams(Params):
     """What a run of hash can be."""
 
-    processes: int = Field(200, ge=2, description="N")
-    rate: float = Field(100.0, gt=0, description="broadcasts per second of the whole system")
+    processes: int = Field(200, ge=2, le=20_000, description="N")
+    rate: float = Field(100.0, ge=1e-3, le=1e6, description="broadcasts per second of the whole system")
     clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
-    clock_size: int = Field(50, ge=1, description="M: entries of the probabilistic clock")
+    clock_size: int = Field(50, ge=1, le=100_000, description="M: entries of the probabilistic clock")
     entries: int = Field(2, ge=1, description="k: distinct entries that a process increments")
-    messages: int = Field(100_000, ge=1, description="the run ends when so many have been broadcast and delivered")
+    messages: int = Field(
+        100_000, ge=1, le=10_000_000, description="the run ends when so many have been broadcast and delivered"
+    )
     detector: Literal["none", "mostefaoui", "hash"] = "none"
-    hash_limit: int = Field(1000, ge=1, description="l: hashes that one test may compute")
+    hash_limit: int = Field(1000, ge=1, le=1_000_000, description="l: hashes that one test may compute")
     hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")
-    remember: int = Field(1024, ge=1, description="deliveries that a process looks back on; a power of two")
+    remember: int = Field(1024, ge=1, le=2**20, description="deliveries that a process looks back on; a power of two")
     retest: bool = Field(True, description="test a suspected message again after every delivery (as printed: once)")
-    delay_mean_ms: float = Field(100.0, gt=0)
-    delay_sd_ms: float = Field(20.0, ge=0)
-    delay_min_ms: float = Field(0.0, ge=0, description="no message is faster than this")
+    delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
+    delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
+    delay_min_ms: float = Field(0.0, ge=0, le=1e6, description="no message is faster than this")
     intervals: Literal["exponential", "steady"] = Field(
         "exponential", description="between broadcasts of a process; steady: a Poisson-distributed number of ms"
     )
-    payload_bytes: int = Field(100, ge=0)
-    reaction_ms: float = Field(1.0, gt=0, description="L, the reaction time of a process")
+    payload_bytes: int = Field(100, ge=0, le=1_000_000)
+    reaction_ms: float = Field(1.0, ge=1e-6, le=1e6, description="L, the reaction time of a process")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -61,6 +64,11 @@ class HashParams(Params):
             raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
         if self.remember & (self.remember - 1):
             raise ValueError(f"remember={self.remember} is not a power of two")
+        entries = self.processes if self.clock == "vector" else self.clock_size
+        kept = self.remember if self.detector == "hash" else 0
+        must_fit("clocks and what detectors remember", self.processes * (entries + kept))
+        if self.processes <= SMALL and self.intervals == "steady":
+            must_fit("the script of broadcasts", 2 * (self.messages + 20 * self.processes))
         return self
 
 
@@ -70,6 +78,7 @@ class HashStudy(Study):
     name = "hash"
     title = "Error detectors on probabilistic clocks"
     paper = "hash"
+    published = "published.csv"
     Params = HashParams
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
         "demo": [
@@ -89,6 +98,14 @@ class HashStudy(Study):
         "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
         "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
     }
+    headlines: ClassVar[Sequence[Headline]] = (
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
+        Headline(
+            "undetected", "messages_violated_undetected", "messages", "of those, with an error nobody was told of"
+        ),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+        Headline("requests", "requests/(messages*processes)", "", "asked of other processes, a message and process"),
+    )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",
              where={"processes": 200, "rate": 100, "messages": 100_000}, paper="hash, Table 1",

@@ -7,15 +7,14 @@ with mean 100 on its way (t_pp), and the receiver acts on it 1 later (t_pc): its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
 from causeway.bridge.workload import Script, Workload
@@ -23,6 +22,7 @@ from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import Compared
 from causeway.pycontrol.protocols.vcube.tree import dimension
+from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 UNIT_PS = MS_PS
@@ -31,17 +31,26 @@ UNIT_PS = MS_PS
 class Icpp18Params(Params):
     """Size, variant, and what the paper leaves open."""
 
-    nodes: int = Field(64, description="power of two")
+    nodes: int = Field(64, ge=2, le=4096, description="power of two")
     aggregation: bool = Field(True, description="whether messages wait for those they depend on")
     trees: Literal["multi", "single"] = Field("multi", description="a tree a source, or one tree for all")
-    message_size: int = Field(50, ge=0, description="bytes of a message without its clock")
-    mtu: int = Field(1500, ge=1, description="bytes of the largest packet")
-    messages: int = Field(1, ge=1, description="broadcasts of each node")
-    spread: float = Field(600.0, gt=0, description="all broadcasts start within so many units")
+    message_size: int = Field(50, ge=0, le=1_000_000, description="bytes of a message without its clock")
+    mtu: int = Field(1500, ge=1, le=10_000_000, description="bytes of the largest packet")
+    messages: int = Field(1, ge=1, le=10_000, description="broadcasts of each node")
+    spread: float = Field(600.0, ge=1e-3, le=1e6, description="all broadcasts start within so many units")
     start: Literal["triangular", "uniform"] = Field("triangular", description="distribution of the start times")
-    delay_mean: float = Field(100.0, ge=0, description="units a packet travels")
-    delay_sd: float = Field(25.0, ge=0, description="its standard deviation")
+    delay_mean: float = Field(100.0, ge=0, le=1e6, description="units a packet travels")
+    delay_sd: float = Field(25.0, ge=0, le=1e6, description="its standard deviation")
     compare: bool = Field(False, description="run it again without aggregation: what changes")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.nodes & (self.nodes - 1):
+            raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.nodes}: choose a power of two")
+        if self.compare and not self.aggregation:
+            raise ValueError("compare=true compares aggregation with none: leave aggregation=true")
+        must_fit("the times of all messages at all nodes", self.nodes * self.nodes * self.messages)
+        return self
 
 
 PRINTED = {"messages": 1, "message_size": 50, "delay_sd": 25.0, "start": "triangular", "compare": False}
@@ -61,8 +70,8 @@ class Icpp18Study(Study):
     name = "icpp18"
     title = "Causal broadcast over VCube trees with aggregation"
     paper = "icpp18"
+    published = "published.csv"
     Params = Icpp18Params
-    engines = ("inline", "omnet")
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": _both([16, 64, 256]),
         "table1": _both(SIZES),
@@ -76,6 +85,12 @@ class Icpp18Study(Study):
         "fig10": [{"nodes": 1024, "message_size": b} for b in (50, 5)],
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
+    headlines = (
+        Headline("packets", "packets", "", "sent in all"),
+        Headline("several", "aggregated_share", "%", "packets with several messages"),
+        Headline("reception", "reception_latency", "units", "from a broadcast to its arrival, mean"),
+        Headline("delivery", "delivery_latency", "units", "from a broadcast to its delivery, mean"),
+    )
     plots = (
         Plot("Packets", "icpp18", "packets", "nodes", "aggregation", MANY_TREES, "icpp18, Table 1",
              log_x=True, log_y=True),
@@ -113,8 +128,6 @@ class Icpp18Study(Study):
         single = params.trees == "single"
         if not params.compare:
             return CausalAggregation(params.messages, params.aggregation, single, wire)
-        if not params.aggregation:
-            raise UserError("compare=true compares aggregation with none: leave aggregation=true")
         return Compared(params.messages, single, wire, lambda seed: self._without_aggregation(params, seed))
 
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:

@@ -8,12 +8,12 @@ time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
 from causeway.bridge.workload import Faults, Script, Workload
@@ -46,17 +46,36 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 class Ladc18Params(Params):
     """One column of Table 1, a size, and who fails."""
 
-    processes: int = Field(64, description="power of two")
-    max_delay: float = Field(2.0, ge=0, description="how long a bundle may wait, in units")
-    max_payload: int = Field(1460, ge=1, description="bytes of a full bundle")
-    tree_size: int = Field(24, ge=1, description="bytes of a TREE message")
-    ack_size: int = Field(20, ge=1, description="bytes of an ACK message")
-    trees: int = Field(0, ge=0, description="so many processes broadcast, processes/trees messages each; 0: all")
-    crashes: int = Field(0, ge=0, description="1: process 1 at time 0; more: that many, anyone, at random times")
-    crash_within: float = Field(
-        0.0, ge=0, description="random crashes come within so many units; 0: processes/10, but at most 5"
+    processes: int = Field(64, ge=2, le=4096, description="power of two")
+    max_delay: float = Field(2.0, ge=0, le=1e6, description="how long a bundle may wait, in units")
+    max_payload: int = Field(1460, ge=1, le=10_000_000, description="bytes of a full bundle")
+    tree_size: int = Field(24, ge=1, le=1_000_000, description="bytes of a TREE message")
+    ack_size: int = Field(20, ge=1, le=1_000_000, description="bytes of an ACK message")
+    trees: int = Field(
+        0, ge=0, le=4096, description="so many processes broadcast, processes/trees messages each; 0: all"
     )
-    test_interval: float = Field(30.0, gt=0, description="rest of the failure detector between rounds, in units")
+    crashes: int = Field(
+        0, ge=0, le=4095, description="1: process 1 at time 0; more: that many, anyone, at random times"
+    )
+    crash_within: float = Field(
+        0.0, ge=0, le=1e6, description="random crashes come within so many units; 0: processes/10, but at most 5"
+    )
+    test_interval: float = Field(
+        30.0, ge=0.1, le=1e6, description="rest of the failure detector between rounds, in units"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.processes & (self.processes - 1):
+            raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.processes}: choose a power of two")
+        if self.crashes >= self.processes:
+            raise ValueError(f"{self.crashes} crashes leave none of {self.processes} processes")
+        if self.max_delay < REACTION_PS / UNIT_PS and self.max_payload > min(self.tree_size, self.ack_size):
+            raise ValueError(
+                f"max_delay={self.max_delay:g} is shorter than the reaction of a process, {REACTION_PS / UNIT_PS:g}; "
+                "without delay choose a max_payload that one message fills"
+            )
+        return self
 
 
 def _grid(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
@@ -73,8 +92,8 @@ class Ladc18Study(Study):
     name = "ladc18"
     title = "Best-effort broadcast over VCube trees with bundled messages"
     paper = "ladc18"
+    published = "published.csv"
     Params = Ladc18Params
-    engines = ("inline", "omnet")
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": [{"processes": n, **SCENARIOS[s]} for n in (8, 16, 64) for s in ("NO-AGGR", "SMALL2")],
         "table2": [{**p, "trees": t} for t in (1, 2, 4, 8, 16) for p in _grid([16])],
@@ -85,6 +104,10 @@ class Ladc18Study(Study):
         "fig4": [{"processes": 1024, **SCENARIOS[s]} for s in ("SMALL2", "BIG2")],
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
     }
+    headlines = (
+        Headline("latency", "latency", "units", "until the last packet has arrived"),
+        Headline("packets", "packets", "", "sent in all"),
+    )
     plots = (
         Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},
              "ladc18, Table 3", y_label="units", log_x=True, log_y=True),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile.meter import S_PS
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ VICTIM_STATION = 3
 
 @dataclass
 class Failures:
-    """A chore of the station whose hosts fail: a failure every 30 s, the first for 3 s, each 1 s longer."""
+    """A repeated job (`PerNode.every`) of the station whose hosts fail: every 30 s, first for 3 s, each 1 s longer."""
 
     end_ps: int
     every_ps: int = 30 * S_PS
@@ -30,26 +31,26 @@ class Failures:
     log: list[tuple[int, int]] = field(default_factory=list)
     """(beginning, end) of every failure that is over."""
 
-    def run(self, node: Node) -> int | None:
-        """Alternately fails a host and lets it recover; returns when to come back."""
-        station = cast("Station", node)
+    def run(self, node: Node) -> int:
+        """Alternately fails a host and lets it recover; returns after how long to come back."""
+        station, reaction_ps = cast("Station", node), node.host.context.reaction_ps
         length_ps = self.first_length_ps + self.longer_ps * self.count
         if self.down >= 0:
             node.switch(self.down, True)
             self.down = -1
             self.count += 1
             self.log.append((node.now_ps - length_ps, node.now_ps))
-            return self.every_ps - length_ps - 2 * node.host.context.reaction_ps
+            return self.every_ps - length_ps - reaction_ps
         hosts = sorted(host for host, h in station.h.items() if h.holder)
         if node.now_ps + length_ps >= self.end_ps:
-            return None
+            return NEVER_AGAIN
         if not hosts:
-            return S_PS
+            return S_PS + reaction_ps
         random = Random(node.host.context.seed * 1_000_003 + self.count)
         self.down = random.choice(hosts)
         node.switch(self.down, False)
         node.host.context.record("run", "host_down", node.now_ps, float(self.down))
-        return length_ps - node.host.context.reaction_ps
+        return length_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:
         """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
+from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile.meter import S_PS
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class MayBeBusy(Protocol):
 
 @dataclass
 class Rest:
-    """A chore (pycontrol/protocols/chores.py) that begins when the application falls silent. It ends the run, no more:
-    whether all that was owed has arrived is for the checker to say."""
+    """A repeated job (`PerNode.every`) that begins when the application falls silent. It ends the run, no more: whether
+    all that was owed has arrived is for the checker to say."""
 
     quiet: int = 0
 
@@ -36,5 +37,5 @@ class Rest:
         self.quiet = 0 if any(n.busy for n in nodes) else self.quiet + 1
         if self.quiet == ROUNDS:
             node.stop()
-            return None
-        return EVERY_PS - node.host.context.reaction_ps
+            return NEVER_AGAIN
+        return None

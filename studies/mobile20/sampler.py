@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from causeway.bridge.network import WIRE, MobileNetwork
+from causeway.pycontrol.protocols.mobile.host import State
 from causeway.pycontrol.protocols.mobile.meter import S_PS, Meter
+from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost
 from causeway.studies.mobile20.failures import VICTIM_STATION
 
 if TYPE_CHECKING:
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
     from causeway.pycontrol.protocol import Context
 
 EVERY_PS = S_PS
+CONNECTED, CONNECTING, DOWN = 0.0, 1.0, 2.0
+"""Values of a host's series `state`."""
 
 
 @dataclass
 class Sampler:
-    """A chore (pycontrol/protocols/chores.py). With a `map`, also where stations and hosts are, for an animation."""
+    """A repeated job (`PerNode.every`). With a `map`, also where stations and hosts are, for an animation."""
 
     meter: Meter
     stations: int
@@ -28,7 +32,7 @@ class Sampler:
     rounds: int = 0
     _before: Counter[Any] = field(default_factory=Counter)
 
-    def run(self, node: Node) -> int:
+    def run(self, node: Node) -> None:
         nodes, context, now_ps = node.host.nodes, node.host.context, node.now_ps
         stations, hosts = nodes[: self.stations], nodes[self.stations :]
         sizes = {
@@ -52,7 +56,6 @@ class Sampler:
         if self.map is not None:
             self._draw_map(self.map, context)
             self._draw_hosts(context, now_ps, hosts)
-        return EVERY_PS - context.reaction_ps
 
     def scalars(self) -> dict[str, float]:
         """Means over the measured time."""
@@ -94,7 +97,9 @@ class Sampler:
             module = f"host[{host.id - self.stations}]"
             context.record(module, "x_m", now_ps, x_mm / 1000)
             context.record(module, "y_m", now_ps, y_mm / 1000)
-            context.record(module, "cell", now_ps, _cell(host))
+            cell, state = _cell_and_state(host)
+            context.record(module, "cell", now_ps, cell)
+            context.record(module, "state", now_ps, state)
             context.record(module, "rbuffer", now_ps, len(_of(host, "RBuffer")))
 
 
@@ -106,10 +111,10 @@ def _in_flight(station: Any) -> int:
     return station.in_flight if hasattr(station, "in_flight") else len(station.SBuffer)
 
 
-def _cell(host: Any) -> float:
-    """The host's station; less 100 while it connects, -200 while it is down."""
+def _cell_and_state(host: Any) -> tuple[float, float]:
+    """The station of a host (-1: none), and what it is doing."""
     if getattr(host, "down", False):
-        return -200.0
-    if hasattr(host, "station"):
-        return float(host.station)
-    return float(host.id_C) if host.state.value == "estab" else float(host.id_C - 100)
+        return -1.0, DOWN
+    if isinstance(host, FloodingHost):
+        return float(host.station), CONNECTED if host.connected else CONNECTING
+    return float(host.id_C), CONNECTED if host.state is State.ESTAB else CONNECTING

@@ -13,17 +13,17 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Plot
+from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.events import Kind
 from causeway.bridge.network import MobileNetwork
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import Node, PerNode
-from causeway.pycontrol.protocols.chores import Chore, with_chores
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
+from causeway.studies.mobile20.rest import EVERY_PS as REST_EVERY_PS
 from causeway.studies.mobile20.rest import Rest
-from causeway.studies.mobile20.sampler import EVERY_PS, Sampler
+from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 STATIONS = 7
@@ -43,6 +43,8 @@ WARMUP_S = {"static_tcp": 60}
 DRAIN_S = 600
 """Long enough for a cell that is overloaded when the last message is broadcast."""
 
+Radio = Literal["unitdisk", "wifi"]
+"""The radios that the study is run with: an engine that has them can run it."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
 
@@ -50,16 +52,22 @@ class Mobile20Params(Params):
     """One experiment of Section V."""
 
     experiment: Experiment = "static"
-    hosts: int = Field(70, ge=1)
-    rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
-    duration_s: int = Field(60, ge=1, description="measured time")
-    radio: Literal["unitdisk", "wifi"] = "unitdisk"
-    radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
-    warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
-    drain_s: int = Field(0, ge=0, description="the longest silence at the end; 0: 600")
-    spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
-    outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
-    reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
+    hosts: int = Field(70, ge=1, le=10_000)
+    rate: float = Field(
+        0.0, ge=0, le=1e5, description="broadcasts a second of all hosts together; default: the paper's"
+    )
+    duration_s: int = Field(60, ge=1, le=86_400, description="measured time")
+    radio: Radio = "unitdisk"
+    radio_bps: int = Field(0, ge=0, le=10**10, description="0: the engine's own, calibrated to the paper's loss rates")
+    warmup_s: int = Field(
+        0, ge=0, le=86_400, description="time to join before the first broadcast; 0: 5, for static_tcp 60"
+    )
+    drain_s: int = Field(0, ge=0, le=86_400, description="the longest silence at the end; 0: 600")
+    spacing_m: float = Field(180.0, ge=1, le=10_000, description="between neighbouring stations; cells have 120 m")
+    outstanding: int = Field(
+        150, ge=1, le=1_000_000, description="a station sends so many unacknowledged messages at once"
+    )
+    reaction_us: int = Field(1000, ge=1, le=100_000, description="how long a node takes to react")
     trace: bool = Field(False, description="record where hosts are, for the animation")
 
     @model_validator(mode="before")
@@ -86,6 +94,25 @@ class Mobile20Params(Params):
         return self.from_ps + self.duration_s * S_PS
 
 
+SCENE = Scene(
+    place="station", thing="host", at="cell", state="state",
+    states=(
+        State(CONNECTED, "dot", "connected"),
+        State(CONNECTING, "ring", "connecting"),
+        State(DOWN, "cross", "down"),
+    ),
+    place_size="sbuffer", place_size_meaning="SBuffer", thing_size="rbuffer", thing_size_meaning="RBuffer",
+    charts={
+        "sbuffer_station_mean": "SBuffer of the stations, mean (messages)",
+        "rbuffer_host_mean": "RBuffer of the hosts, mean (messages)",
+        "delivery_delay_s": "Delivery delay (s)",
+        "loss_rate": "Loss rate",
+        "handoffs": "Handoffs a second",
+    },
+)  # fmt: skip
+"""What a run with trace=true records, as a moving picture."""
+
+
 def station_places(spacing_m: float) -> tuple[tuple[int, int], ...]:
     """Figure 2: one station in the middle of six, in millimetres."""
     x, y = CENTRE_MM
@@ -105,8 +132,8 @@ class Mobile20Study(Study):
     name = "mobile20"
     title = "Causal broadcast for mobile hosts, against flooding over TCP"
     paper = "mobile20"
+    published = "published.csv"
     Params = Mobile20Params
-    engines = ("omnet", "ns3")
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
         "paper": _points(),
@@ -114,6 +141,15 @@ class Mobile20Study(Study):
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
     }
+    headlines = (
+        Headline("delay", "delivery_delay_s", "s", "from a broadcast to its delivery, mean over hosts"),
+        Headline("loss", "loss_rate", "", "share of the copies to hosts that collide on the air"),
+        Headline("sent", "sent_per_delivery", "packets", "sent for each delivery"),
+        Headline("SBuffer", "sbuffer_station_mean", "messages", "kept by a station for its hosts, mean"),
+        Headline("violations", "violations", "deliveries", "out of causal order"),
+        Headline("missing", "missing", "deliveries", "owed at the end"),
+    )
+    scene = SCENE
     plots = (
         Plot("Messages in a station's SBuffer, by rate", "mobile20", "sbuffer_station_mean", "rate", "radio",
              {"experiment": "static"}, "mobile20, Section V-A"),
@@ -165,7 +201,7 @@ class Mobile20Study(Study):
 
 
 class MobileRun(PerNode):
-    """The nodes of one run, with a meter and the chores that sample it."""
+    """The nodes of one run, with a meter and what samples it."""
 
     passive = (Kind.LOST,)
 
@@ -176,7 +212,12 @@ class MobileRun(PerNode):
         self.failures = Failures(params.to_ps)
         self._neighbours = tree_neighbours(STATIONS, WIRES)
         self._timing = Timing(outstanding=params.outstanding)
-        super().__init__(lambda id_: with_chores(self._node(id_), self._chores(id_)))
+        super().__init__(self._node)
+        self.every(EVERY_PS, self.sampler.run)
+        self.every(REST_EVERY_PS, Rest().run, first_ps=params.to_ps)
+        if params.experiment == "faults":
+            first_ps = params.from_ps + FIRST_FAILURE_S * S_PS
+            self.every(self.failures.every_ps, self.failures.run, node=VICTIM_STATION, first_ps=first_ps)
 
     def scalars(self) -> Mapping[str, float]:
         found = {**super().scalars(), **self.meter.scalars(self.params.duration_s * S_PS), **self.sampler.scalars()}
@@ -190,13 +231,3 @@ class MobileRun(PerNode):
         if station:
             return Station(self._timing, self.meter, self._neighbours[id_])
         return Host(self._timing, self.meter)
-
-    def _chores(self, id_: int) -> list[Chore]:
-        reaction_ps = self.params.reaction_us * (MS_PS // 1000)
-        chores = []
-        if id_ == 0:
-            chores.append(Chore(EVERY_PS - reaction_ps, self.sampler.run))
-            chores.append(Chore(self.params.to_ps - reaction_ps, Rest().run))
-        if id_ == VICTIM_STATION and self.params.experiment == "faults":
-            chores.append(Chore(self.params.from_ps + FIRST_FAILURE_S * S_PS - reaction_ps, self.failures.run))
-        return chores

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 
 from causeway.analysis.reduce import expression
-from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare, load_published, run_values, run_values_spark
+from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare, run_values, run_values_spark
 from causeway.bridge.errors import UserError
+from causeway.studies.registry import PUBLISHED
+from tests.worlds.published_numbers import load_published
 
 HEAD = "paper,where,quantity,condition,study,parameters,scalar,published,note\n"
 
@@ -39,8 +41,8 @@ def ready() -> Runs:
     return Runs(runs, parameters, run_values(scalars, ["wrong", "sent", "drops"]))
 
 
-def published(tmp_path, *lines: str) -> pd.DataFrame:
-    (tmp_path / "p.csv").write_text(HEAD + "".join(f"{line}\n" for line in lines))
+def published(tmp_path, *lines: str, head: str = HEAD) -> pd.DataFrame:
+    (tmp_path / "p.csv").write_text(head + "".join(f"{line}\n" for line in lines))
     return load_published(tmp_path)
 
 
@@ -89,8 +91,32 @@ def test_a_bad_line_of_published_numbers_is_named(tmp_path, line, why):
         published(tmp_path, ROW, line)
 
 
+BOUNDS_HEAD = HEAD.replace("published,", "published,relation,low,high,")
+
+
+@pytest.mark.parametrize(
+    ("said", "ratio"),
+    [("0.2,about,,", 0.75), (",to,0.1,0.2", 1.0), (",<,,0.1", 1.5), (",>,0.3,", 0.5), (",to,0.3,0.4", 0.5)],
+)
+def test_a_published_bound_is_compared_by_its_nearest_end(tmp_path, said, ratio):
+    found = compare(published(tmp_path, ROW.replace(",0.2,", f",{said},"), head=BOUNDS_HEAD), ready())
+    assert found.iloc[0]["measured"] == pytest.approx(0.15)
+    assert found.iloc[0]["ratio"] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [("0.2,<,,", "said by high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
+     ("0.2,=,,0.3", "said by published alone"), (",,,", "said by published alone"), ("inf,,,", "not a finite number")],
+)  # fmt: skip
+def test_a_relation_says_which_numbers_belong_to_it(tmp_path, said, why):
+    with pytest.raises(UserError, match=rf"p\.csv:2: .*{why}"):
+        published(tmp_path, ROW.replace(",0.2,", f",{said},"), head=BOUNDS_HEAD)
+
+
 def test_the_published_numbers_that_come_with_the_project_can_be_read():
-    numbers = load_published()
+    numbers = load_published(PUBLISHED)
+    assert set(numbers["paper"]) == {"hash", "dcs23", "ladc18", "icpp18", "mobile20"}
     assert all(expression.names(formula) for formula in numbers["scalar"])
     assert all(isinstance(parameters, dict) for parameters in numbers["parameters"])
 

@@ -9,11 +9,12 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from causeway.analysis import report
+from causeway.analysis import description, published, report
+from causeway.analysis.description import Description
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
 from causeway.analysis.report.numbers import linear_ticks, log_ticks, short
-from causeway.analysis.report.verdict import verdict
+from causeway.analysis.report.verdict import bounds_verdict, verdict
 from tests.worlds.result_folder import fill
 
 PLOTS = [
@@ -52,23 +53,23 @@ class Strict(HTMLParser):
             assert self.open.pop() == tag
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("published")
-    lines = ["paper,where,quantity,condition,study,parameters,scalar,published,note"]
-    for n, value in ((10, 0.02), (100, 0.2), (250, 5.0), (500, 1.0)):
+def describe(folder):
+    """Leaves a description of the made-up study in its result folder, with published numbers of all kinds."""
+    lines = ["paper,where,quantity,condition,study,parameters,scalar,published,relation,low,high,note"]
+    for n, said in ((10, "0.02,,,"), (100, "0.2,about,,"), (250, ",<,,5.0"), (500, "1.0,=,,")):
         point = json.dumps({"n": n, "clock": "counter"}).replace('"', '""')
-        lines.append(f'clk,Fig. 3,error rate,N={n},clocks,"{point}",wrong,{value},')
+        lines.append(f'clk,Fig. 3,error rate,N={n},clocks,"{point}",wrong,{said},')
     (folder / "clk.csv").write_text("\n".join(lines) + "\n")
-    return comparison.load_published(folder)
+    numbers = tuple(published.read(folder / "clk.csv"))
+    described = Description("clocks", "Made up", "clk", tuple(PLOTS), (), numbers)
+    description.write(folder, "clocks", description.text_of(described))
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory, published):
+def written(tmp_path_factory):
     folder = fill(tmp_path_factory.mktemp("results"), seeds=3)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "load_published", lambda: published)
-        return report.write(folder, PLOTS)
+    describe(folder)
+    return report.write(folder)
 
 
 def test_the_page_is_whole_and_loads_nothing(written):
@@ -97,7 +98,16 @@ def test_comparison_csv_has_the_agreed_columns_and_a_row_per_number_and_engine(w
     frame = pd.read_csv(written.parent / "comparison.csv")
     assert tuple(frame.columns) == comparison.COLUMNS
     assert len(frame) == 6 and set(frame.engine) == {"inline", "omnet"}
-    assert (frame.ratio - frame.measured / frame.published).abs().max() < 1e-12
+    said = frame[frame.published.notna()]
+    assert len(said) == 4 and (said.ratio - said.measured / said.published).abs().max() < 1e-12
+
+
+def test_a_published_bound_is_judged_as_one(written):
+    frame = pd.read_csv(written.parent / "comparison.csv")
+    bound = frame[frame.relation == "<"]
+    assert bound.published.isna().all() and set(bound.high) == {5.0} and set(bound.ratio) == {1.0}
+    text = written.read_text()
+    assert "✓ within" in text and "&lt; 5" in text and "about 0.2" in text
 
 
 def test_the_tally_counts_what_was_not_run(written):
@@ -130,20 +140,22 @@ def test_a_plot_without_runs_is_named_not_drawn(written):
     assert text.count("<figure>") == 3 and "No runs here for: Of a study that did not run" in text
 
 
-def test_a_folder_of_one_run_and_no_plots_has_a_page(tmp_path):
+def test_a_folder_that_describes_no_study_has_a_page_and_says_so(tmp_path):
     folder = fill(tmp_path, engines=("inline",), sizes=(10,), seeds=1)
     page = Strict()
-    page.feed(report.write(folder, []).read_text())
+    text = report.write(folder).read_text()
+    page.feed(text)
     assert page.open == []
+    assert "does not say what to draw for: clocks" in text
 
 
 @pytest.mark.spark
-def test_a_large_folder_is_reduced_on_spark_to_the_same_numbers(tmp_path, published, monkeypatch, spark):
-    monkeypatch.setattr(comparison, "load_published", lambda: published)
+def test_a_large_folder_is_reduced_on_spark_to_the_same_numbers(tmp_path, monkeypatch, spark):
     folder = fill(tmp_path, sizes=(10, 50), seeds=2)
-    report.write(folder, PLOTS, tmp_path / "small")
+    describe(folder)
+    report.write(folder, tmp_path / "small")
     monkeypatch.setattr(report, "_SMALL_ROWS", 0)
-    report.write(folder, PLOTS, tmp_path / "large")
+    report.write(folder, tmp_path / "large")
     for name in ("comparison.csv", "figures.csv", "scalars.csv"):
         assert (tmp_path / "small" / name).read_bytes() == (tmp_path / "large" / name).read_bytes(), name
 
@@ -171,6 +183,23 @@ def test_headless_chromium_shows_it_without_asking_the_network(written, tmp_path
 )  # fmt: skip
 def test_a_verdict_says_how_far_apart_two_numbers_are(case, kind, text):
     found = verdict(*case)
+    assert found.kind == kind and text in found.text
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "text"),
+    [
+        ((0.1, 0.3, False, 0.2, NAN, NAN), "good", "within"), ((0.1, 0.3, False, 0.3, NAN, NAN), "good", "within"),
+        ((NAN, 0.5, True, 0.5, NAN, NAN), "near", "at the bound"), ((NAN, 0.5, True, 0.2, 0.1, 0.3), "good", "within"),
+        ((NAN, 0.5, True, 0.6, 0.4, 0.8), "good", "reaches"), ((0.1, 0.3, False, 0.32, NAN, NAN), "near", "+6.7%"),
+        ((0.1, 0.3, False, 0.6, 0.5, 0.7), "off", "×2"), ((5.0, NAN, True, 2.5, NAN, NAN), "off", "×0.5"),
+    ],
+)  # fmt: skip
+def test_a_verdict_on_bounds_says_whether_they_are_kept(case, kind, text):
+    found = bounds_verdict(*case)
     assert found.kind == kind and text in found.text
 
 

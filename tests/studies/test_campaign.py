@@ -94,7 +94,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path):
 
 def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 2)
-    jobs[0] = campaign.Job(jobs[0].study, jobs[0].parameters, 99, "inlin")
+    jobs[0] = jobs[0].but(seed=99, engine="inlin")
     tally = campaign.run_here(jobs, tmp_path, lambda tally: None)
     assert tally.done == 1
     assert "did you mean 'inline'" in next(iter(tally.failed.values()))

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from causeway.analysis.reduce.comparison import load_published
 from causeway.bridge.errors import RunError
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
+from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.host import State
@@ -25,6 +25,8 @@ from causeway.studies import registry
 from causeway.studies.mobile20.failures import Failures
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.study import RATES, WIRES, Mobile20Params, station_places
+from causeway.studies.registry import PUBLISHED
+from tests.worlds.published_numbers import load_published
 
 RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-inet-*.frames"))
 S_PS = 10**12
@@ -54,7 +56,7 @@ def test_only_the_measured_time_is_loaded(experiment: str) -> None:
 
 
 def test_every_published_number_names_a_point_and_a_scalar() -> None:
-    mine = load_published()
+    mine = load_published(PUBLISHED)
     mine = mine[mine["paper"] == "mobile20"]
     assert len(mine) >= 30
     for parameters in mine["parameters"]:
@@ -131,8 +133,10 @@ def test_a_run_goes_on_while_anything_may_still_arrive(busy: object) -> None:
     host = SimpleNamespace(nodes=[*QUIET, busy], context=SimpleNamespace(reaction_ps=1))
     node: Any = SimpleNamespace(host=host, stop=lambda: ends.append(True))
     rest = Rest()
-    assert all(rest.run(node) is not None for _ in range(10)), "busy: it looks again"
+    assert all(rest.run(node) != NEVER_AGAIN for _ in range(10)), "busy: it looks again"
     assert not ends
     host.nodes = QUIET
-    assert [rest.run(node) is None for _ in range(3)] == [False, False, True], "three quiet looks in a row end it"
+    assert [rest.run(node) == NEVER_AGAIN for _ in range(3)] == [False, False, True], (
+        "three quiet looks in a row end it"
+    )
     assert ends == [True]

@@ -155,8 +155,8 @@ def test_pairs_are_compared_with_the_same_copies_sent_alone():
 
 
 def test_only_aggregation_can_be_compared_with_none():
-    with pytest.raises(UserError, match="leave aggregation=true"):
-        run(Icpp18Params(aggregation=False, compare=True))
+    with pytest.raises(ValueError, match="leave aggregation=true"):
+        Icpp18Params(aggregation=False, compare=True)
 
 
 # ---- every order of events -----------------------------------------------------------------------------------------

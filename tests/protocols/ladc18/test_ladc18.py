@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis.reduce.comparison import load_published
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
@@ -27,8 +26,10 @@ from causeway.pycontrol.protocols.ladc18.node import BundledProcesses, Process, 
 from causeway.pycontrol.protocols.vcube.detector import Detector
 from causeway.pycontrol.protocols.vcube.tree import cluster_of, subtree
 from causeway.studies.ladc18.study import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
+from causeway.studies.registry import PUBLISHED
 from causeway.studies.runner import Job, run_job
 from tests.worlds.ladc18_runs import as_in_the_paper, limits, run
+from tests.worlds.published_numbers import load_published
 from tests.worlds.small_world import Broken, World, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ BROKEN_TIES = {(32, "NO-AGGR", "latency")}
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("processes", [8, 16, 32, 64])
 def test_fault_free_cells_of_tables_3_and_4_come_out_exactly(processes: int, scenario: str):
-    published = load_published()
+    published = load_published(PUBLISHED)
     scalars = run_job(Job("ladc18", {"processes": processes, **SCENARIOS[scenario]}, 1, "inline")).scalars
     cells = published[published["where"].isin(["Table 3", "Table 4"]) & (published["paper"] == "ladc18")]
     cells = cells[cells["condition"] == f"{scenario}, {processes} processes, fault-free"]

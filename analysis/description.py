@@ -1,0 +1,91 @@
+"""What a result folder says about the studies whose runs it holds: `DIR/studies/<study>.json`.
+
+Plots, headlines, published numbers and the moving picture are data that a study gives; a copy stands beside its runs.
+So a report needs no study, wherever its code is. A description lands whole or not at all, before the first run of its
+study; when a study is run again after a change, its new description takes the place of the old one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from causeway.analysis import store
+from causeway.analysis.plots import MARKS, Headline, Plot, Scene, State
+from causeway.analysis.reduce import expression
+from causeway.bridge.errors import UserError
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the report and the command line must know about a study."""
+
+    study: str
+    title: str = ""
+    paper: str = ""
+    plots: tuple[Plot, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    published: tuple[Mapping[str, Any], ...] = ()
+    """Rows as `published.read` gives them."""
+    scene: Scene | None = None
+
+
+def path_of(folder: Path, study: str) -> Path:
+    """Where the description of a study stands in a result folder."""
+    return Path(folder) / "studies" / f"{store.quote(study)}.json"
+
+
+def text_of(description: Description) -> str:
+    """A description as it stands in the file."""
+    return json.dumps({"version": VERSION, **asdict(description)}, indent=1, allow_nan=False) + "\n"
+
+
+def write(folder: Path, study: str, text: str) -> None:
+    """Lands a description, unless the same one is there."""
+    path = path_of(folder, study)
+    if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
+        return
+    with store.landing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read(folder: Path) -> list[Description]:
+    """All descriptions of a result folder, by name. One that is damaged is refused with what to do."""
+    place = Path(folder) / "studies"
+    paths = sorted(path for path in place.glob("*.json") if path.name[0] != ".") if place.is_dir() else []
+    return [read_one(path) for path in paths]
+
+
+def read_one(path: Path) -> Description:
+    try:
+        return _made(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, UserError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(f"{path} does not describe a study ({reason}); run the study again into this folder") from None
+
+
+def _made(given: dict[str, Any]) -> Description:
+    if given.pop("version") != VERSION:
+        raise ValueError("it was written by another version of causeway")
+    scene = given["scene"]
+    if scene is not None:
+        states = tuple(State(**state) for state in scene["states"])
+        if any(state.mark not in MARKS for state in states):
+            raise ValueError(f"a mark is one of {', '.join(MARKS)}")
+        scene = Scene(**{**scene, "states": states})
+    found = Description(**{
+        **given,
+        "plots": tuple(Plot(**plot) for plot in given["plots"]),
+        "headlines": tuple(Headline(**headline) for headline in given["headlines"]),
+        "published": tuple(dict(row) for row in given["published"]),
+        "scene": scene,
+    })  # fmt: skip
+    formulas = [plot.y for plot in found.plots if plot.kind != "time"] + [h.scalar for h in found.headlines]
+    for formula in (*formulas, *(row["scalar"] for row in found.published)):
+        expression.parse(formula)
+    return found

@@ -1,0 +1,99 @@
+"""Locks that die with their owner: flock on a file of the result folder.
+
+A killed process leaves an empty file behind and no lock: the next one takes the file, or `sweep` removes it. Where a
+file system has no such locks, everybody gets one; what is written stays whole then too, only done twice.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+
+
+@contextmanager
+def held(path: Path, wait: bool) -> Iterator[bool]:
+    """Holds the lock `path` for the block. False: somebody else has it (never if `wait`)."""
+    descriptor = take(path, wait)
+    if descriptor is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)  # while it is still ours
+        os.close(descriptor)
+
+
+def take(path: Path, wait: bool) -> int | None:
+    """An open descriptor with the lock on the file at `path`, which is made if need be; None: somebody else has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _locked(descriptor, wait):
+            os.close(descriptor)
+            return None
+        if _is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # its owner removed it while we waited: the name belongs to another file, or to none
+
+
+def is_free(path: Path) -> bool:
+    """Whether nobody holds the lock on an existing file. Not for sure: where there are no locks, it is not."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def remove_if_free(path: Path) -> bool:
+    """Removes a file whose lock nobody holds; whether it did."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_at(descriptor, path):
+            return False
+        path.unlink()
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, wait: bool) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno in _NO_LOCKS:
+            return True
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            return False
+        os.close(descriptor)
+        raise
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        there = os.stat(path)
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(descriptor)
+    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)

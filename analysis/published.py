@@ -1,0 +1,72 @@
+"""The numbers that a paper prints, as data: one row of a CSV file each. Nothing here knows a paper.
+
+Columns: paper, where, quantity, condition, study, parameters (a JSON object: the points it is about), scalar (or an
+arithmetic expression over scalars), published, note; and, where a paper gives no plain number, relation, low and high:
+
+| relation | the paper says | filled in |
+|---|---|---|
+| `=` or empty | the number | published |
+| `about` | about the number | published |
+| `<` | less than a bound | high |
+| `>` | more than a bound | low |
+| `to` | from one bound to another, both included | low, high |
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from causeway.analysis.reduce import expression
+from causeway.bridge.errors import UserError
+
+COLUMNS = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
+BOUNDS = ("relation", "low", "high")
+FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("low",), "to": ("low", "high")}
+"""relation -> which of published, low and high say it"""
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file, parameters as dicts, numbers as floats or None. A bad line is refused by its number."""
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise UserError(f"{path}: column {missing[0]} is missing; the columns are {', '.join((*COLUMNS, *BOUNDS))}")
+        rows = []
+        for line, row in enumerate(reader, 2):
+            try:
+                rows.append(_row(row))
+            except (ValueError, UserError) as error:
+                raise UserError(f"{path}:{line}: {error}") from None
+    return rows
+
+
+def _row(given: dict[str, str | None]) -> dict[str, Any]:
+    texts = {name: given.get(name) or "" for name in (*COLUMNS, *BOUNDS)}
+    relation = texts["relation"] or "="
+    if relation not in FILLED:
+        raise ValueError(f"no relation '{relation}'; it is one of {' '.join(FILLED)}")
+    numbers = {name: _number(texts[name]) for name in ("published", "low", "high")}
+    filled = tuple(name for name, value in numbers.items() if value is not None)
+    if filled != FILLED[relation]:
+        raise ValueError(f"relation '{relation}' is said by {' and '.join(FILLED[relation])} alone")
+    if relation == "to" and not numbers["low"] <= numbers["high"]:  # type: ignore[operator]
+        raise ValueError("low is above high")
+    parameters = json.loads(texts["parameters"] or "{}")
+    if not isinstance(parameters, dict):
+        raise ValueError("parameters are a JSON object")
+    expression.parse(texts["scalar"])
+    return {**texts, "parameters": parameters, "relation": relation, **numbers}
+
+
+def _number(text: str) -> float | None:
+    if not text:
+        return None
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"'{text}' is not a finite number")
+    return value

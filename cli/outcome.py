@@ -1,0 +1,130 @@
+"""What `causeway run` prints: points as rows, what tells them apart and the study's headlines as columns.
+
+Whatever does not fit the width of the terminal is printed as another table below, never cut or folded in mid-word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Column, Table
+
+from causeway.analysis.plots import Headline
+from causeway.analysis.reduce import expression
+from causeway.bridge.errors import UserError
+from causeway.studies.runner import Job
+
+_GAP = 2
+Cells = Mapping[str, Sequence[str]]
+
+
+def show(
+    console: Console, title: str, headlines: Sequence[Headline], jobs: Sequence[Job], found: Sequence[dict[str, Any]],
+    everything: bool,
+) -> None:  # fmt: skip
+    """Means over the repetitions of every point."""
+    differ = _differing([job.parameters for job in jobs])
+    points: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for run in found:
+        points.setdefault(tuple(str(run["parameters"][name]) for name in differ), []).append(run)
+    labels = {name: [key[i] for key in points] for i, name in enumerate(differ)}
+    runs = list(points.values())
+    names = list(dict.fromkeys(name for run in found for name in run["scalars"]))
+    shown = list(headlines) if not everything else [Headline(name, name) for name in names]
+    shown = shown or [Headline(name, name) for name in names]  # a study that names no headlines
+    console.print(title, highlight=False, markup=False, soft_wrap=True)
+    if len(runs) == 1:
+        _print_one(console, shown, runs[0])
+    else:
+        results = {_head(one): [_mean(of_point, one.scalar) for of_point in runs] for one in shown}
+        _print_points(console, labels, results)
+    left = len(names) - len({name for one in shown for name in expression.names(one.scalar)} & set(names))
+    if left and not everything:
+        console.print(f"--all prints {left} more scalars", highlight=False)
+
+
+def _print_one(console: Console, shown: Sequence[Headline], runs: Sequence[dict[str, Any]]) -> None:
+    rows = [(one.name, _mean(runs, one.scalar), one.unit, one.meaning) for one in shown]
+    wide = [max(len(row[i]) for row in rows) for i in range(3)]
+    for name, value, unit, meaning in rows:
+        line = f"  {name:<{wide[0]}}  {value:>{wide[1]}}  {unit:<{wide[2]}}  {meaning}".rstrip()
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_points(console: Console, labels: Cells, results: Cells) -> None:
+    """Rows are points. A table as wide as the terminal allows, and as many more as it takes."""
+    room = console.width - 2
+    if sum(_widths(labels)) > room * 2 // 3:  # too much to repeat on every row: the points get numbers
+        numbers = [str(i + 1) for i in range(len(next(iter(results.values()))))]
+        for i, number in enumerate(numbers):
+            told = ", ".join(f"{name}={cells[i]}" for name, cells in labels.items())
+            console.print(f"  point {number}: {told}", highlight=False, markup=False, soft_wrap=True)
+        labels = {"point": numbers}
+    taken = sum(_widths(labels))
+    block: dict[str, Sequence[str]] = {}
+    for (name, cells), width in zip(results.items(), _widths(results), strict=True):
+        if block and taken + sum(_widths(block)) + width > room:
+            _print_block(console, labels, block)
+            block = {}
+        block[name] = cells
+    _print_block(console, labels, block)
+
+
+def _print_block(console: Console, labels: Cells, block: Cells) -> None:
+    columns = [Column(_text(name), no_wrap=True, justify="left" if name in labels else "right")
+               for name in (*labels, *block)]  # fmt: skip
+    table = Table(*columns, box=SIMPLE_HEAD, padding=(0, _GAP, 0, 0), pad_edge=False, show_edge=False)
+    for row in zip(*labels.values(), *block.values(), strict=True):
+        table.add_row(*map(_text, row))
+    console.print(table)
+
+
+def _text(value: str) -> Any:
+    from rich.text import Text
+
+    return Text(value)
+
+
+def _widths(cells: Cells) -> list[int]:
+    """How many columns of the terminal each takes, its gap included."""
+    return [max(*(len(line) for line in name.split("\n")), *map(len, rows)) + _GAP for name, rows in cells.items()]
+
+
+def _head(one: Headline) -> str:
+    return f"{one.name}\n{one.unit}" if one.unit else one.name
+
+
+def _differing(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The parameters that tell the points apart."""
+    return [name for name in parameters[0] if len({str(p[name]) for p in parameters}) > 1]
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], formula: str) -> str:
+    """The mean of a quantity over runs, of those that have it."""
+    values = [value for run in runs if (value := quantity(formula, run)) is not None]
+    return number(sum(values) / len(values)) if values else "-"
+
+
+def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
+    """A quantity of one run, from its scalars and numeric parameters; None where one of them is missing."""
+
+    def value_of(name: str) -> float:
+        value = run["scalars"].get(name, run["parameters"].get(name))
+        return float(value) if isinstance(value, int | float) else math.nan
+
+    try:
+        found = expression.evaluate(formula, value_of, lambda a, b: a / b if b else math.nan)
+    except (ArithmeticError, ValueError, UserError):
+        return None
+    return float(found) if math.isfinite(found) else None
+
+
+def number(value: float) -> str:
+    """A number in four digits, or whole."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

@@ -1,0 +1,72 @@
+"""The bounds of a run, checked where its numbers become picoseconds and 32-bit integers.
+
+A study's own parameters have tighter bounds, which make sense for that study; these hold for anybody's, and for what a
+study computes from its parameters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import AbstractNetwork
+
+LONGEST_PS = 2**62
+"""53 days: sums of two such times still fit 64 bits."""
+MOST_NODES = 1_000_000
+FASTEST_PER_S = 1e9
+"""Broadcasts a second of a whole system: at more, several would fall in every nanosecond."""
+LARGEST_SEED = 2**63 - 1
+"""Result tables hold 64-bit integers."""
+
+
+SLOWEST_PER_S = 1e-5
+"""Broadcasts a second: at fewer, the time to the next one need not fit 64 bits."""
+MOST_ENTRIES = 200_000_000
+"""Numbers that a study may keep in one array: below a gigabyte."""
+
+
+def must_fit(what: str, entries: int) -> None:
+    """For a validator of parameters: refuses combinations that no machine has the memory for."""
+    if entries > MOST_ENTRIES:
+        raise ValueError(f"{what} would take {entries:,} numbers; choose smaller parameters ({MOST_ENTRIES:,} fit)")
+
+
+def check_seed(seed: int) -> int:
+    """The seed, if the tables can hold it."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UserError(f"a seed is at least 0 and below 2^63, not {seed}")
+    return seed
+
+
+def check_spec(spec: RunSpec) -> None:
+    """Refuses a run whose numbers are beyond what engines count in."""
+    network, workload = spec.network, spec.network.workload
+    _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LONGEST_PS)
+    _within(spec, "duration (ps)", spec.duration_ps, 0, LONGEST_PS)
+    _within(spec, "number of nodes", network.nodes, 1, MOST_NODES)
+    _within(spec, "number of messages", workload.messages, 0, 2**31 - 1)
+    _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)
+    for segment in workload.segments:
+        if segment.rate_per_s:
+            _within(spec, "broadcasts a second", segment.rate_per_s, SLOWEST_PER_S, FASTEST_PER_S)
+        _within(spec, "start of a segment of the load (ps)", segment.start_ps, 0, LONGEST_PS)
+    if workload.script is None and workload.messages and workload.segments:
+        last = workload.segments[-1]
+        end_ps = last.start_ps + (2e12 * workload.messages / last.rate_per_s if last.rate_per_s else 0)
+        _within(spec, "time until so many messages are sent (ps)", end_ps, 0, LONGEST_PS)
+    if workload.script is not None and len(workload.script.time_ps):
+        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LONGEST_PS)
+        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LONGEST_PS)
+    if isinstance(network, AbstractNetwork):
+        quantiles = np.asarray(network.delay_quantiles_ns)
+        longest = float(quantiles.max()) * 1000 if np.isfinite(quantiles).all() else float("nan")
+        _within(spec, "delay of a packet (ps)", longest, 0, LONGEST_PS)
+        _within(spec, "time to send a packet (ps)", network.send_ps, 0, LONGEST_PS)
+        _within(spec, "time to receive a packet (ps)", network.recv_ps, 0, LONGEST_PS)
+
+
+def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:  # NaN too
+        raise UserError(f"study {spec.study}: {what} is {value:g}; an engine takes {low:g} to {high:g}")

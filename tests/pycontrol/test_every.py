@@ -1,0 +1,73 @@
+"""Repeated jobs of a study: exact simulated times, apart from the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.bridge.workload import Workload
+from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.node import NEVER_AGAIN, Node, PerNode
+
+MS_PS = 10**9
+REACTION_PS = 3 * MS_PS
+
+
+class Quiet(Node):
+    """Has one timer of its own, and tells of every timer that is not."""
+
+    def __init__(self, id_: int) -> None:
+        super().__init__(id_)
+        self.told: list[tuple[object, int]] = []
+
+    def on_start(self) -> None:
+        self.set_timer("own", 40 * MS_PS)
+
+    def on_timer(self, key: object) -> None:
+        self.told.append((key, self.now_ps))
+
+
+def run(*jobs: tuple[int, Callable[[Node], int | None], dict[str, Any]]) -> PerNode:
+    protocol = PerNode(Quiet)
+    for period_ps, handler, more in jobs:
+        protocol.every(period_ps, handler, **more)
+    network = AbstractNetwork(3, constant_delay(1.0), Workload(3))
+    run_protocol(InlineEngine(), RunSpec("every", {}, 1, network, REACTION_PS, duration_ps=100 * MS_PS), protocol, [])
+    return protocol
+
+
+def test_a_job_comes_at_multiples_of_its_period_whatever_the_reaction_time():
+    times: list[int] = []
+    run((20 * MS_PS, lambda node: times.append(node.now_ps), {}))
+    assert times[:4] == [20 * MS_PS, 40 * MS_PS, 60 * MS_PS, 80 * MS_PS]
+
+
+def test_a_job_begins_when_it_is_told_to_at_the_node_it_is_told_to():
+    seen: list[tuple[int, int]] = []
+    run((30 * MS_PS, lambda node: seen.append((node.id, node.now_ps)), {"node": 2, "first_ps": 10 * MS_PS}))
+    assert seen[:3] == [(2, 10 * MS_PS), (2, 40 * MS_PS), (2, 70 * MS_PS)]
+
+
+def test_a_job_may_say_when_it_wants_to_come_again_or_that_it_is_over():
+    times: list[int] = []
+
+    def handler(node: Node) -> int | None:
+        times.append(node.now_ps)
+        return [5 * MS_PS, None, NEVER_AGAIN][len(times) - 1]
+
+    run((20 * MS_PS, handler, {}))
+    assert times == [20 * MS_PS, 25 * MS_PS, 45 * MS_PS]
+
+
+def test_jobs_and_timers_of_the_protocol_do_not_see_each_other():
+    first: list[int] = []
+    second: list[int] = []
+    protocol = run(
+        (20 * MS_PS, lambda node: first.append(node.now_ps), {}),
+        (20 * MS_PS, lambda node: second.append(node.now_ps), {}),
+    )
+    assert first == second and len(first) >= 4
+    assert [node.told for node in protocol.nodes] == [[("own", 43 * MS_PS)]] * 3

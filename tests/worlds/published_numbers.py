@@ -1,0 +1,15 @@
+"""All published numbers below a folder, as the report gets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from causeway.analysis import published
+from causeway.analysis.reduce.comparison import frame_of
+
+
+def load_published(folder: Path) -> pd.DataFrame:
+    """The rows of every CSV file below `folder`."""
+    return frame_of([row for path in sorted(folder.rglob("*.csv")) for row in published.read(path)])
