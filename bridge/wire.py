@@ -208,6 +208,8 @@ def _put_abstract(message: Any, network: AbstractNetwork) -> None:
 def _put_mobile(message: Any, network: MobileNetwork) -> None:
     message.station_x_mm = _bytes([x for x, _ in network.station_xy_mm], _I32)
     message.station_y_mm = _bytes([y for _, y in network.station_xy_mm], _I32)
+    message.host_x_mm = _bytes([x for x, _ in network.host_xy_mm], _I32)
+    message.host_y_mm = _bytes([y for _, y in network.host_xy_mm], _I32)
     message.wire_from = _bytes([a for a, _ in network.wires], _I32)
     message.wire_to = _bytes([b for _, b in network.wires], _I32)
     for name in (

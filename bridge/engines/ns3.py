@@ -15,6 +15,8 @@ from causeway.bridge.session import PairSession, open_session
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "ns3" / "causeway-ns3"
 
+RADIOS = ("unitdisk", "wifi")
+
 
 class Ns3Engine:
     """Runs mobile networks on ns-3."""
@@ -27,11 +29,13 @@ class Ns3Engine:
     def missing(self, network: Network | None = None) -> str | None:
         if not os.access(self._binary, os.X_OK):
             return "engine 'ns3' is not built: run `make ns3`"
+        if isinstance(network, MobileNetwork) and network.radio not in RADIOS:
+            return f"engine ns3 has no radio '{network.radio}'; it has {', '.join(RADIOS)}; use one of them, or --engine omnet"
         return None
 
     def open(self, spec: RunSpec) -> PairSession:
-        if (why := self.missing()) is not None:
-            raise UserError(why)
         if not isinstance(spec.network, MobileNetwork):
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
+        if (why := self.missing(spec.network)) is not None:
+            raise UserError(why)
         return open_session(spec, self.name, [str(self._binary)])

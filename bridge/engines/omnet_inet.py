@@ -11,7 +11,7 @@ from causeway.bridge.network import MobileNetwork
 
 INET_EDGE = TOP / "omnet" / "inet"
 INET_LIBRARY = TOP / "build" / "omnet-inet" / "libcauseway_inet.so"
-CONFIGS = {"unitdisk": "UnitDisk", "wifi": "Wifi"}
+CONFIGS = {"unitdisk": "UnitDisk", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
