@@ -8,7 +8,6 @@ than `drain_s`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import cos, pi, sin
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -22,12 +21,12 @@ from causeway.pycontrol.protocols.chores import Chore, with_chores
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
+from causeway.studies.mobile20.places import host_places, station_places
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 STATIONS = 7
-CENTRE_MM = (400_000, 400_000)
 WIRES = tuple((0, outer) for outer in range(1, STATIONS))
 """The tree: the station in the middle is joined to the six around it."""
 
@@ -53,11 +52,19 @@ class Mobile20Params(Params):
     hosts: int = Field(70, ge=1)
     rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
     duration_s: int = Field(60, ge=1, description="measured time")
-    radio: Literal["unitdisk", "wifi"] = "unitdisk"
-    radio_bps: int = Field(0, ge=0, description="0: the engine's own, calibrated to the paper's loss rates")
+    radio: Literal["unitdisk", "acking", "wifi"] = Field(
+        "unitdisk", description="acking: no medium access at all, as in the authors' later program; INET only"
+    )
+    radio_bps: int = Field(0, ge=0, description="0: the engine's own")
     warmup_s: int = Field(0, ge=0, description="time to join before the first broadcast; 0: 5, for static_tcp 60")
     drain_s: int = Field(0, ge=0, description="the longest silence at the end; 0: 600")
-    spacing_m: float = Field(180.0, gt=0, description="between neighbouring stations; cells have 120 m")
+    spacing_m: float = Field(208.0, gt=0, description="between neighbouring stations; cells have 120 m")
+    placement: Literal["cells", "anywhere"] = Field(
+        "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
+    )
+    acks: Literal["owed", "periodic", "intervals"] = Field(
+        "owed", description="when something is to be acknowledged; as printed; beyond the paper: out of order, too"
+    )
     outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
     reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
     trace: bool = Field(False, description="record where hosts are, for the animation")
@@ -86,14 +93,6 @@ class Mobile20Params(Params):
         return self.from_ps + self.duration_s * S_PS
 
 
-def station_places(spacing_m: float) -> tuple[tuple[int, int], ...]:
-    """Figure 2: one station in the middle of six, in millimetres."""
-    x, y = CENTRE_MM
-    spacing_mm = spacing_m * 1000
-    around = [(x + round(spacing_mm * cos(k * pi / 3)), y + round(spacing_mm * sin(k * pi / 3))) for k in range(6)]
-    return (CENTRE_MM, *around)
-
-
 def _points(**fixed: Any) -> list[dict[str, Any]]:
     """All experiments; failures that grow by 1 s need 250 s."""
     return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
@@ -110,7 +109,15 @@ class Mobile20Study(Study):
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
         "paper": _points(),
+        "paper-acking": _points(radio="acking"),
         "paper-wifi": _points(radio="wifi"),
+        "paper-literal": _points(spacing_m=180.0, placement="anywhere"),
+        "acks": [
+            {"experiment": e, "acks": acks}
+            for e in ("static", "load", "dynamic")
+            for acks in ("owed", "periodic", "intervals")
+        ],
+        "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
     }
@@ -133,9 +140,11 @@ class Mobile20Study(Study):
     )  # fmt: skip
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
+        stations = station_places(params.spacing_m)
         segments = (Segment(0, 0.0), Segment(params.from_ps, params.rate), Segment(params.to_ps, 0.0))
         return MobileNetwork(
-            station_xy_mm=station_places(params.spacing_m),
+            station_xy_mm=stations,
+            host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
             wires=WIRES,
             hosts=params.hosts,
             workload=Workload(nodes=params.hosts, first_node=STATIONS, size_bytes=100, segments=segments),
@@ -156,7 +165,10 @@ class Mobile20Study(Study):
         return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
 
     def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
-        """For TCP, what is sent is what the simulator saw on the air, in the whole run: segments and their acks."""
+        """What the simulator saw on the air, in the whole run: how much was lost of all in reach (acknowledgements, and
+        copies that nobody waits for, included); for TCP also what is sent, segments and their acknowledgements."""
+        if "loss_rate" in scalars:
+            scalars["loss_all"] = scalars.pop("loss_rate")
         if params.tcp and scalars["deliveries"]:
             frames, size = (scalars[f"station_{what}"] + scalars[f"host_{what}"] for what in ("frames", "bytes"))
             scalars["sent_per_delivery"] = frames / scalars["deliveries"]
@@ -175,7 +187,11 @@ class MobileRun(PerNode):
         self.sampler = Sampler(self.meter, STATIONS, map_)
         self.failures = Failures(params.to_ps)
         self._neighbours = tree_neighbours(STATIONS, WIRES)
-        self._timing = Timing(outstanding=params.outstanding)
+        self._timing = Timing(
+            outstanding=params.outstanding,
+            idle_acks=params.acks == "periodic",
+            ack_intervals=params.acks == "intervals",
+        )
         super().__init__(lambda id_: with_chores(self._node(id_), self._chores(id_)))
 
     def scalars(self) -> Mapping[str, float]:

@@ -56,6 +56,8 @@ class FloodingHost(Node):
         self.meter = meter
         self.station = -1
         self.connected = False
+        self.asked_ps = -1
+        """When it first said hello."""
         self.SBuffer: dict[int, Data] = {}
         """Own messages the station has not got yet."""
 
@@ -76,6 +78,7 @@ class FloodingHost(Node):
 
     def on_timer(self, key: Hashable) -> None:
         if not self.connected:
+            self.asked_ps = self.now_ps if self.asked_ps < 0 else self.asked_ps
             self._transmit(Hello())
             self.set_timer("hello", AGAIN_PS)
 
@@ -94,6 +97,7 @@ class FloodingHost(Node):
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
+                self.meter.joined(self.now_ps - self.asked_ps)
                 self.joined()
             return
         station = self.host.nodes[sender]
