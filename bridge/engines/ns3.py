@@ -30,7 +30,8 @@ class Ns3Engine:
         if not os.access(self._binary, os.X_OK):
             return "engine 'ns3' is not built: run `make ns3`"
         if isinstance(network, MobileNetwork) and network.radio not in RADIOS:
-            return f"engine ns3 has no radio '{network.radio}'; it has {', '.join(RADIOS)}; use one of them, or --engine omnet"
+            there = " and ".join(RADIOS)
+            return f"engine ns3 has no radio '{network.radio}', it has {there}: use one of them, or --engine omnet"
         return None
 
     def open(self, spec: RunSpec) -> PairSession:

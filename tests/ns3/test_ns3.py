@@ -91,7 +91,7 @@ def test_what_the_radios_cannot_do_is_refused_in_one_line():
         run(network(2, radio_bps=7_000_000), 1)
     with pytest.raises(RunError, match="choose a lower radio_bps"):
         run(network(2, radio="wifi", radio_bps=54_000_000), 1)
-    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, wifi"):
+    with pytest.raises(UserError, match="no radio 'laser', it has unitdisk and wifi"):
         run(network(2, radio="laser"), 1)
     abstract = AbstractNetwork(2, constant_delay(1), Workload(2))
     with pytest.raises(UserError, match="mobile networks only"):

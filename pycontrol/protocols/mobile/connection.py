@@ -24,7 +24,8 @@ class Connection:
     """The host has delivered everything before it, or needs it no more; nothing from it on is discarded."""
     received: tuple[tuple[int, int], ...] = ()
     """What the host has beyond seq_C in this session, in intervals, if hosts tell. Nothing is discarded for that: the
-    host loses it when it fails or goes to another cell."""
+    host loses it when it fails or goes to another cell. seq_C itself is never among it, so that message is sent until
+    the host speaks again, and what it says then replaces this."""
     vMd: int = 0
     H_lock: bool = False
     RBuffer: dict[int, AppHS] = field(default_factory=dict)
