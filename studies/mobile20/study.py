@@ -65,6 +65,7 @@ class Mobile20Params(Params):
     acks: Literal["owed", "periodic", "intervals"] = Field(
         "owed", description="when something is to be acknowledged; as printed; beyond the paper: out of order, too"
     )
+    tcp_spread_ms: int = Field(10_000, ge=1, description="hosts on TCP open their connections anywhere in this long")
     outstanding: int = Field(150, ge=1, description="a station sends so many unacknowledged messages at once")
     reaction_us: int = Field(1000, ge=1, description="how long a node takes to react")
     trace: bool = Field(False, description="record where hosts are, for the animation")
@@ -116,6 +117,15 @@ class Mobile20Study(Study):
             {"experiment": e, "acks": acks}
             for e in ("static", "load", "dynamic")
             for acks in ("owed", "periodic", "intervals")
+        ],
+        "tcp-setup": [
+            {"experiment": "static_tcp", "radio": "acking", "tcp_spread_ms": ms, "warmup_s": 150}
+            for ms in (100, 10_000)
+        ],
+        "tcp-rate": [
+            {"experiment": e, "radio": "acking", "radio_bps": mbps * 1_000_000}
+            for mbps in (1, 2, 4, 20)
+            for e in ("static_tcp", "static", "load")
         ],
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
@@ -201,8 +211,10 @@ class MobileRun(PerNode):
 
     def _node(self, id_: int) -> Node:
         station = id_ < STATIONS
+        if self.params.tcp and station:
+            return FloodingStation(self.meter, self._neighbours[id_])
         if self.params.tcp:
-            return FloodingStation(self.meter, self._neighbours[id_]) if station else FloodingHost(self.meter)
+            return FloodingHost(self.meter, self.params.tcp_spread_ms * MS_PS)
         if station:
             return Station(self._timing, self.meter, self._neighbours[id_])
         return Host(self._timing, self.meter)

@@ -48,6 +48,16 @@ def test_without_medium_access_nothing_owed_is_lost_either(experiment: str) -> N
     assert scalars["deliveries"] == 21 * scalars["messages"] > 0
 
 
+@pytest.mark.omnet
+def test_handshakes_that_begin_together_on_a_radio_without_medium_access_take_longer_than_75_s() -> None:
+    """They are repeated in step and lost to each other, and INET gives a connection up after 75 s."""
+    parameters = {"radio": "acking", "rate": 1, "warmup_s": 120, "hosts": 70}
+    together = run("omnet", "static_tcp", tcp_spread_ms=20, **parameters).scalars
+    apart = run("omnet", "static_tcp", **parameters).scalars
+    assert together["tcp_setup_max_s"] > 75 > 10 > apart["tcp_setup_max_s"] > 0
+    assert together["tcp_broken"] > 0 == apart["tcp_broken"]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_literal_geometry_still_runs(engine: str) -> None:
     scalars = run(engine, "dynamic", spacing_m=180.0, placement="anywhere").scalars
