@@ -15,11 +15,11 @@ from pydantic import Field, model_validator
 from causeway.analysis.plots import Plot
 from causeway.bridge.events import Kind
 from causeway.bridge.network import MobileNetwork
-from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.chores import Chore, with_chores
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
+from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
 from causeway.studies.mobile20.places import host_places, station_places
 from causeway.studies.mobile20.rest import Rest
@@ -29,6 +29,9 @@ from causeway.studies.study import MS_PS, S_PS, Params, Study
 STATIONS = 7
 WIRES = tuple((0, outer) for outer in range(1, STATIONS))
 """The tree: the station in the middle is joined to the six around it."""
+
+SIZE_BYTES = 100
+"""Of an application message."""
 
 SPEED_MM_S = 1_389
 """5 km/h"""
@@ -51,6 +54,9 @@ class Mobile20Params(Params):
     experiment: Experiment = "static"
     hosts: int = Field(70, ge=1)
     rate: float = Field(0.0, ge=0, description="broadcasts a second of all hosts together; default: the paper's")
+    intervals: Literal["exponential", "staggered"] = Field(
+        "exponential", description="between broadcasts; staggered: hosts take turns, as in the authors' later program"
+    )
     duration_s: int = Field(60, ge=1, description="measured time")
     radio: Literal["unitdisk", "acking", "wifi"] = Field(
         "unitdisk", description="acking: no medium access at all, as in the authors' later program; INET only"
@@ -151,13 +157,13 @@ class Mobile20Study(Study):
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
         stations = station_places(params.spacing_m)
-        segments = (Segment(0, 0.0), Segment(params.from_ps, params.rate), Segment(params.to_ps, 0.0))
+        load = (STATIONS, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
         return MobileNetwork(
             station_xy_mm=stations,
             host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
             wires=WIRES,
             hosts=params.hosts,
-            workload=Workload(nodes=params.hosts, first_node=STATIONS, size_bytes=100, segments=segments),
+            workload=senders.poisson(*load) if params.intervals == "exponential" else senders.in_turn(*load, seed),
             radio=params.radio,
             radio_bps=params.radio_bps,
             speed_mm_s=SPEED_MM_S if params.walks else 0,

@@ -140,6 +140,23 @@ def test_only_the_measured_time_is_loaded(experiment: str) -> None:
     assert study.duration_ps(params) > params.to_ps + 10 * S_PS, "time for what is on its way"
 
 
+def test_hosts_that_take_turns_are_evenly_staggered_and_keep_their_order() -> None:
+    study = registry.get("mobile20")
+    params = Mobile20Params(experiment="load", intervals="staggered", duration_s=20)
+    script = study.network(params, 1).workload.script
+    assert script is not None
+    assert len(script.time_ps) == 35 * 20
+    assert (np.diff(script.time_ps) >= 0).all(), "in order, as an engine needs it"
+    assert params.from_ps <= script.time_ps[0] and script.time_ps[-1] < params.to_ps
+    for host in range(7, 77):
+        gaps_s = np.diff(script.time_ps[script.node == host]) / S_PS
+        assert len(gaps_s) == 9, "every two seconds"
+        assert (abs(gaps_s - 2) < 0.1).all(), "give or take N(0, 10 ms) at both ends"
+        assert gaps_s.std() > 0.002
+    again = study.network(params, 2).workload.script
+    assert (again.time_ps != script.time_ps).any()
+
+
 def test_every_published_number_names_a_point_and_a_scalar() -> None:
     mine = load_published()
     mine = mine[mine["paper"] == "mobile20"]
