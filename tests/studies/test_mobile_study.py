@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from math import dist
 from pathlib import Path
@@ -182,7 +183,11 @@ def test_there_are_recordings() -> None:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda p: p.stem)
 def test_a_recorded_inet_run_replays_exactly(path: Path) -> None:
-    assert "INET" in describe(path).engine_version
+    recorded = describe(path)
+    assert "INET" in recorded.engine_version
+    assert {"spacing_m", "placement", "acks", "radio"} <= set(json.loads(recorded.setup.parameters_json)), (
+        "what was recorded says where hosts stood, whatever the defaults are today"
+    )
     replay_file(path, Console(quiet=True))
 
 
