@@ -184,10 +184,9 @@ class Station(Node):
         return self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
 
     def _is_lacked(self, entry: Entry) -> bool:
-        """Without intervals nobody knows: whatever is pending is sent again."""
-        if not self.timing.ack_intervals:
-            return True
-        return any(h.lacks(entry.seq_C) and id_h not in entry.M_d for id_h, h in self.h.items())
+        """Without intervals nobody knows: whatever is pending is sent again. (A host in M_d needs a copy as well: it
+        delivers nothing, but goes on to the next.)"""
+        return not self.timing.ack_intervals or any(h.lacks(entry.seq_C) for h in self.h.values())
 
     def _retry_ps(self, pending: int) -> int:
         return self.timing.jittered_ps(self.timing.retry_ps(pending), self.random)

@@ -10,6 +10,7 @@ import pytest
 from causeway.pycontrol.protocols.mobile import Timing
 from causeway.pycontrol.protocols.mobile.host import Host
 from causeway.pycontrol.protocols.mobile.messages import AckH, AppSH, Data
+from causeway.pycontrol.protocols.mobile.station import Station
 from tests.worlds.mobile_world import MS_PS, S_PS, Air, World
 
 SPEAKER, LISTENER = 2, 3
@@ -91,3 +92,15 @@ def test_a_copy_that_will_not_be_delivered_is_not_told_of() -> None:
 
 def test_an_interval_has_its_length_on_the_air() -> None:
     assert AckH(3, False, 4, 1, ((5, 6), (8, 10))).size_bytes == AckH(3, False, 4, 1).size_bytes + 16
+
+
+def test_a_host_that_is_to_skip_a_message_needs_a_copy_all_the_same() -> None:
+    """Else it stays before that number for ever (found by the exploration of every order of events)."""
+    world, _ = two_in_a_cell(ack_intervals=True)
+    station: Station = world.station(0)
+    entry = station.SBuffer.insert((9, 0), Data(0, 100))
+    entry.M_d.add(LISTENER)
+    station.h[SPEAKER].seq_C = entry.seq_C + 1
+    assert station._is_lacked(entry)
+    station.h[LISTENER].received = ((entry.seq_C, entry.seq_C + 1),)
+    assert not station._is_lacked(entry)
