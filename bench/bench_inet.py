@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 
-from bench.mobile import SEED, cost_by_hosts, run_mobile
+from bench.mobile import PLAIN, SEED, cost_by_hosts, run_mobile
 from causeway.bridge.engines.omnet import OmnetEngine
 from causeway.bridge.engines.omnet_find import Found, find_omnetpp
 from causeway.bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
@@ -46,7 +46,7 @@ def run() -> dict:
 
 def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: int) -> dict[str, float]:
     """The bridged run over the plain one, turn by turn."""
-    params = Mobile20Params(experiment="dynamic", duration_s=duration_s, drain_s=1, reaction_us=reaction_us)
+    params = Mobile20Params(experiment="dynamic", **PLAIN, duration_s=duration_s, drain_s=1, reaction_us=reaction_us)
     bridged, plain, bridged_cpu_s, plain_cpu_s = [], [], [], []
     for _ in range(ROUNDS):
         before_s = _cpu_s()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from causeway.bridge.engine import Engine, RunSpec
 from causeway.pycontrol.loop import Outcome, passive_mask, run_protocol
 from causeway.studies.mobile20.study import Mobile20Params, Mobile20Study
 
 HOSTS = (35, 70, 140, 280)
 SEED = 1
+PLAIN: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
+"""Where stations and hosts stand in the network without a bridge (omnet/inet/omnetpp.ini)."""
 
 
 def run_mobile(engine: Engine, params: Mobile20Params) -> tuple[Outcome, float]:
@@ -26,7 +30,7 @@ def cost_by_hosts(engine: Engine, radio: str) -> dict[str, float]:
     """Figures by number of hosts. The load is the same for all: 25 broadcasts a second of the whole system."""
     figures: dict[str, float] = {}
     for hosts in HOSTS:
-        params = Mobile20Params(experiment="dynamic", radio=radio, hosts=hosts, duration_s=8, drain_s=1)
+        params = Mobile20Params(experiment="dynamic", **PLAIN, radio=radio, hosts=hosts, duration_s=8, drain_s=1)
         outcome, simulated_s = run_mobile(engine, params)
         figures[f"wall_s_per_simulated_s_{hosts}_hosts"] = outcome.wall_s / simulated_s
         figures[f"controller_share_{hosts}_hosts"] = outcome.controller_s / outcome.wall_s

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from causeway.bridge.errors import UserError
 from causeway.bridge.random import QUANTILE_BINS
 from causeway.bridge.schema import pb
 from causeway.bridge.workload import Faults, Workload
@@ -85,6 +86,7 @@ class MobileNetwork:
     workload: Workload
     faults: Faults = field(default_factory=Faults)
     cell_radius_mm: int = 120_000
+    """How far a radio reaches, and so who is in a cell. How far it disturbs, and its power, scale with it."""
     wire_bps: int = 10_000_000
     wire_delay_ps: int = 10_000_000_000
     radio: str = "unitdisk"
@@ -94,6 +96,14 @@ class MobileNetwork:
     covered_only: bool = True
     position_every_ps: int = 0
     host_tcp: bool = False
+    host_xy_mm: tuple[tuple[int, int], ...] = ()
+    """Where each host starts. Empty: anywhere in the cells, drawn by the engine from the seed (the same on all)."""
+
+    def __post_init__(self) -> None:
+        if len(self.host_xy_mm) not in (0, self.hosts):
+            raise UserError(
+                f"host_xy_mm has {len(self.host_xy_mm)} places for {self.hosts} hosts; give each one, or none at all"
+            )
 
     @property
     def nodes(self) -> int:

@@ -133,6 +133,11 @@ void check_mobile(const MobileNetwork &network) {
     check_range<int64_t>("the number of stations", static_cast<int64_t>(stations), 1, Constant::MOST_NODES);
     check_range<int64_t>("the number of hosts", network.hosts(), 0,
                          Constant::MOST_NODES - static_cast<int64_t>(stations));
+    const size_t places = numbers<int32_t>(network.host_x_mm()).size();
+    if (places != 0 && places != static_cast<size_t>(network.hosts())) {
+        refuse("there are places for " + text(static_cast<int64_t>(places)) + " hosts; there are " +
+               text(int64_t{network.hosts()}));
+    }
     check_range<int64_t>("the radius of a cell, in mm,", network.cell_radius_mm(), 1,
                          std::numeric_limits<int32_t>::max());
     check_wires(network, static_cast<int32_t>(stations));

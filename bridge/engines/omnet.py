@@ -50,7 +50,7 @@ class OmnetEngine:
 
     name = "omnet"
     networks = (AbstractNetwork, MobileNetwork)
-    radios = ("unitdisk", "wifi")
+    radios = ("unitdisk", "acking", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         found = find_omnetpp()

@@ -11,7 +11,7 @@ from causeway.bridge.network import MobileNetwork
 from causeway.bridge.places import SOURCES
 
 INET_EDGE = SOURCES / "omnet" / "inet"
-CONFIGS = {"unitdisk": "UnitDisk", "wifi": "Wifi"}
+CONFIGS = {"unitdisk": "UnitDisk", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)

@@ -30,7 +30,7 @@ void Walk::begin(const Plan &plan, const Cells &cells, int node, const Reports &
     cells_ = &cells;
     reports_ = &reports;
     node_ = node;
-    leg_.from = leg_.to = random_place();
+    leg_.from = leg_.to = plan.host_places.empty() ? random_place() : plan.host_places[node - plan.station_count()];
     station_ = cells.nearest(leg_.from);
     Simulator::ScheduleNow(&Walk::report, this);
     if (plan.speed_m_s <= 0) return;

@@ -21,6 +21,7 @@ struct Plan {
     std::vector<Point> stations;
     std::vector<std::pair<int, int>> wires;
     int hosts = 0;
+    std::vector<Point> host_places;  // where each starts; empty: anywhere in the cells
     double reach_m = 120;
     int64_t wire_bps = 0;
     int64_t wire_delay_ps = 0;

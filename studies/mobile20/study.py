@@ -8,7 +8,6 @@ than `drain_s`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import cos, pi, sin
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -16,20 +15,23 @@ from pydantic import Field, model_validator
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.events import Kind
 from causeway.bridge.network import MobileNetwork
-from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
+from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
+from causeway.studies.mobile20.places import host_places, station_places
 from causeway.studies.mobile20.rest import EVERY_PS as REST_EVERY_PS
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 STATIONS = 7
-CENTRE_MM = (400_000, 400_000)
 WIRES = tuple((0, outer) for outer in range(1, STATIONS))
 """The tree: the station in the middle is joined to the six around it."""
+
+SIZE_BYTES = 100
+"""Of an application message."""
 
 SPEED_MM_S = 1_389
 """5 km/h"""
@@ -43,7 +45,7 @@ WARMUP_S = {"static_tcp": 60}
 DRAIN_S = 600
 """Long enough for a cell that is overloaded when the last message is broadcast."""
 
-Radio = Literal["unitdisk", "wifi"]
+Radio = Literal["unitdisk", "acking", "wifi"]
 """The radios that the study is run with: an engine that has them can run it."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
@@ -54,16 +56,30 @@ class Mobile20Params(Params):
     experiment: Experiment = "static"
     hosts: int = Field(70, ge=1, le=10_000)
     rate: float = Field(
-        0.0, ge=0, le=1e5, description="broadcasts a second of all hosts together; default: the paper's"
+        0.0, ge=0, le=1e4, description="broadcasts a second of all hosts together; default: the paper's"
+    )
+    intervals: Literal["exponential", "staggered"] = Field(
+        "exponential", description="between broadcasts; staggered: hosts take turns, as in the authors' later program"
     )
     duration_s: int = Field(60, ge=1, le=86_400, description="measured time")
-    radio: Radio = "unitdisk"
-    radio_bps: int = Field(0, ge=0, le=10**10, description="0: the engine's own, calibrated to the paper's loss rates")
+    radio: Radio = Field(
+        "unitdisk", description="acking: no medium access at all, as in the authors' later program; INET only"
+    )
+    radio_bps: int = Field(0, ge=0, le=10**10, description="0: the engine's own")
     warmup_s: int = Field(
         0, ge=0, le=86_400, description="time to join before the first broadcast; 0: 5, for static_tcp 60"
     )
     drain_s: int = Field(0, ge=0, le=86_400, description="the longest silence at the end; 0: 600")
-    spacing_m: float = Field(180.0, ge=1, le=10_000, description="between neighbouring stations; cells have 120 m")
+    spacing_m: float = Field(208.0, ge=1, le=10_000, description="between neighbouring stations; cells have 120 m")
+    placement: Literal["cells", "anywhere"] = Field(
+        "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
+    )
+    acks: Literal["owed", "periodic", "intervals"] = Field(
+        "owed", description="when something is to be acknowledged; as printed; beyond the paper: out of order, too"
+    )
+    tcp_spread_ms: int = Field(
+        10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections anywhere in this long"
+    )
     outstanding: int = Field(
         150, ge=1, le=1_000_000, description="a station sends so many unacknowledged messages at once"
     )
@@ -113,14 +129,6 @@ SCENE = Scene(
 """What a run with trace=true records, as a moving picture."""
 
 
-def station_places(spacing_m: float) -> tuple[tuple[int, int], ...]:
-    """Figure 2: one station in the middle of six, in millimetres."""
-    x, y = CENTRE_MM
-    spacing_mm = spacing_m * 1000
-    around = [(x + round(spacing_mm * cos(k * pi / 3)), y + round(spacing_mm * sin(k * pi / 3))) for k in range(6)]
-    return (CENTRE_MM, *around)
-
-
 def _points(**fixed: Any) -> list[dict[str, Any]]:
     """All experiments; failures that grow by 1 s need 250 s."""
     return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
@@ -137,13 +145,30 @@ class Mobile20Study(Study):
     sweeps: ClassVar[Mapping[str, Any]] = {
         "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
         "paper": _points(),
+        "paper-acking": _points(radio="acking"),
         "paper-wifi": _points(radio="wifi"),
+        "paper-literal": _points(spacing_m=180.0, placement="anywhere"),
+        "acks": [
+            {"experiment": e, "acks": acks}
+            for e in ("static", "load", "dynamic")
+            for acks in ("owed", "periodic", "intervals")
+        ],
+        "tcp-setup": [
+            {"experiment": "static_tcp", "radio": "acking", "tcp_spread_ms": ms, "warmup_s": 150}
+            for ms in (100, 10_000)
+        ],
+        "tcp-rate": [
+            {"experiment": e, "radio": "acking", "radio_bps": mbps * 1_000_000}
+            for mbps in (1, 2, 4, 20)
+            for e in ("static_tcp", "static", "load")
+        ],
+        "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
     }
     headlines = (
         Headline("delay", "delivery_delay_s", "s", "from a broadcast to its delivery, mean over hosts"),
-        Headline("loss", "loss_rate", "", "share of the copies to hosts that collide on the air"),
+        Headline("loss", "loss_application", "", "share of the application's copies in reach that are lost"),
         Headline("sent", "sent_per_delivery", "packets", "sent for each delivery"),
         Headline("SBuffer", "sbuffer_station_mean", "messages", "kept by a station for its hosts, mean"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
@@ -169,12 +194,14 @@ class Mobile20Study(Study):
     )  # fmt: skip
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
-        segments = (Segment(0, 0.0), Segment(params.from_ps, params.rate), Segment(params.to_ps, 0.0))
+        stations = station_places(params.spacing_m)
+        load = (STATIONS, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
         return MobileNetwork(
-            station_xy_mm=station_places(params.spacing_m),
+            station_xy_mm=stations,
+            host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
             wires=WIRES,
             hosts=params.hosts,
-            workload=Workload(nodes=params.hosts, first_node=STATIONS, size_bytes=100, segments=segments),
+            workload=senders.poisson(*load) if params.intervals == "exponential" else senders.in_turn(*load, seed),
             radio=params.radio,
             radio_bps=params.radio_bps,
             speed_mm_s=SPEED_MM_S if params.walks else 0,
@@ -192,7 +219,10 @@ class Mobile20Study(Study):
         return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
 
     def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
-        """For TCP, what is sent is what the simulator saw on the air, in the whole run: segments and their acks."""
+        """What the simulator saw on the air, in the whole run: how much was lost of all in reach (acknowledgements, and
+        copies that nobody waits for, included); for TCP also what is sent, segments and their acknowledgements."""
+        if "loss_rate" in scalars:
+            scalars["loss_all"] = scalars.pop("loss_rate")
         if params.tcp and scalars["deliveries"]:
             frames, size = (scalars[f"station_{what}"] + scalars[f"host_{what}"] for what in ("frames", "bytes"))
             scalars["sent_per_delivery"] = frames / scalars["deliveries"]
@@ -211,7 +241,11 @@ class MobileRun(PerNode):
         self.sampler = Sampler(self.meter, STATIONS, map_)
         self.failures = Failures(params.to_ps)
         self._neighbours = tree_neighbours(STATIONS, WIRES)
-        self._timing = Timing(outstanding=params.outstanding)
+        self._timing = Timing(
+            outstanding=params.outstanding,
+            idle_acks=params.acks == "periodic",
+            ack_intervals=params.acks == "intervals",
+        )
         super().__init__(self._node)
         self.every(EVERY_PS, self.sampler.run)
         self.every(REST_EVERY_PS, Rest().run, first_ps=params.to_ps)
@@ -226,8 +260,10 @@ class MobileRun(PerNode):
 
     def _node(self, id_: int) -> Node:
         station = id_ < STATIONS
+        if self.params.tcp and station:
+            return FloodingStation(self.meter, self._neighbours[id_])
         if self.params.tcp:
-            return FloodingStation(self.meter, self._neighbours[id_]) if station else FloodingHost(self.meter)
+            return FloodingHost(self.meter, self.params.tcp_spread_ms * MS_PS)
         if station:
             return Station(self._timing, self.meter, self._neighbours[id_])
         return Host(self._timing, self.meter)

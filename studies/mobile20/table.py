@@ -1,4 +1,4 @@
-"""The table of docs/08: every experiment of mobile20 on every engine and radio, from result folders.
+"""Every experiment of mobile20 on every engine and radio, in both geometries, as a table, from result folders.
 
 python -m causeway.studies.mobile20.table results [more folders]
 """
@@ -13,19 +13,28 @@ from scipy import stats
 
 from causeway.analysis import store
 
-ENGINES = {
-    "INET, unit disk": ("omnet", "unitdisk"),
-    "ns-3, unit disk": ("ns3", "unitdisk"),
-    "INET, 802.11": ("omnet", "wifi"),
-    "ns-3, 802.11": ("ns3", "wifi"),
+DEFAULT = {"spacing_m": "208.0", "placement": "cells", "acks": "owed", "radio": "unitdisk", "radio_bps": "0"}
+VARIANTS: dict[str, dict[str, str]] = {
+    "INET, unit disk": {"engine": "omnet"},
+    "INET, no medium access": {"engine": "omnet", "radio": "acking"},
+    "INET, 180 m": {"engine": "omnet", "spacing_m": "180.0", "placement": "anywhere"},
+    "INET, acks as printed": {"engine": "omnet", "acks": "periodic"},
+    "INET, acks of intervals": {"engine": "omnet", "acks": "intervals"},
+    "ns-3, unit disk": {"engine": "ns3"},
+    "INET, 802.11": {"engine": "omnet", "radio": "wifi"},
+    "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
 }
+"""column -> what is not as in DEFAULT"""
+
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
 ROWS: dict[str, list[tuple[str, str, str]]] = {
     "static": [
         ("delivery delay (s)", "delivery_delay_s", "0.20"),
         ("messages sent per delivery", "sent_per_delivery", "0.4"),
-        ("loss rate", "loss_rate", "0.10"),
+        ("loss of application copies in reach", "loss_application", "0.10"),
+        ("loss of copies still needed", "loss_needed", ""),
+        ("loss of all copies in reach", "loss_all", ""),
         ("`SBuffer` of stations", "sbuffer_station_mean", ""),
         ("`RBuffer` of hosts", "rbuffer_host_mean", "< 0.5"),
         ("bytes sent a second", "sent_bytes_per_s", ""),
@@ -33,14 +42,16 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
     "static_tcp": [
         ("delivery delay (s)", "delivery_delay_s", "2"),
         ("messages sent per delivery", "sent_per_delivery", "1.58"),
-        ("loss rate", "loss_rate", "0.05"),
+        ("loss of all copies in reach", "loss_all", "0.05"),
+        ("longest connection set-up (s)", "tcp_setup_max_s", "> 75"),
         ("copies on their way to hosts, per station", "sbuffer_station_mean", ""),
         ("bytes sent a second", "sent_bytes_per_s", ""),
         ("not delivered at the end", "missing", ""),
     ],
     "load": [
         ("delivery delay (s)", "delivery_delay_s", "0.31"),
-        ("loss rate", "loss_rate", ""),
+        ("loss of application copies in reach", "loss_application", ""),
+        ("loss of copies still needed", "loss_needed", ""),
         ("`SBuffer` of stations", "sbuffer_station_mean", "35"),
         ("`RBuffer` of hosts", "rbuffer_host_mean", "6"),
         ("messages sent a second", "sent_per_s", "700"),
@@ -48,7 +59,8 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "dynamic": [
         ("delivery delay (s)", "delivery_delay_s", "about 0.3"),
-        ("loss rate", "loss_rate", "0.075 to 0.085"),
+        ("loss of application copies in reach", "loss_application", "0.075 to 0.085"),
+        ("loss of copies still needed", "loss_needed", ""),
         ("`SBuffer` of stations", "sbuffer_station_mean", "a few dozen"),
         ("`RBuffer` of hosts", "rbuffer_host_mean", ""),
         ("`SBuffer` of hosts", "sbuffer_host_mean", "0.1 to 0.3"),
@@ -58,12 +70,14 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("handoffs", "handoffs", ""),
         ("`init` to `Rsp2` (s)", "handoff_s", ""),
         ("ids in `Rsp1`", "handoff_m_nd_mean", ""),
+        ("ids in the longest `Rsp1`", "handoff_m_nd_max", "up to 200"),
         ("copies in `Rsp2`", "handoff_msg_req_mean", "few"),
         ("ids received meanwhile", "handoff_msg_rcv_mean", "few"),
     ],
     "faults": [
         ("delivery delay (s)", "delivery_delay_s", ""),
-        ("loss rate", "loss_rate", ""),
+        ("loss of application copies in reach", "loss_application", ""),
+        ("loss of copies still needed", "loss_needed", ""),
         ("`SBuffer` of stations", "sbuffer_station_mean", ""),
         ("`SBuffer` of station 3", "sbuffer_station_3", ""),
         ("failures", "failures", "8"),
@@ -89,10 +103,12 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
     return table.pivot(index="run_id", columns="name", values="value")
 
 
-def of(runs: pd.DataFrame, experiment: str, engine: str, radio: str) -> pd.DataFrame:
-    """The runs of an experiment as the paper has it."""
-    mine = runs[(runs["experiment"] == experiment) & (runs["engine"] == engine) & (runs["radio"] == radio)]
-    return mine[mine["rate"].astype(float) == PAPER_RATE[experiment]]
+def of(runs: pd.DataFrame, experiment: str, variant: dict[str, str]) -> pd.DataFrame:
+    """The runs of an experiment as the paper has it, in one variant."""
+    mine = runs[(runs["experiment"] == experiment) & (runs["rate"].astype(float) == PAPER_RATE[experiment])]
+    for name, value in {**DEFAULT, **variant}.items():
+        mine = mine[mine[name] == value]
+    return mine
 
 
 def cell(values: pd.Series) -> str:
@@ -112,10 +128,11 @@ def _short(value: float) -> str:
 
 def main() -> None:
     runs = load([Path(folder) for folder in sys.argv[1:] or ["results"]])
-    print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in ENGINES))
-    print("|---|---|---|" + "---|" * len(ENGINES))
+    there = {name: v for name, v in VARIANTS.items() if any(len(of(runs, experiment, v)) for experiment in ROWS)}
+    print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in there))
+    print("|---|---|---|" + "---|" * len(there))
     for experiment, rows in ROWS.items():
-        found = [of(runs, experiment, *which) for which in ENGINES.values()]
+        found = [of(runs, experiment, variant) for variant in there.values()]
         for quantity, scalar, paper in rows:
             cells = [cell(table[scalar]) if scalar in table else "" for table in found]
             print(f"| `{experiment}` | {quantity} | {paper} | {' | '.join(cells)} |")

@@ -113,10 +113,12 @@ def test_the_setup_holds_the_whole_mobile_network() -> None:
     network = MobileNetwork(
         ((0, 5), (100, -7)), ((0, 1),), 12, Workload(14), cell_radius_mm=1, wire_bps=2, wire_delay_ps=3, radio="wifi",
         radio_bps=4, speed_mm_s=5, covered_only=False, position_every_ps=6, host_tcp=True,
+        host_xy_mm=((1, -2),) * 12,
     )  # fmt: skip
     mobile = pb.Frame.FromString(wire.encode_setup(small_spec(network=network))).setup.mobile_network
     assert np.frombuffer(mobile.station_y_mm, np.int32).tolist() == [5, -7]
     assert np.frombuffer(mobile.wire_to, np.int32).tolist() == [1]
+    assert np.frombuffer(mobile.host_y_mm, np.int32).tolist() == [-2] * 12
     told = (mobile.hosts, mobile.cell_radius_mm, mobile.wire_bps, mobile.wire_delay_ps, mobile.radio, mobile.radio_bps)
     assert told == (12, 1, 2, 3, "wifi", 4)
     assert (mobile.speed_mm_s, mobile.covered_only, mobile.position_every_ps, mobile.host_tcp) == (5, False, 6, True)

@@ -45,6 +45,17 @@ def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(rad
     check_who_heard(log, outcome, border_mm=2, miscounted=0)
 
 
+@pytest.mark.parametrize("radio", ["wifi", "unitdisk"])
+def test_the_radio_reaches_the_border_of_a_smaller_cell_and_no_farther(radio):
+    log, outcome = run(network(60, radio=radio, cell_radius_mm=60_000, workload=one_after_the_other(63)), 7)
+    check_who_heard(log, outcome, border_mm=2, miscounted=0, reach_mm=60_000)
+
+
+def test_a_radio_that_only_inet_has_is_refused_in_one_line():
+    with pytest.raises(UserError, match=r"no radio 'acking'.*--engine omnet"):
+        run(network(3, radio="acking"), 1)
+
+
 def test_on_the_unit_disk_two_overlapping_frames_are_lost_to_all_who_hear_both():
     log, outcome = run(network(60, radio="unitdisk"), 1, StationsAtOnce)
     at = positions(log)
@@ -80,7 +91,7 @@ def test_what_the_radios_cannot_do_is_refused_in_one_line():
         run(network(2, radio_bps=7_000_000), 1)
     with pytest.raises(RunError, match="choose a lower radio_bps"):
         run(network(2, radio="wifi", radio_bps=54_000_000), 1)
-    with pytest.raises(RunError, match="wifi and unitdisk, not 'laser'"):
+    with pytest.raises(UserError, match="no radio 'laser', it has unitdisk and wifi"):
         run(network(2, radio="laser"), 1)
     abstract = AbstractNetwork(2, constant_delay(1), Workload(2))
     with pytest.raises(UserError, match="mobile networks only"):

@@ -38,10 +38,46 @@ pytestmark = needs_inet
 # ---- the radio ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("radio", ["unitdisk", "wifi"])
+@pytest.mark.parametrize("radio", ["unitdisk", "acking", "wifi"])
 def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(radio):
     log, outcome = run(network(30, radio=radio, workload=one_after_the_other(33)), 4)
     check_who_heard(log, outcome, border_mm=20, miscounted=2)
+
+
+@pytest.mark.parametrize("radio", ["unitdisk", "acking", "wifi"])
+def test_the_radio_reaches_the_border_of_a_smaller_cell_and_no_farther(radio):
+    log, outcome = run(network(60, radio=radio, cell_radius_mm=60_000, workload=one_after_the_other(63)), 7)
+    check_who_heard(log, outcome, border_mm=20, miscounted=4, reach_mm=60_000)
+
+
+@pytest.mark.parametrize(("radio", "disturbed_mm"), [("unitdisk", 65_000), ("acking", 60_000)])
+def test_in_a_smaller_cell_a_frame_disturbs_no_farther_than_in_proportion(radio, disturbed_mm):
+    """The hosts between stations 1 and 2 (170 m apart): how far from the other station a lost copy can be."""
+    places = tuple((127_500 + x, 73_500 - round(x * 147 / 85)) for x in range(-30_000, 30_000, 1000))
+    log, _ = run(network(60, radio=radio, cell_radius_mm=110_000, host_xy_mm=places), 1, StationsAtOnce)
+    at = positions(log)
+    far = {n: max(distance_mm(at[n], at[s]) for s in (1, 2)) for n in range(FIRST_HOST, 63)}
+    hears = {n for n in far if min(distance_mm(at[n], at[s]) for s in (1, 2)) < 110_000}
+    spoilt = disturbed_mm * 110 / 60
+    assert {n for _, n, _ in log.lost} == {n for n in hears if far[n] < spoilt} not in (set(), hears)
+
+
+def test_without_medium_access_a_frame_goes_out_while_others_speak_and_is_heard_by_one_who_speaks():
+    """Two hosts near each other speak at once: on `acking` a third loses both, and they hear one another (20 B of MAC,
+    12 of the radio; 4 Mb/s)."""
+
+    class AtOnce(Probe):
+        def on_start(self):
+            if self.id in (1, 2):
+                self.send(EVERYONE, self.id, 100)
+
+    net = network(3, **ONE_CELL, radio="acking", host_xy_mm=((0, 50_000), (0, 51_000), (50_000, 0)))
+    log, _ = run(net, 1, AtOnce)
+    airtime_ps = 160 * 8 * S // 4_000_000
+    heard = {(n, sender): time_ps - MS for time_ps, n, _, sender, _ in log.arrivals}
+    assert set(heard) == {(1, 2), (2, 1)}
+    assert all(0 <= wait - airtime_ps < MS // 1_000_000 * 4 for wait in heard.values())
+    assert {n for _, n, _ in log.lost} == {0, 3}
 
 
 @pytest.mark.parametrize("radio_bps", [1_000_000, 2_000_000])
@@ -96,7 +132,7 @@ def test_wifi_runs_at_the_rate_it_is_told():
 def test_radios_and_rates_that_there_are_not_are_refused_in_one_line():
     with pytest.raises(UserError, match="has no rate of 7000000 b/s"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="wifi", radio_bps=7_000_000), MS))
-    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, wifi"):
+    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, acking, wifi"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="laser"), MS))
 
 

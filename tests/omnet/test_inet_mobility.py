@@ -33,6 +33,29 @@ def test_hosts_walk_the_same_ways_on_ns3():
         assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
 
 
+PLACES = ((10_000, 20_000), (150_000, -30_500), (85_000, 100_001))
+
+
+@pytest.mark.parametrize("speed_mm_s", [0, 20_000])
+@pytest.mark.parametrize("probe", [
+    pytest.param(run, id="inet"),
+    pytest.param(ns3_probe.run, id="ns3", marks=ns3_probe.needs_ns3),
+])  # fmt: skip
+def test_hosts_start_where_the_network_puts_them(probe, speed_mm_s):
+    log, _ = probe(network(3, host_xy_mm=PLACES, speed_mm_s=speed_mm_s, position_every_ps=S // 2), 5)
+    assert tuple(log.places[n][0][2:] for n in (3, 4, 5)) == PLACES
+    assert all((rows[-1][2:] == rows[0][2:]) == (speed_mm_s == 0) for rows in log.places.values())
+
+
+@pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
+def test_hosts_that_were_put_somewhere_walk_the_same_ways_on_ns3():
+    walkers = network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 2)
+    ours, theirs = run(walkers, 20)[0], ns3_probe.run(walkers, 20)[0]
+    for n, rows in ours.places.items():
+        there = {t: (x, y) for t, _, x, y in theirs.places[n]}
+        assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
+
+
 def test_hosts_stand_where_they_started_if_they_do_not_walk():
     log, outcome = run(network(40), 60)
     assert [len(rows) for rows in log.places.values()] == [1] * 40

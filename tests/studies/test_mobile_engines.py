@@ -10,7 +10,8 @@ from causeway.studies.runner import Job, RunResult, run_job
 pytestmark = pytest.mark.slow
 ENGINES = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 MEASURED = (
-    "delivery_delay_s", "loss_rate", "sent_per_delivery", "sent_per_s", "sent_bytes_per_s", "sbuffer_station_mean",
+    "delivery_delay_s", "loss_needed", "loss_application", "loss_all", "sent_per_delivery",
+    "sent_per_s", "sent_bytes_per_s", "sbuffer_station_mean",
     "rbuffer_host_mean", "sbuffer_host_mean", "rbuffer_station_mean", "connections_station_mean", "handoffs",
 )  # fmt: skip
 
@@ -30,6 +31,47 @@ def test_nothing_is_late_twice_or_lost(engine: str, experiment: str, radio: str)
     assert (scalars["violations"], scalars["duplicates"], scalars["missing"]) == (0, 0, 0)
     assert scalars["deliveries"] == 21 * scalars["messages"] > 0
     assert all(name in scalars for name in MEASURED)
+
+
+@pytest.mark.parametrize("acks", ["periodic", "intervals"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_lost_under_other_rules_of_acknowledgement(engine: str, acks: str) -> None:
+    scalars = run(engine, "dynamic", acks=acks).scalars
+    assert (scalars["violations"], scalars["duplicates"], scalars["missing"]) == (0, 0, 0)
+
+
+@pytest.mark.omnet
+@pytest.mark.parametrize("experiment", ["dynamic", "load", "static_tcp"])
+def test_without_medium_access_nothing_owed_is_lost_either(experiment: str) -> None:
+    scalars = run("omnet", experiment, radio="acking", rate=1).scalars
+    assert (scalars["violations"], scalars["duplicates"]) == (0, 0)
+    assert scalars["deliveries"] == 21 * scalars["messages"] > 0
+
+
+@pytest.mark.omnet
+def test_handshakes_that_begin_together_on_a_radio_without_medium_access_take_longer_than_75_s() -> None:
+    """They are repeated in step and lost to each other, and INET gives a connection up after 75 s."""
+    parameters = {"radio": "acking", "rate": 1, "warmup_s": 120, "hosts": 70}
+    together = run("omnet", "static_tcp", tcp_spread_ms=20, **parameters).scalars
+    apart = run("omnet", "static_tcp", **parameters).scalars
+    assert together["tcp_setup_max_s"] > 75 > 10 > apart["tcp_setup_max_s"] > 0
+    assert together["tcp_broken"] > 0 == apart["tcp_broken"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_literal_geometry_still_runs(engine: str) -> None:
+    scalars = run(engine, "dynamic", spacing_m=180.0, placement="anywhere").scalars
+    assert (scalars["violations"], scalars["duplicates"], scalars["missing"]) == (0, 0, 0)
+
+
+@pytest.mark.omnet
+@pytest.mark.ns3
+@pytest.mark.parametrize("placement", ["cells", "anywhere"])
+def test_hosts_begin_at_the_same_places_on_both_engines(placement: str) -> None:
+    found = [run(engine, "static", placement=placement, trace=True).outcome.samples for engine in ("omnet", "ns3")]
+    for host in range(21):
+        (here, there) = ([s[f"host[{host}]", axis][1][0] for axis in ("x_m", "y_m")] for s in found)
+        assert all(abs(a - b) <= 0.002 for a, b in zip(here, there, strict=True))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from math import dist
 from pathlib import Path
@@ -13,18 +14,20 @@ import pytest
 from rich.console import Console
 
 from causeway.bridge.errors import RunError
+from causeway.bridge.network import WIRELESS
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
 from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.host import State
-from causeway.pycontrol.protocols.mobile.messages import Data
+from causeway.pycontrol.protocols.mobile.messages import AckC, AckH, AppHS, AppSH, Data, InitACK
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.studies import registry
 from causeway.studies.mobile20.failures import Failures
+from causeway.studies.mobile20.places import host_places, station_places
 from causeway.studies.mobile20.rest import Rest
-from causeway.studies.mobile20.study import RATES, WIRES, Mobile20Params, station_places
+from causeway.studies.mobile20.study import RATES, WIRES, Mobile20Params
 from causeway.studies.registry import PUBLISHED
 from tests.worlds.published_numbers import load_published
 
@@ -32,11 +35,96 @@ RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-in
 S_PS = 10**12
 
 
-def test_neighbouring_cells_overlap_and_cover_the_middle() -> None:
-    places = station_places(180.0)
+@pytest.mark.parametrize(("spacing_m", "hole_mm"), [(180.0, 0), (208.0, 100)])
+def test_neighbouring_cells_overlap_and_cover_the_middle(spacing_m: float, hole_mm: float) -> None:
+    places = station_places(spacing_m)
     distances = sorted(dist(a, b) for i, a in enumerate(places) for b in places[:i])
-    assert all(abs(d - 180_000) < 2 for d in distances[:12]), "twelve pairs of neighbours in the hexagon"
-    assert distances[0] < 120_000 * 3**0.5, "no hole between three cells"
+    assert all(abs(d - spacing_m * 1000) < 2 for d in distances[:12]), "twelve pairs of neighbours in the hexagon"
+    assert distances[0] / 3**0.5 - 120_000 < hole_mm + 1, "no hole between three cells that a host could be in"
+
+
+def test_every_cell_begins_with_as_many_hosts_all_well_inside() -> None:
+    stations = station_places(208.0)
+    for seed in range(5):
+        places = host_places(stations, 70, seed)
+        own = [dist(place, stations[host % 7]) for host, place in enumerate(places)]
+        assert max(own) <= 115_000 < 1.02 * max(own), "anywhere in the disc, its border included"
+        assert len(set(places)) == 70
+    assert host_places(stations, 70, 1) != host_places(stations, 70, 2), "placed anew in each run"
+    assert host_places(stations, 71, 1)[:70] == host_places(stations, 70, 1)
+
+
+def test_hosts_lie_evenly_in_the_disc() -> None:
+    """Of 7,000 places a quarter is within half of the radius, and as many on either side."""
+    (station, *_), places = station_places(208.0), host_places((station_places(208.0)[0],), 7000, 3)
+    within = sum(dist(place, station) <= 57_500 for place in places) / 7000
+    assert abs(within - 0.25) < 4 * (0.25 * 0.75 / 7000) ** 0.5
+    for axis in (0, 1):
+        beyond = sum(place[axis] > station[axis] for place in places) / 7000
+        assert abs(beyond - 0.5) < 4 * (0.25 / 7000) ** 0.5
+
+
+def test_the_literal_reading_leaves_the_places_to_the_engine() -> None:
+    study = registry.get("mobile20")
+    literal = study.network(Mobile20Params(spacing_m=180.0, placement="anywhere"), 1)
+    assert literal.host_xy_mm == ()
+    assert literal.station_xy_mm[1] == (580_000, 400_000)
+    default = study.network(Mobile20Params(), 1)
+    assert default.station_xy_mm[1] == (608_000, 400_000)
+    assert len(default.host_xy_mm) == 70
+
+
+@pytest.mark.parametrize(("acks", "idle", "intervals"), [
+    ("owed", False, False), ("periodic", True, False), ("intervals", False, True),
+])  # fmt: skip
+def test_the_rule_of_acknowledgement_reaches_the_nodes(acks: str, idle: bool, intervals: bool) -> None:
+    timing = registry.get("mobile20").protocol(Mobile20Params(acks=acks))._timing
+    assert (timing.idle_acks, timing.ack_intervals) == (idle, intervals)
+
+
+class Quiet:
+    """A meter's clock."""
+
+    now_ps = 0
+
+
+def losses(node: Host | Station, copies: list[tuple[Any, bool]]) -> dict[str, float]:
+    """The meter's loss rates once some copies came (True) or were lost to a node."""
+    node.meter.clock = Quiet()
+    for content, came in copies:
+        node.meter.arrived(node._needs(content)) if came else node.on_lost(content, WIRELESS)
+    return {k: v for k, v in node.meter.scalars(S_PS).items() if k.startswith("loss")}
+
+
+def app_sh(seq_C: int, id_C: int = 0, M_d: tuple[int, ...] = ()) -> AppSH:
+    return AppSH(Data(0, 100), seq_C, id_C, frozenset(M_d), 0)
+
+
+def test_three_losses_are_told_apart() -> None:
+    """Needed: 1 of 2. Of application messages: 3 of 6. Acknowledgements count in neither."""
+    host = Host(Timing(), Meter())
+    connected(host)
+    host.id, host.id_C, host.seq_C = 7, 0, 5
+    copies = [
+        (app_sh(5), True), (app_sh(6), False), (app_sh(4), False), (app_sh(4), True), (app_sh(9, id_C=1), True),
+        (app_sh(8, M_d=(7,)), False), (AckC(0, {7: 1}), False), (InitACK(7, 0, 0, 0, 0), False),
+    ]  # fmt: skip
+    assert losses(host, copies) == {"loss_application": 0.5, "loss_needed": 0.5}
+
+
+def test_what_a_host_keeps_already_is_not_needed() -> None:
+    host = Host(Timing(), Meter())
+    connected(host)
+    host.id, host.id_C, host.RBuffer = 7, 0, {3: app_sh(3)}
+    assert losses(host, [(app_sh(3), False), (app_sh(0), True)]) == {"loss_application": 0.5, "loss_needed": 0.0}
+
+
+def test_a_station_needs_what_its_own_hosts_say_for_the_first_time() -> None:
+    s = station()
+    s.h[7] = Connection(2, 4, 0)
+    copies = [(AppHS(Data(0, 100), id_h, seq, 2), came) for id_h, seq, came in
+              ((7, 4, False), (7, 5, True), (7, 3, True), (8, 0, False))]  # fmt: skip
+    assert losses(s, [*copies, (AckH(7, False, 1, 2), False)]) == {"loss_application": 0.5, "loss_needed": 0.5}
 
 
 def test_the_wires_are_a_tree() -> None:
@@ -53,6 +141,23 @@ def test_only_the_measured_time_is_loaded(experiment: str) -> None:
     assert [s.rate_per_s for s in segments] == [0.0, RATES[experiment], 0.0]
     assert [s.start_ps for s in segments] == [0, params.from_ps, params.to_ps]
     assert study.duration_ps(params) > params.to_ps + 10 * S_PS, "time for what is on its way"
+
+
+def test_hosts_that_take_turns_are_evenly_staggered_and_keep_their_order() -> None:
+    study = registry.get("mobile20")
+    params = Mobile20Params(experiment="load", intervals="staggered", duration_s=20)
+    script = study.network(params, 1).workload.script
+    assert script is not None
+    assert len(script.time_ps) == 35 * 20
+    assert (np.diff(script.time_ps) >= 0).all(), "in order, as an engine needs it"
+    assert params.from_ps <= script.time_ps[0] and script.time_ps[-1] < params.to_ps
+    for host in range(7, 77):
+        gaps_s = np.diff(script.time_ps[script.node == host]) / S_PS
+        assert len(gaps_s) == 9, "every two seconds"
+        assert (abs(gaps_s - 2) < 0.1).all(), "give or take N(0, 10 ms) at both ends"
+        assert gaps_s.std() > 0.002
+    again = study.network(params, 2).workload.script
+    assert (again.time_ps != script.time_ps).any()
 
 
 def test_every_published_number_names_a_point_and_a_scalar() -> None:
@@ -80,7 +185,11 @@ def test_there_are_recordings() -> None:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda p: p.stem)
 def test_a_recorded_inet_run_replays_exactly(path: Path) -> None:
-    assert "INET" in describe(path).engine_version
+    recorded = describe(path)
+    assert "INET" in recorded.engine_version
+    assert {"spacing_m", "placement", "acks", "radio"} <= set(json.loads(recorded.setup.parameters_json)), (
+        "what was recorded says where hosts stood, whatever the defaults are today"
+    )
     replay_file(path, Console(quiet=True))
 
 

@@ -173,14 +173,14 @@ def misplaced(log: Log, reach_mm: int = REACH_MM) -> list[str]:
 WALKERS = network(40, speed_mm_s=20_000, position_every_ps=S // 2)
 
 
-def check_who_heard(log: Log, outcome: Outcome, border_mm: int, miscounted: int) -> None:
+def check_who_heard(log: Log, outcome: Outcome, border_mm: int, miscounted: int, reach_mm: int = REACH_MM) -> None:
     """Every node broadcast once, alone: all within reach got it, and nobody else. At the border both are right."""
     heard = {(sender, node) for _, node, _, sender, _ in log.arrivals}
     at = positions(log)
     for a in range(len(at)):
         for b in range(len(at)):
-            if a != b and abs(distance_mm(at[a], at[b]) - REACH_MM) > border_mm:
-                assert ((a, b) in heard) == (distance_mm(at[a], at[b]) < REACH_MM)
+            if a != b and abs(distance_mm(at[a], at[b]) - reach_mm) > border_mm:
+                assert ((a, b) in heard) == (distance_mm(at[a], at[b]) < reach_mm)
     assert not log.lost
     assert outcome.finish.scalars["network", "loss_rate"] == 0
     assert abs(outcome.finish.scalars["network", "copies_received"] - len(log.arrivals)) <= miscounted

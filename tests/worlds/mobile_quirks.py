@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -23,6 +24,9 @@ from causeway.pycontrol.protocols.mobile.messages import (
     Req2,
     Rsp2,
 )
+from causeway.pycontrol.protocols.mobile.sbuffer import Entry
+
+FOREVER_PS = 1 << 60
 
 
 def seq_h_is_never_incremented(m: pytest.MonkeyPatch) -> None:
@@ -317,3 +321,16 @@ def any_ack_clears_what_was_not_delivered(m: pytest.MonkeyPatch) -> None:
             self._send_init_ack(a.id_h, h)
 
     m.setattr(Station, "_on_ack_h", printed)
+
+
+def a_stations_timer_is_never_armed_again(m: pytest.MonkeyPatch) -> None:
+    """(3.52-53) What a timer repeats is sent, and no timer set for the next time: once again, and no more."""
+    real, copies = Station._send_entry, Counter[tuple[Station, int]]()
+
+    def printed(self: Station, entry: Entry) -> None:
+        real(self, entry)
+        copies[self, entry.seq_C] += 1
+        if copies[self, entry.seq_C] > 1:
+            entry.due_ps = FOREVER_PS
+
+    m.setattr(Station, "_send_entry", printed)

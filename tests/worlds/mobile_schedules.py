@@ -40,10 +40,12 @@ class Schedule:
     outstanding: int
     steps: tuple[Step, ...]
 
-    def play(self, make_station: type[Station] = Station, make_host: type[Host] = Host) -> World:
+    def play(
+        self, make_station: type[Station] = Station, make_host: type[Host] = Host, ack_intervals: bool = False
+    ) -> World:
         """Plays it, then heals for a while; the world at the end."""
         air = BadAir(Random(self.seed), self.loss, self.spread_ms * MS_PS, self.wire_spread_ms * MS_PS)
-        timing = Timing(outstanding=self.outstanding)
+        timing = Timing(outstanding=self.outstanding, ack_intervals=ack_intervals)
         world = World(WIRES[self.stations], self.hosts, air, timing, make_station, make_host)
         for host in world.host_ids:
             world.move(host, host % self.stations)

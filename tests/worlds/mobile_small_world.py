@@ -65,11 +65,13 @@ class SmallWorld:
     verdict: Verdict = field(default_factory=Verdict)
 
     @classmethod
-    def begin(cls, places: dict[int, int], actions: list[Action], losses: int, early_timers: int) -> SmallWorld:
+    def begin(
+        cls, places: dict[int, int], actions: list[Action], losses: int, early_timers: int, ack_intervals: bool = False
+    ) -> SmallWorld:
         """All hosts established, nothing on its way."""
         world = cls([], early_timers=1000)
         world.wires = {(0, 1): deque(), (1, 0): deque()}
-        timing, meter = SteadyTiming(), NoMeter()
+        timing, meter = SteadyTiming(ack_intervals=ack_intervals), NoMeter()
 
         def make(id_: int) -> Node:
             if id_ < 2:

@@ -56,6 +56,11 @@ bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
 }
 
 void CoveredMobility::setInitialPosition() {
+    auto start = check_and_cast<cValueArray *>(par("start").objectValue());
+    if (start->size() == 2) {
+        lastPosition = Coord(start->get(0).doubleValue(), start->get(1).doubleValue(), 0);
+        return;
+    }
     for (int i = 0; i < kMostDraws; ++i) {
         const double u = randomUnit(), v = randomUnit();
         lastPosition = Coord(low.x + u * (high.x - low.x), low.y + v * (high.y - low.y), 0);

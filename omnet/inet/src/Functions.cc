@@ -33,6 +33,14 @@ static cValue wires(cComponent *, cValue[], int) {
     return cValue(rows);
 }
 
+// Where a host starts: [x, y] in metres; []: anywhere in the cells.
+static cValue host(cComponent *, cValue args[], int) {
+    const auto x_mm = numbers<int32_t>(network().host_x_mm()), y_mm = numbers<int32_t>(network().host_y_mm());
+    const auto index = static_cast<size_t>(args[0].intValue());
+    if (x_mm.size() == 0) return cValue(new cValueArray());
+    return cValue(pair(x_mm[index] / 1000.0, y_mm[index] / 1000.0, false));
+}
+
 static cValue number(cComponent *, cValue args[], int) {
     const MobileNetwork &n = network();
     const std::string name = args[0].stringValue();
@@ -55,6 +63,8 @@ static cValue bitrate(cComponent *, cValue args[], int) {
 
 Define_NED_Function2(stations, "object causewayStations()", "causeway",
                      "Positions of the stations: [[x, y], ...] in metres.");
+Define_NED_Function2(host, "object causewayHost(int index)", "causeway",
+                     "Where a host starts: [x, y] in metres; []: anywhere in the cells.");
 Define_NED_Function2(wires, "object causewayWires()", "causeway", "Wires between stations: [[from, to], ...].");
 Define_NED_Function2(number, "any causewayNetwork(string name)", "causeway",
                      "A number of the mobile network by its name.");

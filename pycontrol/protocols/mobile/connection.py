@@ -22,6 +22,10 @@ class Connection:
     seq_h: int
     seq_C: int
     """The host has delivered everything before it, or needs it no more; nothing from it on is discarded."""
+    received: tuple[tuple[int, int], ...] = ()
+    """What the host has beyond seq_C in this session, in intervals, if hosts tell. Nothing is discarded for that: the
+    host loses it when it fails or goes to another cell. seq_C itself is never among it, so that message is sent until
+    the host speaks again, and what it says then replaces this."""
     vMd: int = 0
     H_lock: bool = False
     RBuffer: dict[int, AppHS] = field(default_factory=dict)
@@ -59,8 +63,13 @@ class Connection:
             self.m_nd.clear()
             self.seq_C = max(self.seq_C, seq_C)
 
+    def lacks(self, seq_C: int) -> bool:
+        """As far as the host has told."""
+        return seq_C >= self.seq_C and not any(first <= seq_C < end for first, end in self.received)
+
     def renew(self, Ses: int) -> None:
         """A new session with the same station: App_Co messages are numbered from 0 again."""
         self.Ses = Ses
         self.first_Co = 0
+        self.received = ()
         self.RBuffer.clear()

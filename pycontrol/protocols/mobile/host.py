@@ -146,14 +146,13 @@ class Host(Node):
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """(1.15-48)"""
         if isinstance(content, AppSH):  # nearly all there is
+            self.meter.arrived(self._needs(content))
             if content.id_C == self.id_C:
-                self.meter.arrived()
                 self._on_app_sh(content)
             return
-        if self._concerned(content):
-            self.meter.arrived()
         match content:
             case AppCo() if content.id_hdest == self.id:
+                self.meter.arrived(self._needs(content))
                 self._on_app_co(content)
             case AckC() if self.id in content.vSeq:
                 self._clear_sbuffer(content.vSeq[self.id])
@@ -165,19 +164,17 @@ class Host(Node):
                 pass
 
     def on_lost(self, content: Message, interface: int) -> None:
-        if self._concerned(content):
-            self.meter.lost()
+        if isinstance(content, AppSH) or (isinstance(content, AppCo) and content.id_hdest == self.id):
+            self.meter.lost(self._needs(content))
 
-    def _concerned(self, m: Message) -> bool:
-        """Whether a copy is one that this host waits for: of its own station, and to itself if to anybody."""
-        match m:
-            case AppSH() | AckC():
-                return m.id_C == self.id_C
-            case AppCo():
-                return m.id_C == self.id_C and m.id_hdest == self.id
-            case InitACK() | LeaveACK():
-                return m.id_h == self.id
-        return False
+    def _needs(self, m: AppSH | AppCo) -> bool:
+        """Whether the copy is of its own station, it has to deliver the message, and none has arrived yet."""
+        if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
+            return False
+        if isinstance(m, AppCo):
+            return m.Ses == self.Ses and self.state is not State.ESTAB and m.seq_C not in self.RBuffer_Co
+        ahead = self.state is not State.ESTAB or m.seq_C >= self.seq_C
+        return ahead and m.seq_C not in self.RBuffer and self.id not in m.M_d
 
     def on_timer(self, key: Hashable) -> None:
         """(1.49-53)"""
@@ -189,7 +186,7 @@ class Host(Node):
         elif key == "retry":
             self._send_pending()
         elif key == "ack":
-            self._transmit(AckH(self.id, self.Co, self.seq_C, self.Ses))
+            self._transmit(AckH(self.id, self.Co, self.seq_C, self.Ses, self._received()))
             if self.state is State.CONN or self.timing.idle_acks:
                 self._set_ack_timer()
 
@@ -320,6 +317,18 @@ class Host(Node):
         while (m := self.RBuffer.pop(self.seq_C, None)) is not None:
             if m.vMd >= self.vMd:
                 self._take(m)
+
+    def _received(self) -> tuple[tuple[int, int], ...]:
+        """What waits in RBuffer for its turn, in intervals. Copies that are too old to count are not among it."""
+        if not self.timing.ack_intervals or self.state is not State.ESTAB:
+            return ()
+        intervals: list[tuple[int, int]] = []
+        for seq in sorted(seq for seq, m in self.RBuffer.items() if m.vMd >= self.vMd):
+            if intervals and intervals[-1][1] == seq:
+                intervals[-1] = intervals[-1][0], seq + 1
+            else:
+                intervals.append((seq, seq + 1))
+        return tuple(intervals)
 
     def _set_ack_timer(self) -> None:
         self.set_timer("ack", self.timing.jittered_ps(self.timing.ack_ps, self.random))

@@ -99,11 +99,16 @@ class AckH:
     """Host to its station: I delivered everything before seq_C (of this session's App_Co if Co, else of the cell)."""
 
     kind: ClassVar[str] = "ack_h"
-    size_bytes: ClassVar[int] = TYPE_BYTES + 3 * INT_BYTES + 1
     id_h: int
     Co: bool
     seq_C: int
     Ses: int
+    received: tuple[tuple[int, int], ...] = ()
+    """Beyond the paper (`Timing.ack_intervals`): I have these, from the first to before the second, as well."""
+
+    @property
+    def size_bytes(self) -> int:
+        return TYPE_BYTES + INT_BYTES * (3 + 2 * len(self.received)) + 1
 
     @property
     def topic(self) -> int:

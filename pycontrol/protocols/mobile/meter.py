@@ -32,9 +32,17 @@ class Meter:
     delay_ps: int = 0
     arrivals: int = 0
     losses: int = 0
+    """Copies of application messages that reached, or did not reach, a node in the sender's reach: hosts for what
+    stations send, stations for what hosts send."""
+    arrivals_needed: int = 0
+    losses_needed: int = 0
+    """Those of them whose receiver was to get the message from that sender, and had not got it yet."""
     handoffs: int = 0
     handoff_ps: int = 0
     list_lengths: Counter[str] = field(default_factory=Counter)
+    longest_m_nd: int = 0
+    joined_ps: int = 0
+    """The longest time that a host took to connect over TCP."""
     md_copies: int = 0
     md_ids: int = 0
     cell_of: dict[int, int] = field(default_factory=dict)
@@ -65,19 +73,26 @@ class Meter:
             self.deliveries += 1
             self.delay_ps += self.clock.now_ps - born_ps
 
-    def arrived(self) -> None:
-        """A copy reached a node that waits for it."""
+    def arrived(self, needed: bool) -> None:
+        """A copy of an application message reached a node."""
         if self.from_ps <= self.clock.now_ps < self.to_ps:
             self.arrivals += 1
+            self.arrivals_needed += needed
 
-    def lost(self) -> None:
-        """A copy did not reach a node that waits for it, and the engine knows it."""
+    def lost(self, needed: bool) -> None:
+        """A copy of an application message did not reach a node in reach, and the engine knows it."""
         if self.counting:
             self.losses += 1
+            self.losses_needed += needed
+
+    def joined(self, took_ps: int) -> None:
+        """A host's connection over TCP stands, so long after it was asked for (in the whole run)."""
+        self.joined_ps = max(self.joined_ps, took_ps)
 
     def handed_off(self, not_delivered: int, requested: int, received: int) -> None:
         """A previous station gave a host away."""
         if self.counting:
+            self.longest_m_nd = max(self.longest_m_nd, not_delivered)
             self.list_lengths.update(m_nd=not_delivered, msg_req=requested, msg_rcv=received)
 
     def handoff_done(self, took_ps: int) -> None:
@@ -110,10 +125,15 @@ class Meter:
         found["wire_per_s"] = wire / seconds
         found["wire_bytes_per_s"] = wire_bytes / seconds
         found["handoffs"] = float(self.handoffs)
+        if self.handoffs:
+            found["handoff_m_nd_max"] = float(self.longest_m_nd)
+        if self.joined_ps:
+            found["tcp_setup_max_s"] = self.joined_ps / S_PS
         ratios = {
             "delivery_delay_s": (self.delay_ps / S_PS, self.deliveries),
             "sent_per_delivery": (self.sent_air(), self.deliveries),
-            "loss_rate": (self.losses, self.losses + self.arrivals),
+            "loss_application": (self.losses, self.losses + self.arrivals),
+            "loss_needed": (self.losses_needed, self.losses_needed + self.arrivals_needed),
             "handoff_s": (self.handoff_ps / S_PS, self.handoffs),
             "md_mean": (self.md_ids, self.md_copies),
             **{f"handoff_{name}_mean": (total, self.handoffs) for name, total in self.list_lengths.items()},

@@ -70,10 +70,9 @@ class Station(Node):
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """(2.1, 4.52)"""
-        if self._concerned(content):
-            self.meter.arrived()
         match content:
             case AppHS():
+                self.meter.arrived(self._needs(content))
                 self._on_app_hs(content)
             case AppSS():
                 self.disseminate(content.data, content.id_h, content.seq_h, sender)
@@ -93,15 +92,13 @@ class Station(Node):
                 pass
 
     def on_lost(self, content: Message, interface: int) -> None:
-        if self._concerned(content):
-            self.meter.lost()
+        if isinstance(content, AppHS):
+            self.meter.lost(self._needs(content))
 
-    def _concerned(self, m: Message) -> bool:
-        """Whether a copy is one that this station waits for: of one of its hosts."""
-        if not isinstance(m, AppHS | AckH):
-            return False
+    def _needs(self, m: AppHS) -> bool:
+        """Whether the copy is of one of its hosts, and none has arrived yet."""
         h = self.h.get(m.id_h)
-        return h is not None and h.Ses == m.Ses
+        return h is not None and h.Ses == m.Ses and m.seq_h >= h.seq_h and m.seq_h not in h.RBuffer
 
     def on_timer(self, key: Hashable) -> None:
         """(3.48-53)"""
@@ -144,6 +141,8 @@ class Station(Node):
             return
         h.acknowledge(m.Co, m.seq_C)
         if not m.Co:
+            if m.seq_C == h.seq_C:  # not one that was overtaken
+                h.received = m.received
             self.discard()
         elif not h.m_nd:
             self._send_init_ack(m.id_h, h)
@@ -168,15 +167,26 @@ class Station(Node):
         now_ps, next_ps = self.now_ps, 0
         for entry in self.SBuffer.first(self.timing.outstanding):
             if entry.due_ps <= now_ps:
-                self._send_entry(entry)
+                if self._is_lacked(entry):
+                    self._send_entry(entry)
+                else:  # unless a host that has it fails or leaves, this was the last look
+                    entry.due_ps = self._next_due_ps()
             if entry.due_ps < next_ps or not next_ps:
                 next_ps = entry.due_ps
         if next_ps:
             self.set_timer("retry", next_ps - now_ps)
 
     def _send_entry(self, entry: Entry) -> None:
-        entry.due_ps = self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
+        entry.due_ps = self._next_due_ps()
         self.transmit(AppSH(entry.data, entry.seq_C, self.id, frozenset(entry.M_d), self.vMd))
+
+    def _next_due_ps(self) -> int:
+        return self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
+
+    def _is_lacked(self, entry: Entry) -> bool:
+        """Without intervals nobody knows: whatever is pending is sent again. (A host in M_d needs a copy as well: it
+        delivers nothing, but goes on to the next.)"""
+        return not self.timing.ack_intervals or any(h.lacks(entry.seq_C) for h in self.h.values())
 
     def _retry_ps(self, pending: int) -> int:
         return self.timing.jittered_ps(self.timing.retry_ps(pending), self.random)

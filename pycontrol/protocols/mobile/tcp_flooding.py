@@ -24,7 +24,8 @@ from causeway.pycontrol.protocols.mobile.meter import Meter
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
 SPREAD_PS = 10_000 * MS_PS
-"""Hosts connect anywhere in this long: seventy handshakes at once would not get through."""
+"""Hosts connect anywhere in this long: seventy handshakes at once would not get through (`spread_ps`: see what
+happens)."""
 AGAIN_PS = 20_000 * MS_PS
 """A host without an answer says hello again after this long: its connection may have failed."""
 
@@ -52,10 +53,13 @@ class App:
 class FloodingHost(Node):
     """Connected to the station that was nearest at the beginning."""
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, spread_ps: int = SPREAD_PS) -> None:
         self.meter = meter
+        self.spread_ps = spread_ps
         self.station = -1
         self.connected = False
+        self.asked_ps = -1
+        """When it first said hello."""
         self.SBuffer: dict[int, Data] = {}
         """Own messages the station has not got yet."""
 
@@ -72,10 +76,11 @@ class FloodingHost(Node):
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.station < 0 <= station:
             self.station = station
-            self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(SPREAD_PS))
+            self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(self.spread_ps))
 
     def on_timer(self, key: Hashable) -> None:
         if not self.connected:
+            self.asked_ps = self.now_ps if self.asked_ps < 0 else self.asked_ps
             self._transmit(Hello())
             self.set_timer("hello", AGAIN_PS)
 
@@ -94,6 +99,7 @@ class FloodingHost(Node):
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
+                self.meter.joined(self.now_ps - self.asked_ps)
                 self.joined()
             return
         station = self.host.nodes[sender]

@@ -17,6 +17,9 @@ class Timing:
     idle_acks: bool = False
     """Acknowledge even if nothing arrived since the last time, as Algorithm 1 (53) and 3 (51) print it. The paper's 0.4
     messages for each delivery leave no room for that: the acknowledgements of 70 hosts alone would be 0.36."""
+    ack_intervals: bool = False
+    """Beyond the paper: a host tells what it has received out of order, too, and only what some host lacks is sent
+    again."""
     retry_max_ps: int = 1000 * MS_PS
     """A pending message is sent again after this long if few are pending..."""
     retry_min_ps: int = 200 * MS_PS

@@ -54,18 +54,23 @@ def test_without_jitter_they_would() -> None:
 LENIENT = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None, "derandomize": True}
 
 
-def check(schedule: Schedule) -> None:
-    assert schedule.play().complaints() == []
+def check(schedule: Schedule, ack_intervals: bool) -> None:
+    assert schedule.play(ack_intervals=ack_intervals).complaints() == []
 
 
+BOTH_ACKS = pytest.mark.parametrize("ack_intervals", [False, True], ids=["cumulative", "intervals"])
+
+
+@BOTH_ACKS
 @settings(max_examples=60, **LENIENT)
-@given(schedules())
-def test_an_adversarial_schedule_loses_and_repeats_nothing(schedule: Schedule) -> None:
-    check(schedule)
+@given(schedule=schedules())
+def test_an_adversarial_schedule_loses_and_repeats_nothing(schedule: Schedule, ack_intervals: bool) -> None:
+    check(schedule, ack_intervals)
 
 
 @pytest.mark.slow
+@BOTH_ACKS
 @settings(max_examples=2000, **LENIENT)
-@given(schedules())
-def test_two_thousand_adversarial_schedules_lose_and_repeat_nothing(schedule: Schedule) -> None:
-    check(schedule)
+@given(schedule=schedules())
+def test_two_thousand_adversarial_schedules_lose_and_repeat_nothing(schedule: Schedule, ack_intervals: bool) -> None:
+    check(schedule, ack_intervals)

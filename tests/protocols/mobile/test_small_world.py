@@ -13,12 +13,16 @@ THERE_AND_BACK: list[Action] = [("move", MOVER, 1), ("move", MOVER, 0), ("broadc
 A_FAILURE: list[Action] = [("broadcast", MOVER, 0), ("fail", MOVER, 0), ("recover", MOVER, 0), ("broadcast", OTHER, 0)]
 
 
-def world(actions: list[Action], losses: int, early_timers: int = 0) -> SmallWorld:
-    return SmallWorld.begin({MOVER: 0, OTHER: 1}, actions, losses, early_timers)
+BOTH_ACKS = pytest.mark.parametrize("ack_intervals", [False, True], ids=["cumulative", "intervals"])
 
 
-def test_one_message_and_one_handoff_with_a_loss_anywhere() -> None:
-    seen = explore(world(ONE_HANDOFF[1:], losses=1))
+def world(actions: list[Action], losses: int, early_timers: int = 0, ack_intervals: bool = False) -> SmallWorld:
+    return SmallWorld.begin({MOVER: 0, OTHER: 1}, actions, losses, early_timers, ack_intervals)
+
+
+@BOTH_ACKS
+def test_one_message_and_one_handoff_with_a_loss_anywhere(ack_intervals: bool) -> None:
+    seen = explore(world(ONE_HANDOFF[1:], losses=1, ack_intervals=ack_intervals))
     assert seen.problems == []
     assert seen.ends > 1, "a loss must lead to more than one end"
 
@@ -30,6 +34,7 @@ def test_the_exploration_finds_a_wrong_handoff(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
+@BOTH_ACKS
 @pytest.mark.parametrize(
     ("actions", "losses", "early_timers"),
     [
@@ -40,5 +45,7 @@ def test_the_exploration_finds_a_wrong_handoff(monkeypatch: pytest.MonkeyPatch) 
     ],
     ids=["one handoff, one loss", "a timer at any time", "there and back, one loss", "a failure, one loss"],
 )
-def test_two_messages_in_every_order(actions: list[Action], losses: int, early_timers: int) -> None:
-    assert explore(world(actions, losses, early_timers)).problems == []
+def test_two_messages_in_every_order(
+    actions: list[Action], losses: int, early_timers: int, ack_intervals: bool
+) -> None:
+    assert explore(world(actions, losses, early_timers, ack_intervals)).problems == []

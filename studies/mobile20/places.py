@@ -1,0 +1,40 @@
+"""Where stations and hosts stand (Figure 2), in millimetres."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
+
+CENTRE_MM = (400_000, 400_000)
+WITHIN_MM = 115_000
+"""A host that is put into a cell is at most so far from its station: 5 m inside the border."""
+
+STREAM_PLACES = STREAM_PROTOCOL + 8
+
+Place = tuple[int, int]
+
+
+def station_places(spacing_m: float) -> tuple[Place, ...]:
+    """One station in the middle of six."""
+    x, y = CENTRE_MM
+    spacing_mm = spacing_m * 1000
+    around = [(x + round(spacing_mm * cos(k * pi / 3)), y + round(spacing_mm * sin(k * pi / 3))) for k in range(6)]
+    return (CENTRE_MM, *around)
+
+
+def host_places(stations: tuple[Place, ...], hosts: int, seed: int) -> tuple[Place, ...]:
+    """As many hosts in every cell (one more in the first few if need be), each anywhere in the disc."""
+    return tuple(_in_disc(stations[host % len(stations)], seed, host) for host in range(hosts))
+
+
+def _in_disc(station: Place, seed: int, host: int) -> Place:
+    """Uniform in the square around the station, drawn again until it is near enough."""
+    attempt = 0
+    while True:
+        dx, dy = (
+            round(WITHIN_MM * (2 * draw_unit(seed, STREAM_PLACES, host, 2 * attempt + axis) - 1)) for axis in (0, 1)
+        )
+        if dx * dx + dy * dy <= WITHIN_MM * WITHIN_MM:
+            return station[0] + dx, station[1] + dy
+        attempt += 1

@@ -1,0 +1,33 @@
+"""When hosts broadcast."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+
+from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
+from causeway.bridge.workload import Script, Segment, Workload
+
+STREAM_JITTER = STREAM_PROTOCOL + 9
+JITTER_PS = NormalDist(0, 10 * 10**9)
+"""Around each host's turn, in the authors' later program: 10 ms."""
+
+
+def poisson(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int) -> Workload:
+    """Any host, at any time."""
+    segments = (Segment(0, 0.0), Segment(from_ps, rate), Segment(to_ps, 0.0))
+    return Workload(nodes=hosts, first_node=first_host, size_bytes=size_bytes, segments=segments)
+
+
+def in_turn(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int, seed: int) -> Workload:
+    """Each host once every hosts / rate seconds, the next one 1 / rate after it, give or take a jitter."""
+    turn_ps = 10**12 / rate
+    turns = np.arange(int((to_ps - from_ps) / turn_ps))
+    draws = [draw_unit(seed, STREAM_JITTER, int(turn) % hosts, int(turn) // hosts) for turn in turns]
+    jitter_ps = [JITTER_PS.inv_cdf(min(max(u, 1e-9), 1 - 1e-9)) for u in draws]
+    time_ps = np.maximum(from_ps, np.rint(from_ps + (turns + 0.5) * turn_ps + jitter_ps).astype(np.int64))
+    order = np.argsort(time_ps, kind="stable")
+    node = (first_host + turns % hosts).astype(np.int32)
+    sizes = np.full(len(turns), size_bytes, np.int32)
+    return Workload(nodes=hosts, first_node=first_host, script=Script(time_ps[order], node[order], sizes))
