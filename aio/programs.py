@@ -1,0 +1,127 @@
+"""asyncio programs as a protocol: `Programs(main)` runs `main(node)` on every node."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Literal
+
+from causeway.aio import world
+from causeway.aio.loop import Counter
+from causeway.aio.names import Names
+from causeway.aio.node import NodeLoop, ProgramNode, told
+from causeway.aio.trace import Trace
+from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import Actions, Window
+from causeway.bridge.network import MobileNetwork
+from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.protocol import Context
+
+Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
+
+
+class Programs(PerNode):
+    """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
+
+    `errors`: an error that the program does not take ends the run ("end") or is counted and kept in `failures` ("keep").
+    `mtu_bytes`: the largest datagram.
+    """
+
+    def __init__(
+        self, main: Main, *, errors: Literal["end", "keep"] = "end",
+        mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, copies_of_broadcast: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(lambda id_: ProgramNode(id_, self), copies_of_broadcast)
+        self.main, self.errors, self.mtu_bytes = main, errors, mtu_bytes
+        self.counter = Counter()
+        self.results: dict[int, Any] = {}
+        """What `main` returned, by node."""
+        self.failures: list[RunError] = []
+        self.pending: list[str] = []
+        """Tasks that had not ended when the run did."""
+        self.trace: Trace | None = Trace.asked_for()
+        self.streams = True
+        self._fault: RunError | None = None
+        self._buried: list[NodeLoop] = []
+
+    # ---- called by the loop ---------------------------------------------------------------------------------------
+    def start(self, context: Context) -> None:
+        self.names = Names(context.nodes)
+        self.streams = not isinstance(context.network, MobileNetwork)
+        self._world = world.World()
+        try:
+            super().start(context)
+        except BaseException:
+            self._world.leave()
+            raise
+
+    def on_window(self, window: Window) -> Actions:
+        try:
+            return super().on_window(window)
+        except SystemExit as error:
+            self._world.leave()
+            raise RunError(f"a program called sys.exit({error.code}) in a task: return from main instead") from error
+        except BaseException:
+            self._world.leave()
+            raise
+
+    def scalars(self) -> Mapping[str, float]:
+        """The end of the run."""
+        self._world.leave()
+        self._look_for_forgotten_errors()
+        self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
+        if self.trace is not None:
+            self.trace.close()
+        tasks = {"pending_tasks": len(self.pending), "failed_tasks": len(self.failures), "mains_ended": len(self.results)}
+        return {**super().scalars(), **tasks}
+
+    # ---- called by the nodes --------------------------------------------------------------------------------------
+    def note(self, node: ProgramNode, what: str, content: Any) -> None:
+        """For the comparison of two runs."""
+        if self.trace is not None:
+            self.trace.add(self.now_ps, node.name, what, content)
+
+    def failed(self, node: ProgramNode, error: BaseException | None, what: str, task: Any) -> None:
+        """An error that the program did not take."""
+        fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
+        self.failures.append(fault)
+        if self.errors == "end" and self._fault is None:
+            fault.__cause__ = error if error is not fault else None
+            self._fault = fault
+
+    def check(self) -> None:
+        """Ends the run if a program failed."""
+        if self._fault is not None:
+            raise self._fault
+
+    def bury(self, loop: NodeLoop) -> None:
+        """Keeps what a failed node was doing, so that Python does not run its `finally` blocks as it forgets it."""
+        loop._closed = True
+        self._buried.append(loop)
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+    def _programs(self) -> list[ProgramNode]:
+        return [node for node in self.nodes if isinstance(node, ProgramNode)]
+
+    def _look_for_forgotten_errors(self) -> None:
+        """A task that failed and was kept, but never awaited, tells it when it is thrown away."""
+        for loop in [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]:
+            for task in loop.forgotten_failures():
+                self.failed(loop.program, task.exception(), "nobody awaited the task", task)
+        gc.collect()
+        self.check()
+
+
+def _pending(node: ProgramNode) -> list[asyncio.Task]:
+    return list(node.loop.pending_tasks()) if node.loop is not None else []
+
+
+def _describe(task: asyncio.Task) -> str:
+    """Its name, its coroutine, and the line where it waits."""
+    coroutine: Any = task.get_coro()
+    frame = (task.get_stack(limit=1) or [None])[-1]
+    where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+    return f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)}){where}"
+
