@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from causeway.aio.wire import ACK, FIN, PROBE, RST, SYN, Segment
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 SEGMENT_BYTES = 1460
 WINDOW_BYTES = 65_536
 """How much a receiver holds for a program that does not read, and what a sender's system takes from its program."""
-FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 60.0
+FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 120.0
 """Until something is sent again: before anything is measured, at least, at most (as Linux)."""
 TRIES = 8
 """So often is a segment sent again without any answer; then the connection has timed out."""

@@ -12,6 +12,7 @@ the order in which they were scheduled, so that a run is the same every time.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import logging
 import sys
@@ -38,6 +39,11 @@ class Clock(Protocol):
     now_ps: int
 
 
+def _number(future: asyncio.Future) -> int:
+    loop: Any = future.get_loop()
+    return loop.next_number()
+
+
 class SimulatedTask(asyncio.Task):
     """A task whose hash is its number, not its address: a set of tasks has the same order in every run."""
 
@@ -48,7 +54,7 @@ class SimulatedTask(asyncio.Task):
         try:
             return self._order
         except AttributeError:
-            self._order = self.get_loop().next_number()  # type: ignore[attr-defined]
+            self._order = _number(self)
             return self._order
 
 
@@ -61,7 +67,7 @@ class SimulatedFuture(asyncio.Future):
         try:
             return self._order
         except AttributeError:
-            self._order = self.get_loop().next_number()  # type: ignore[attr-defined]
+            self._order = _number(self)
             return self._order
 
 
@@ -76,7 +82,11 @@ class Counter:
         return self.last
 
 
-class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
+AnyLoop: Any = asyncio.AbstractEventLoop
+"""Not checked: typeshed gives the arguments of callbacks types of their own."""
+
+
+class SimulatedLoop(Refusals, AnyLoop):
     """The part of an event loop that is the same for all owners."""
 
     name = "the loop"
@@ -86,7 +96,7 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
         self.clock, self._arm = clock, arm
         self.next_number = (counter or Counter()).next
         self._ready: deque[events.Handle] = deque()
-        self._waiting: list[tuple[int, int, asyncio.TimerHandle]] = []
+        self._waiting: list[tuple[int, int, Any]] = []
         self._scheduled = 0
         self._cancelled = 0
         self._armed_ps = -1
@@ -130,8 +140,8 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
     ) -> asyncio.TimerHandle:
         if not self._running:
             self._check_called_from_inside()
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        timer._scheduled = True  # type: ignore[attr-defined]  # so that `cancel` tells us
+        timer: Any = asyncio.TimerHandle(when, callback, args, self, context)
+        timer._scheduled = True  # so that `cancel` tells us
         self._scheduled += 1
         heapq.heappush(self._waiting, (due_ps, self._scheduled, timer))
         return timer
@@ -140,14 +150,12 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
         """Called by TimerHandle.cancel. Mostly cancelled timers would fill the heap: timeouts that did not happen."""
         self._cancelled += 1
         if self._cancelled > 50 and 2 * self._cancelled > len(self._waiting):
-            self._waiting = [row for row in self._waiting if not row[2]._cancelled]  # type: ignore[attr-defined]
+            self._waiting = [row for row in self._waiting if not row[2]._cancelled]
             heapq.heapify(self._waiting)
             self._cancelled = 0
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
-    def call_soon(
-        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
         if not self._running:
             self._check_called_from_inside()
         if self._debug and (asyncio.iscoroutine(callback) or asyncio.iscoroutinefunction(callback)):
@@ -190,8 +198,8 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
         while True:
             while waiting and waiting[0][0] <= now_ps:
                 timer = heapq.heappop(waiting)[2]
-                timer._scheduled = False  # type: ignore[attr-defined]
-                if timer._cancelled:  # type: ignore[attr-defined]
+                timer._scheduled = False
+                if timer._cancelled:
                     self._cancelled -= 1
                 else:
                     ready.append(timer)
@@ -200,17 +208,17 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
             left -= len(ready)
             for _ in range(len(ready)):
                 handle = ready.popleft()
-                if not handle._cancelled:  # type: ignore[attr-defined]
-                    handle._run()  # type: ignore[attr-defined]
+                if not handle._cancelled:
+                    handle._run()
             if self._stopping:
                 return
             if left < 0:
                 raise RunError(self._spins(handle))
             waiting = self._waiting  # cleaning makes a new one
 
-    def _spins(self, handle: asyncio.Handle) -> str:
-        task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
-        who = task.get_coro().__qualname__ if isinstance(task, asyncio.Task) else repr(handle)
+    def _spins(self, handle: Any) -> str:
+        task = getattr(handle._callback, "__self__", None)
+        who = getattr(task.get_coro(), "__qualname__", "") if isinstance(task, asyncio.Task) else repr(handle)
         return (
             f"{self.name} ran {CALLBACKS_AT_ONCE:,} callbacks at {self.time():g} s and time did not go on: {who} seems "
             "to wait in a circle; simulated time passes only in sleeps, timeouts and packets"
@@ -218,7 +226,7 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
 
     def _arm_next(self) -> None:
         waiting = self._waiting
-        while waiting and waiting[0][2]._cancelled:  # type: ignore[attr-defined]
+        while waiting and waiting[0][2]._cancelled:
             heapq.heappop(waiting)
             self._cancelled -= 1
         if waiting and (self._armed_ps < 0 or waiting[0][0] < self._armed_ps):
@@ -237,7 +245,9 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task:
         self._check_closed()
         if self._task_factory is not None:
-            task = self._task_factory(self, coro) if context is None else self._task_factory(self, coro, context=context)
+            task = (
+                self._task_factory(self, coro) if context is None else self._task_factory(self, coro, context=context)
+            )
             if name is not None and hasattr(task, "set_name"):
                 task.set_name(name)
             return task
@@ -250,18 +260,30 @@ class SimulatedLoop(Refusals, asyncio.AbstractEventLoop):
     def _task_is_done(self, task: SimulatedTask) -> None:
         """Notes when it failed: the failure may be found much later, when nobody can ask for it any more."""
         self._tasks.pop(task, None)
-        if not task.cancelled() and task._exception is not None:  # type: ignore[attr-defined]  # without taking it
+        if not task.cancelled() and task._exception is not None:  # without taking it
             task.failed_at_ps = self.clock.now_ps
             self._failed.append(weakref.ref(task))
 
     def forgotten_failures(self) -> list[SimulatedTask]:
         """Tasks that failed and whose error nobody has taken."""
         failed = [task for ref in self._failed if (task := ref()) is not None]
-        return [task for task in failed if task._log_traceback]  # type: ignore[attr-defined]
+        return [task for task in failed if task._log_traceback]
 
     def pending_tasks(self) -> list[SimulatedTask]:
         """Tasks that have not ended, in order of creation."""
         return list(self._tasks)
+
+    def throw_away(self) -> None:
+        """Ends what never ended, after the run."""
+        self._closed = True
+        self._ready.clear()
+        self._waiting.clear()
+        task: Any
+        for task in self.pending_tasks():
+            task._log_destroy_pending = False
+            with contextlib.suppress(BaseException):
+                task.get_coro().close()
+        self._tasks.clear()
 
     def set_task_factory(self, factory: Callable[..., Any] | None) -> None:
         if factory is not None and not callable(factory):

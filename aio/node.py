@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causeway.aio.errors import outside
 from causeway.aio.loop import S_PS, SimulatedLoop
-from causeway.aio.names import EVERYWHERE, Names, address_of, name_of, port_number
+from causeway.aio.names import EVERYWHERE, address_of, name_of, port_number
 from causeway.aio.stack import Stack
 from causeway.bridge.errors import RunError
 from causeway.pycontrol.node import Node
@@ -53,13 +53,15 @@ class NodeLoop(SimulatedLoop):
         other = events._get_running_loop()
         if other is not None and other is not self and isinstance(other, NodeLoop):
             raise RunError(
-                f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but the "
-                "network; keep what belongs to a node in its main, not in variables of the module"
+                f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but "
+                "the network; keep what belongs to a node in its main, not in variables of the module"
             )
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         """Nobody in the program took the error: it is the run's."""
         error, task = context.get("exception"), context.get("task") or context.get("future")
+        if isinstance(error, asyncio.CancelledError):  # of a task that was cancelled: asyncio's streams say so in 3.11
+            return
         self.program.programs.failed(self.program, error, context.get("message", ""), task)
 
     # ---- names ----------------------------------------------------------------------------------------------------
@@ -158,6 +160,11 @@ class ProgramNode(Node):
         """How many nodes there are."""
         return self.programs.names.nodes
 
+    @property
+    def params(self) -> Any:
+        """The study's parameters."""
+        return self.programs.params
+
     def address_of(self, node: int) -> str:
         """The address of another node."""
         return address_of(node)
@@ -168,19 +175,23 @@ class ProgramNode(Node):
 
     def broadcast(self) -> int:
         """Tells the observers that this node broadcasts a new message; returns its id. It sends nothing."""
+        if self.programs.over:
+            return -1
         message = super().broadcast()
-        self.programs.note(self, "broadcast", message)
+        self.programs.tell(self, "broadcast", message)
         return message
 
     def deliver(self, message: int) -> None:
         """Tells the observers that this node delivers a message."""
-        self.programs.note(self, "deliver", message)
-        super().deliver(message)
+        if not self.programs.over:
+            self.programs.tell(self, "deliver", message)
+            super().deliver(message)
 
     def record(self, name: str, value: float) -> None:
         """Adds a sample to this node's time series `name`."""
-        self.programs.note(self, f"record {name}", value)
-        super().record(name, value)
+        if not self.programs.over:
+            self.programs.tell(self, f"record {name}", value)
+            super().record(name, value)
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
@@ -218,8 +229,11 @@ class ProgramNode(Node):
     def _begin(self) -> None:
         self._asked = asyncio.Queue()
         self.loop = loop = NodeLoop(self, self.programs)
-        loop.turn(lambda: loop.create_task(self._live(loop), name=f"main of {self.name}"))
+        loop.turn(self._begin_to_live, loop)
         self.programs.check()
+
+    def _begin_to_live(self, loop: NodeLoop) -> None:
+        loop.create_task(self._live(loop), name=f"main of {self.name}")
 
     async def _live(self, loop: NodeLoop) -> None:
         """A whole life of the program, as asyncio.run does it."""
@@ -241,7 +255,7 @@ class ProgramNode(Node):
 
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
         if self.programs.trace is not None:
-            self.programs.note(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
+            self.programs.tell(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
         self.send(peer, content, size_bytes)
 
     def wake_at(self, due_ps: int) -> None:

@@ -25,7 +25,7 @@ Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 class Programs(PerNode):
     """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
 
-    `errors`: an error that the program does not take ends the run ("end") or is counted and kept in `failures` ("keep").
+    `errors`: an error that the program does not take ends the run ("end") or is kept in `failures` ("keep").
     `mtu_bytes`: the largest datagram.
     """
 
@@ -41,8 +41,11 @@ class Programs(PerNode):
         self.failures: list[RunError] = []
         self.pending: list[str] = []
         """Tasks that had not ended when the run did."""
+        self.params: Any = None
+        """The study's, for `node.params`."""
         self.trace: Trace | None = Trace.asked_for()
         self.streams = True
+        self.over = False
         self._fault: RunError | None = None
         self._buried: list[NodeLoop] = []
 
@@ -54,37 +57,44 @@ class Programs(PerNode):
         try:
             super().start(context)
         except BaseException:
-            self._world.leave()
+            self._end()
             raise
 
     def on_window(self, window: Window) -> Actions:
         try:
             return super().on_window(window)
         except SystemExit as error:
-            self._world.leave()
+            self._end()
             raise RunError(f"a program called sys.exit({error.code}) in a task: return from main instead") from error
         except BaseException:
-            self._world.leave()
+            self._end()
             raise
 
     def scalars(self) -> Mapping[str, float]:
         """The end of the run."""
         self._world.leave()
-        self._look_for_forgotten_errors()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
-        if self.trace is not None:
-            self.trace.close()
-        tasks = {"pending_tasks": len(self.pending), "failed_tasks": len(self.failures), "mains_ended": len(self.results)}
+        try:
+            self._look_for_forgotten_errors()
+        finally:
+            self._end()
+        tasks = {
+            "pending_tasks": len(self.pending),
+            "failed_tasks": len(self.failures),
+            "mains_ended": len(self.results),
+        }
         return {**super().scalars(), **tasks}
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
-    def note(self, node: ProgramNode, what: str, content: Any) -> None:
+    def tell(self, node: ProgramNode, what: str, content: Any) -> None:
         """For the comparison of two runs."""
         if self.trace is not None:
             self.trace.add(self.now_ps, node.name, what, content)
 
     def failed(self, node: ProgramNode, error: BaseException | None, what: str, task: Any) -> None:
         """An error that the program did not take."""
+        if self.over:
+            return
         fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
         self.failures.append(fault)
         if self.errors == "end" and self._fault is None:
@@ -105,9 +115,22 @@ class Programs(PerNode):
     def _programs(self) -> list[ProgramNode]:
         return [node for node in self.nodes if isinstance(node, ProgramNode)]
 
+    def _end(self) -> None:
+        """What programs do from now on does not count. What they left is closed here, not when Python finds it."""
+        self._world.leave()
+        self.over = True
+        for loop in self._loops():
+            loop.throw_away()
+        self._buried.clear()
+        if self.trace is not None:
+            self.trace.close()
+
+    def _loops(self) -> list[NodeLoop]:
+        return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]
+
     def _look_for_forgotten_errors(self) -> None:
         """A task that failed and was kept, but never awaited, tells it when it is thrown away."""
-        for loop in [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]:
+        for loop in self._loops():
             for task in loop.forgotten_failures():
                 self.failed(loop.program, task.exception(), "nobody awaited the task", task)
         gc.collect()
@@ -121,7 +144,7 @@ def _pending(node: ProgramNode) -> list[asyncio.Task]:
 def _describe(task: asyncio.Task) -> str:
     """Its name, its coroutine, and the line where it waits."""
     coroutine: Any = task.get_coro()
-    frame = (task.get_stack(limit=1) or [None])[-1]
+    stack = task.get_stack(limit=1)
+    frame = stack[-1] if stack else None
     where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
     return f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)}){where}"
-

@@ -102,7 +102,7 @@ class StreamTransport(asyncio.Transport, Events):
     def _hand_over(self, data: bytes) -> None:
         if isinstance(self._protocol, asyncio.BufferedProtocol):
             while data:
-                buffer = self._protocol.get_buffer(len(data))
+                buffer = memoryview(self._protocol.get_buffer(len(data)))
                 count = min(len(buffer), len(data))
                 buffer[:count] = data[:count]
                 self._protocol.buffer_updated(count)
@@ -278,10 +278,16 @@ class Streams:
             raise OSError(errno.EADDRINUSE, f"port {port} of node {stack.node} is in use")
         transport = StreamTransport(stack, port, remote, local)
         answer = stack.loop.create_future()
-        transport.begin = lambda: answer.done() or answer.set_result(None)  # type: ignore[func-returns-value]
-        transport.fail = lambda error: answer.done() or answer.set_exception(  # type: ignore[func-returns-value]
-            _connect_failed(error, addr)
-        )
+
+        def begin() -> None:
+            if not answer.done():
+                answer.set_result(None)
+
+        def fail(error: OSError | None) -> None:
+            if not answer.done():
+                answer.set_exception(_connect_failed(error, addr))
+
+        transport.begin, transport.fail = begin, fail
         self._connections[port, *remote] = transport.connection
         transport.connection.connect()
         try:

@@ -1,8 +1,9 @@
 """The world that a program sees while its node runs: clocks, chance and names from the simulation.
 
-A `World` puts a stand-in in the place of each function below, in its own module and in every module that has imported it
-by name; its `leave` takes them away. A stand-in looks whether a simulated loop is running in this thread: if so it answers
-from the simulation, else it calls the real one. So the rest of the process (the engine, the controller) notices nothing.
+A `World` puts a stand-in in the place of each function below, in its own module and in every module that has imported
+it by name; its `leave` takes them away. A stand-in looks whether a simulated loop is running in this thread: if so it
+answers from the simulation, else it calls the real one. So the rest of the process (the engine, the controller) notices
+nothing.
 
 What it does not reach: `datetime.now()` (ask time.time()), numpy's global random numbers, and the order of sets of
 strings, which PYTHONHASHSEED decides. `causeway.aio.compare` finds such leaks.
@@ -35,6 +36,7 @@ UUID_EPOCH_100NS = 0x01B21DD213814000
 """Between 1582 and 1970."""
 
 Answer = Callable[..., Any]
+"""What a stand-in answers: it is given the loop that runs, and the arguments."""
 _running = events._get_running_loop
 
 
@@ -122,15 +124,10 @@ ANSWERS: list[tuple[Any, str, Answer]] = [
     (socket, "gethostbyname", lambda loop, name: loop.stack.names.address(name, loop.node)),
     (socket, "gethostname", lambda loop: loop.name),
     (socket, "getfqdn", lambda loop, name="": name or loop.name),
-    (socket.socket, "__init__", None),
-    (subprocess.Popen, "__init__", None),
-    (threading.Thread, "start", None),
+    (socket.socket, "__init__", _refused("a real socket", "use asyncio's streams or create_datagram_endpoint")),
+    (subprocess.Popen, "__init__", _refused("a subprocess", "run its work as a coroutine, or as a node of its own")),
+    (threading.Thread, "start", _refused("a thread", "use asyncio.create_task")),
 ]
-CONSTRUCTORS = {
-    socket.socket: ("a real socket", "use asyncio's streams or create_datagram_endpoint"),
-    subprocess.Popen: ("a subprocess", "run its work as a coroutine, or as a node of its own"),
-    threading.Thread: ("a thread", "use asyncio.create_task"),
-}
 
 _users = 0
 _undo: list[tuple[Any, str, Any]] = []
@@ -175,7 +172,6 @@ def _enter() -> None:
     for owner, name, answer in ANSWERS:
         if (real := getattr(owner, name, None)) is None:
             continue
-        answer = answer or _refused(*CONSTRUCTORS[owner])
         stand_in = _stand_in(real, answer)
         _put(owner, name, stand_in)
         if not isinstance(owner, type):
