@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from causeway.aio.programs import Programs
+from causeway.aio.programs import Main, Programs
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
@@ -55,13 +55,17 @@ class ProgramStudy(Study):
         delays = normal_delay(params.delay_ms, params.jitter_ms, min(params.delay_ms, 0.001))
         return AbstractNetwork(params.nodes, delays, workload, loss=params.loss)
 
-    def protocol(self, params: ProgramParams) -> Programs:
+    def program(self) -> Main:
+        """The coroutine function `main`."""
         main = inspect.getattr_static(self, "main", None)
         main = main.__func__ if isinstance(main, staticmethod) else main
         if not inspect.iscoroutinefunction(main):
             raise UserError(f"study {self.name} has no program: write main = <a coroutine function with one argument>")
+        return main
+
+    def protocol(self, params: ProgramParams) -> Programs:
         copies = params.nodes - 1 if params.network == "abstract" and params.nodes > 1 else None
-        programs = Programs(main, errors=self.errors, copies_of_broadcast=copies)
+        programs = Programs(self.program(), errors=self.errors, copies_of_broadcast=copies)
         programs.params = params
         return programs
 
