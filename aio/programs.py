@@ -56,19 +56,14 @@ class Programs(PerNode):
         self._world = world.World()
         try:
             super().start(context)
-        except BaseException:
-            self._end()
-            raise
+        except BaseException as error:
+            raise self._ended_by(error) from error.__cause__
 
     def on_window(self, window: Window) -> Actions:
         try:
             return super().on_window(window)
-        except SystemExit as error:
-            self._end()
-            raise RunError(f"a program called sys.exit({error.code}) in a task: return from main instead") from error
-        except BaseException:
-            self._end()
-            raise
+        except BaseException as error:
+            raise self._ended_by(error) from error.__cause__
 
     def scalars(self) -> Mapping[str, float]:
         """The end of the run."""
@@ -114,6 +109,12 @@ class Programs(PerNode):
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _programs(self) -> list[ProgramNode]:
         return [node for node in self.nodes if isinstance(node, ProgramNode)]
+
+    def _ended_by(self, error: BaseException) -> BaseException:
+        self._end()
+        if isinstance(error, SystemExit):
+            return RunError(f"a program called sys.exit({error.code}) in a task: return from main instead")
+        return error
 
     def _end(self) -> None:
         """What programs do from now on does not count. What they left is closed here, not when Python finds it."""

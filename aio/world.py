@@ -11,6 +11,7 @@ strings, which PYTHONHASHSEED decides. `causeway.aio.compare` finds such leaks.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import socket
@@ -101,6 +102,20 @@ def _seed(real: Answer) -> Answer:
     return seed
 
 
+def _record_of_node(real: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
+    """Log lines of a node begin with its name and simulated time; `record.node` and `record.sim_s` have them alone."""
+
+    def record(*args: Any, **options: Any) -> logging.LogRecord:
+        made = real(*args, **options)
+        loop = _running()
+        made.node, made.sim_s = (loop.name, loop.time()) if isinstance(loop, NodeLoop) else ("", -1.0)
+        if made.node:
+            made.msg = f"[{made.node} {made.sim_s:.6f} s] " + str(made.msg)
+        return made
+
+    return record
+
+
 SHARED = [n for n in dir(random) if isinstance(getattr(getattr(random, n), "__self__", None), random.Random)]
 """Functions of `random` that share one hidden generator."""
 
@@ -177,6 +192,7 @@ def _enter() -> None:
         if not isinstance(owner, type):
             stand_ins[id(real)] = stand_in
     _put(random.Random, "seed", _seed(random.Random.seed))
+    _put(logging, "_logRecordFactory", _record_of_node(logging.getLogRecordFactory()))
     for module in list(sys.modules.values()):
         if isinstance(module, types.ModuleType) and not module.__name__.startswith("causeway"):
             _replace_in(module, stand_ins)
