@@ -1,8 +1,8 @@
 """`python -m causeway.aio FILE`: a program in simulation, twice to compare, or as real processes.
 
-    python -m causeway.aio FILE                     simulated, as `causeway run FILE` does, with results printed
-    python -m causeway.aio FILE --twice             simulated twice: the same, or the first difference
-    python -m causeway.aio FILE --real 5            as 5 real processes over loopback
+python -m causeway.aio FILE                     simulated, as `causeway run FILE` does, with results printed
+python -m causeway.aio FILE --twice             simulated twice: the same, or the first difference
+python -m causeway.aio FILE --real 5            as 5 real processes over loopback
 """
 
 from __future__ import annotations

@@ -31,8 +31,12 @@ class DatagramTransport(asyncio.DatagramTransport):
         self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
         self.host, self.port = local
         self.remote = remote
+        self.is_choosy = remote is not None or self.host == HERE
+        """It does not take everything that comes to its port."""
         self._context = contextvars.copy_context()
         self._closing = False
+        self._routes: dict[Any, tuple[int, int]] = {}
+        """Where addresses lead that were sent to before."""
         peer = (address_of(remote[0]), remote[1]) if remote is not None else None
         name = (address_of(stack.node) if peer and self.host == EVERYWHERE else self.host, self.port)
         super().__init__({"sockname": name, "peername": peer, "socket": SocketView(socket.SOCK_DGRAM, name, peer)})
@@ -54,6 +58,10 @@ class DatagramTransport(asyncio.DatagramTransport):
     def _send(self, data: bytes, addr: Any) -> None:
         if len(data) > self._stack.mtu_bytes:
             raise OSError(errno.EMSGSIZE, f"a datagram of {len(data)} bytes: no more than {self._stack.mtu_bytes}")
+        route = self._routes.get(addr)
+        if route is not None:
+            self._stack.send(route[0], Datagram(route[1], self.port, data))
+            return
         if self.remote is not None:
             if addr is not None and self._stack.resolve(addr) != self.remote:
                 raise ValueError(f"Invalid address: must be None or {self.get_extra_info('peername')}")
@@ -69,6 +77,8 @@ class DatagramTransport(asyncio.DatagramTransport):
             return
         local = host.startswith("127.") or host in WILDCARDS or host == "localhost"
         node = self._stack.node if local else self._stack.resolve(addr)[0]
+        if not local:
+            self._routes[addr] = node, port
         self._stack.send(node, Datagram(port, self.port, data, local=local))
 
     # ---- receiving ------------------------------------------------------------------------------------------------
@@ -79,11 +89,17 @@ class DatagramTransport(asyncio.DatagramTransport):
         return self.remote is None or self.remote == (sender, datagram.from_port)
 
     def take(self, data: bytes, addr: tuple[str, int]) -> None:
-        self._stack.loop.inject(self._received, data, addr, context=self._context)
-
-    def _received(self, data: bytes, addr: tuple[str, int]) -> None:
-        if not self._closing:
-            self._protocol.datagram_received(data, addr)
+        """The program has it at once: this is called while its loop runs."""
+        if self._closing:
+            return
+        try:
+            self._context.run(self._protocol.datagram_received, data, addr)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            message = "Exception in datagram_received"
+            context = {"message": message, "exception": error, "transport": self, "protocol": self._protocol}
+            self._stack.loop.call_exception_handler(context)
 
     def refuse(self) -> None:
         """Nobody listens where this connected socket sends to."""
@@ -148,18 +164,21 @@ class Datagrams:
             del self._ports[transport.port]
 
     def receive(self, sender: int, datagram: Datagram) -> None:
-        takers = [s for s in self._ports.get(datagram.to_port, ()) if s.takes(sender, datagram)]
+        takers: Any = self._ports.get(datagram.to_port, ())
+        if len(takers) != 1 or takers[0].is_choosy:
+            takers = [s for s in takers if s.takes(sender, datagram)]
         if not takers:
             if not datagram.broadcast:
                 self._stack.send(sender, Unreachable(datagram.from_port, datagram.to_port))
             return
-        addr = (HERE if datagram.local else address_of(sender), datagram.from_port)
+        addr = (HERE if datagram.local else self._stack.names.addresses[sender], datagram.from_port)
         if datagram.broadcast:
             for socket_ in takers:
                 socket_.take(datagram.data, addr)
             return
-        connected = [s for s in takers if s.remote is not None]
-        (connected or takers)[-1].take(datagram.data, addr)
+        if len(takers) > 1:
+            takers = [s for s in takers if s.remote is not None] or takers
+        takers[-1].take(datagram.data, addr)
 
     def unreachable(self, sender: int, answer: Unreachable) -> None:
         for socket_ in self._ports.get(answer.to_port, ()):

@@ -31,6 +31,12 @@ CALLBACKS_AT_ONCE = 1_000_000
 """So many callbacks at one instant are a program that spins (`while True: await asyncio.sleep(0)`)."""
 
 log = logging.getLogger("causeway.aio")
+_running_loop, _set_running_loop, _set_hooks = (
+    events._get_running_loop,
+    events._set_running_loop,
+    sys.set_asyncgen_hooks,
+)
+"""Called once for every event."""
 
 
 class Clock(Protocol):
@@ -107,6 +113,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._tasks_made = 0
         self._exception_handler: Callable[..., Any] | None = None
         self._asyncgens: dict[int, Any] = {}
+        self._hooks = self._agen_begins, self._agen_dropped
         self.slow_callback_duration = 0.1
 
     def __repr__(self) -> str:
@@ -179,18 +186,20 @@ class SimulatedLoop(Refusals, AnyLoop):
         """Runs all that is ready now, and what becomes ready by that; before it, `first`: what has happened."""
         if self._closed:
             return
-        before = events._get_running_loop()
-        events._set_running_loop(self)
-        sys.set_asyncgen_hooks(firstiter=self._agen_begins, finalizer=self._agen_dropped)
+        before = _running_loop()
+        _set_running_loop(self)
+        _set_hooks(*self._hooks)
         self._running = True
         try:
             if first is not None:
                 first(*args)
-            self._run_ready()
+            if self._ready or self._waiting:
+                self._run_ready()
         finally:
             self._running = False
-            events._set_running_loop(before)
-        self._arm_next()
+            _set_running_loop(before)
+        if self._waiting:
+            self._arm_next()
 
     def _run_ready(self) -> None:
         ready, waiting, now_ps = self._ready, self._waiting, self.clock.now_ps

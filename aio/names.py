@@ -30,6 +30,7 @@ class Names:
 
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes
+        self.addresses = [address_of(n) for n in range(nodes)]
         self._node = {name_of(n): n for n in range(nodes)} | {address_of(n): n for n in range(nodes)}
 
     def node(self, host: str, asking: int) -> int:

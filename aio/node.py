@@ -36,6 +36,7 @@ class NodeLoop(SimulatedLoop):
             node.id, self, programs.names, node.transmit, context.reaction_ps, self.chance_of("stack"),
             programs.mtu_bytes, programs.streams,
         )  # fmt: skip
+        self.receivers = self.stack.receivers
 
     def chance_of(self, what: str) -> random.Random:
         """A source of its own for each use, from the run's seed."""
@@ -198,8 +199,9 @@ class ProgramNode(Node):
         self._begin()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        if self.loop is not None:
-            self.loop.turn(self.loop.stack.receive, sender, content)
+        loop = self.loop
+        if loop is not None:
+            loop.turn(loop.receivers[type(content)], sender, content)
             self.programs.check()
 
     def on_timer(self, key: Any) -> None:
@@ -256,7 +258,7 @@ class ProgramNode(Node):
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
         if self.programs.trace is not None:
             self.programs.tell(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
-        self.send(peer, content, size_bytes)
+        self.host.send(self.id, peer, content, size_bytes, 0, 0)
 
     def wake_at(self, due_ps: int) -> None:
         """The loop's timer: exact, but never sooner than the node can react."""

@@ -118,7 +118,10 @@ class LoopbackLoop(AnyLoop):
         local = self.names.end(local_addr) or (self.names.own, 0)
         broadcasts = bool(options.pop("allow_broadcast", False))
         _, outer = await super().create_datagram_endpoint(
-            lambda: _Introduced(protocol_factory(), self.names, broadcasts), local, self.names.end(remote_addr), **options
+            lambda: _Introduced(protocol_factory(), self.names, broadcasts),
+            local,
+            self.names.end(remote_addr),
+            **options,
         )
         return outer.transport, outer.protocol
 

@@ -40,7 +40,7 @@ class Stack:
         self._last_port = FIRST_FREE_PORT + chance.randrange(LAST_PORT - FIRST_FREE_PORT)
         self.datagrams = Datagrams(self)
         self.streams = Streams(self, allowed=streams)
-        self._receivers: dict[type, Callable[[int, Any], None]] = {
+        self.receivers: dict[type, Callable[[int, Any], None]] = {
             Datagram: self.datagrams.receive,
             Unreachable: self.datagrams.unreachable,
             Segment: self.streams.receive,
@@ -48,7 +48,7 @@ class Stack:
 
     def receive(self, sender: int, content: Content) -> None:
         """A packet arrived."""
-        self._receivers[type(content)](sender, content)
+        self.receivers[type(content)](sender, content)
 
     def send(self, peer: int, content: Content) -> None:
         """To one node. What a node sends to itself takes its reaction time and crosses no network."""

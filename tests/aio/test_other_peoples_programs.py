@@ -1,7 +1,7 @@
 """Packages of PyPI, unmodified, on simulated nodes. Each is skipped where it is not installed.
 
-    pip install --target DIR kademlia aiocoap h11 websockets
-    CAUSEWAY_AIO_DEPS=DIR pytest tests/aio
+pip install --target DIR kademlia aiocoap h11 websockets
+CAUSEWAY_AIO_DEPS=DIR pytest tests/aio
 """
 
 from __future__ import annotations
