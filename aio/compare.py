@@ -92,8 +92,11 @@ def first_difference(digests: tuple[str, str], one: Path, other: Path) -> Compar
 def _run(study: str, parameters: Mapping[str, Any], seed: int, engine: str, hash_seed: str, trace: Path) -> str:
     what = json.dumps([study, dict(parameters), seed, engine])
     environment = {
-        **os.environ, TRACE: str(trace), "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-    }  # fmt: skip
+        **os.environ,
+        TRACE: str(trace),
+        "PYTHONHASHSEED": hash_seed,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
     done = subprocess.run(
         [sys.executable, "-m", "causeway.aio.compare", what],
         capture_output=True, text=True, timeout=DEADLINE_S, check=False, env=environment,

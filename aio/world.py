@@ -106,7 +106,7 @@ def _record_of_node(real: Callable[..., logging.LogRecord]) -> Callable[..., log
     """Log lines of a node begin with its name and simulated time; `record.node` and `record.sim_s` have them alone."""
 
     def record(*args: Any, **options: Any) -> logging.LogRecord:
-        made = real(*args, **options)
+        made: Any = real(*args, **options)
         loop = _running()
         made.node, made.sim_s = (loop.name, loop.time()) if isinstance(loop, NodeLoop) else ("", -1.0)
         if made.node:
