@@ -11,7 +11,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from causeway.aio.errors import outside
 from causeway.aio.loop import SimulatedLoop
+
+NO_NETWORK = "it has no network; run the program as a node with Programs(main)"
 
 
 class _Time:
@@ -55,6 +58,18 @@ class SoloLoop(SimulatedLoop):
         finally:
             task.remove_done_callback(self._stop_with)
         return task.result()
+
+    async def create_connection(self, *args: Any, **options: Any) -> Any:
+        raise outside("a connection of SoloLoop", NO_NETWORK)
+
+    async def create_server(self, *args: Any, **options: Any) -> Any:
+        raise outside("a server of SoloLoop", NO_NETWORK)
+
+    async def create_datagram_endpoint(self, *args: Any, **options: Any) -> Any:
+        raise outside("a socket of SoloLoop", NO_NETWORK)
+
+    async def getaddrinfo(self, *args: Any, **options: Any) -> Any:
+        raise outside("a name on SoloLoop", NO_NETWORK)
 
     def _stop_with(self, _: Any) -> None:
         self.stop()

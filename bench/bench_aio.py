@@ -15,7 +15,7 @@ from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
-from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol import Context, Protocol
 
 MS_PS = 10**9
 PORT, SIZE = 9, 100
@@ -108,8 +108,6 @@ def _idle_kb() -> float:
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        from causeway.pycontrol.protocol import Context
-
         programs.start(Context(IDLE_NODES, 1, MS_PS))
         used = tracemalloc.get_traced_memory()[0] - before
     finally:
