@@ -13,6 +13,8 @@ from typing import Any
 
 TRACE = "CAUSEWAY_AIO_TRACE"
 """Environment: the file to write the trace of a run to."""
+NOT_THE_PROGRAMS = (str(Path(__file__).parent.parent) + os.sep, str(Path(asyncio.__file__).parent) + os.sep, "<")
+"""Frames of these files are ours, asyncio's or the interpreter's."""
 
 
 class Trace:
@@ -49,6 +51,5 @@ def _task() -> str:
 
 def _stack() -> list[str]:
     """Where in the program, without our own frames."""
-    own = str(Path(__file__).parent)
-    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(own) and "/aio/" not in f.filename]
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(NOT_THE_PROGRAMS)]
     return [f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}" for f in frames[-6:]]
