@@ -202,7 +202,8 @@ class ProgramNode(Node):
         loop = self.loop
         if loop is not None:
             loop.turn(loop.receivers[type(content)], sender, content)
-            self.programs.check()
+            if self.programs.fault is not None:
+                self.programs.check()
 
     def on_timer(self, key: Any) -> None:
         if self.loop is not None:

@@ -46,7 +46,7 @@ class Programs(PerNode):
         self.trace: Trace | None = Trace.asked_for()
         self.streams = True
         self.over = False
-        self._fault: RunError | None = None
+        self.fault: RunError | None = None
         self._buried: list[NodeLoop] = []
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
@@ -92,14 +92,14 @@ class Programs(PerNode):
             return
         fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
         self.failures.append(fault)
-        if self.errors == "end" and self._fault is None:
+        if self.errors == "end" and self.fault is None:
             fault.__cause__ = error if error is not fault else None
-            self._fault = fault
+            self.fault = fault
 
     def check(self) -> None:
         """Ends the run if a program failed."""
-        if self._fault is not None:
-            raise self._fault
+        if self.fault is not None:
+            raise self.fault
 
     def bury(self, loop: NodeLoop) -> None:
         """Keeps what a failed node was doing, so that Python does not run its `finally` blocks as it forgets it."""

@@ -52,10 +52,10 @@ class Stack:
 
     def send(self, peer: int, content: Content) -> None:
         """To one node. What a node sends to itself takes its reaction time and crosses no network."""
-        if peer == self.node:
-            self._later(self.receive, peer, content)
-        else:
+        if peer != self.node:
             self._wire(peer, content, content.size_bytes)
+        else:
+            self._later(self.receive, peer, content)
 
     def send_everyone(self, datagram: Datagram) -> None:
         """To all in reach, and to the node's own sockets, as Linux does it."""
