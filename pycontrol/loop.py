@@ -64,7 +64,7 @@ def run_protocol(
 ) -> Outcome:
     """Runs one protocol on one engine from beginning to end."""
     digest = Digest()
-    context = Context(spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers])
+    context = Context(spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network)
     progress = Progress()
     began = time.perf_counter()
     controller_s = 0.0

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.events import Actions, Kind, Window
+from causeway.bridge.network import Network
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """What an observer can be told: node `node` broadcast or delivered `message`; or left for good (it owes no more
@@ -56,6 +57,8 @@ class Context:
     observers: list[Observer] = field(default_factory=list)
     samples: dict[tuple[str, str], tuple[list[int], list[float]]] = field(default_factory=dict)
     """Time series the protocol records: (module, name) -> (times in ps, values)."""
+    network: Network | None = None
+    """What the run is on, for protocols that cannot do the same on all of them."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
 
     def observe(

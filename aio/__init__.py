@@ -1,0 +1,29 @@
+"""asyncio programs, unmodified, on simulated nodes.
+
+    from causeway.aio import ProgramStudy
+
+    async def main(node):                       # runs on every node
+        ...                                     # any asyncio: tasks, timeouts, datagrams, streams
+
+    class Mine(ProgramStudy):
+        name, title, main = "mine", "my program", main
+
+Start reading at `loop.py`. The map:
+
+    loop.py         scheduling on simulated time; refusals.py: what a simulated node does not have
+    node.py         the loop of one node, and `node`, which main is given; programs.py: all nodes as a protocol
+    stack.py        what an operating system would do: names.py, datagrams.py (UDP), streams.py over connection.py
+    wire.py         what crosses the network, and how long it is
+    world.py        clocks and chance as a program sees them
+    study.py        a study in ten lines; real.py: the same file as real processes over loopback
+    trace.py        what nodes did; compare.py: the first difference between two runs
+    solo.py         a loop without network or engine, for tests
+"""
+
+from causeway.aio.errors import OutsideError
+from causeway.aio.node import ProgramNode
+from causeway.aio.programs import Programs
+from causeway.aio.solo import SoloLoop
+from causeway.aio.study import ProgramParams, ProgramStudy
+
+__all__ = ["OutsideError", "ProgramNode", "ProgramParams", "ProgramStudy", "Programs", "SoloLoop"]

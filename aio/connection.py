@@ -1,0 +1,297 @@
+"""One end of a reliable stream: sequence numbers, a window, retransmission. It is not TCP.
+
+It has TCP's service (bytes in order, flow control, half close, resets, keeping trying and giving up) and the plainest
+means: every segment is acknowledged at once; what is missing is sent again when three acknowledgements ask for it or
+when time is up; the receiver's window bounds what is under way. There is no slow start and no congestion control (the
+abstract network has no congestion), no delayed acknowledgement, and sequence numbers do not wrap.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from causeway.aio.wire import ACK, FIN, PROBE, RST, SYN, Segment
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from causeway.aio.stack import Stack
+
+SEGMENT_BYTES = 1460
+WINDOW_BYTES = 65_536
+"""How much a receiver holds for a program that does not read, and what a sender's system takes from its program."""
+FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 120.0
+"""Until something is sent again: before anything is measured, at least, at most (as Linux)."""
+TRIES = 8
+"""So often is a segment sent again without any answer; then the connection has timed out."""
+CONNECT_TRIES = 6
+
+
+class Events:
+    """What a connection tells its owner; the owner (causeway.aio.streams) overrides it."""
+
+    def established(self) -> None: ...
+
+    def arrived(self, data: bytes) -> None: ...
+
+    def ended(self) -> None:
+        """The other end will send no more."""
+
+    def room(self) -> None:
+        """Something was acknowledged."""
+
+    def lost(self, error: OSError | None) -> None:
+        """The connection is over: None if both ends closed it."""
+
+
+class Connection:
+    """The state of one end. Positions (`seq`) are absolute; SYN and FIN take one each."""
+
+    def __init__(self, stack: Stack, local_port: int, remote: tuple[int, int], local: bool, events: Events) -> None:
+        self.stack, self.port, self.remote, self.local, self.events = stack, local_port, remote, local, events
+        self.first = stack.chance.getrandbits(32)
+        self.acked = self.sent = self.first
+        """Everything before `acked` has arrived there; everything before `sent` has been sent."""
+        self.out = bytearray()
+        """From position `acked` on (without SYN and FIN)."""
+        self.right_edge = self.first + 1
+        """The other end takes everything before this."""
+        self.closing = False
+        """A FIN follows `out`."""
+        self.expected = -1
+        """The next position wanted from the other end; -1: nothing has come."""
+        self.early: dict[int, Segment] = {}
+        self.held_bytes = 0
+        """Delivered, but not taken by the program yet: it pauses reading."""
+        self.is_established = self.other_ended = self.over = self._fin_acked = False
+        self._tries = 0
+        self._repeats = 0
+        self._mean_s = self._spread_s = 0.0
+        self._timed: tuple[int, int] | None = None
+        """(position, since when): one segment at a time is measured, none that was sent twice."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    # ---- what the owner does --------------------------------------------------------------------------------------
+    def connect(self) -> None:
+        """Sends a SYN; with what came before it, an acknowledgement."""
+        self.sent = self.first + 1
+        self._timed = (self.sent, self.stack.loop.clock.now_ps)
+        self._emit(SYN, self.first)
+        self._start_timer()
+
+    def accept(self, syn: Segment) -> None:
+        self.expected = syn.seq + 1
+        self.right_edge = self.first + 1 + syn.window
+        self.connect()
+
+    def write(self, data: bytes) -> None:
+        self.out += data
+        self._push()
+
+    def close(self) -> None:
+        """No more will be written. What was written is still sent."""
+        if not self.closing:
+            self.closing = True
+            self._push()
+
+    def reset(self) -> None:
+        """Ends it at once."""
+        if not self.over:
+            self._emit(RST | ACK, self.sent)
+            self._finish(None)
+
+    def taken(self, size_bytes: int) -> None:
+        """The program took bytes that were held: the window opens."""
+        was_shut = WINDOW_BYTES - self.held_bytes < SEGMENT_BYTES
+        self.held_bytes -= size_bytes
+        if was_shut and not self.over:
+            self._emit(ACK, self.sent)
+
+    # ---- sending --------------------------------------------------------------------------------------------------
+    def _push(self) -> None:
+        """Sends what the window lets through."""
+        if not self.is_established or self.over:
+            return
+        data_end = self.acked + len(self.out)
+        while self.sent < min(data_end, self.right_edge):
+            self.sent += self._emit_data(self.sent)
+        if self.closing and self.sent == data_end and not self._fin_acked:
+            self._emit(FIN | ACK, self.sent)
+            self.sent += 1
+        if (self.sent > self.acked or data_end > self.sent) and self._timer is None:
+            self._start_timer()
+
+    def _emit_data(self, position: int) -> int:
+        """One segment from this position on, within the window; its length."""
+        offset = position - self.acked
+        length = min(SEGMENT_BYTES, len(self.out) - offset, self.right_edge - position)
+        if self._timed is None and position == self.sent:
+            self._timed = (position + length, self.stack.loop.clock.now_ps)
+        self._emit(ACK, position, bytes(self.out[offset : offset + length]))
+        return length
+
+    def _emit(self, flags: int, seq: int, data: bytes = b"") -> None:
+        if self.expected >= 0:
+            flags |= ACK
+        window = max(0, WINDOW_BYTES - self.held_bytes)
+        segment = Segment(self.remote[1], self.port, flags, seq, max(self.expected, 0), window, data, self.local)
+        self.stack.send(self.remote[0], segment)
+
+    # ---- sending again --------------------------------------------------------------------------------------------
+    def _start_timer(self) -> None:
+        self._stop_timer()
+        wait_s = min(self._wait_s() * 2**self._tries, LONGEST_WAIT_S)
+        self._timer = self.stack.loop.call_later(wait_s, self._time_is_up)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait_s(self) -> float:
+        if self._mean_s == 0.0:
+            return FIRST_WAIT_S
+        return max(SHORTEST_WAIT_S, self._mean_s + 4 * self._spread_s)
+
+    def _measure(self, took_s: float) -> None:
+        if self._mean_s == 0.0:
+            self._mean_s, self._spread_s = took_s, took_s / 2
+        else:
+            self._spread_s += (abs(took_s - self._mean_s) - self._spread_s) / 4
+            self._mean_s += (took_s - self._mean_s) / 8
+
+    def _time_is_up(self) -> None:
+        self._timer = None
+        if self.over:
+            return
+        self._tries += 1
+        if self._tries > (TRIES if self.is_established else CONNECT_TRIES):
+            self._finish(TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)))
+            return
+        self._repeat()
+        self._start_timer()
+
+    def _repeat(self) -> None:
+        """Sends the first segment again that was not acknowledged; asks, if the window is shut."""
+        self._timed = None
+        if not self.is_established:
+            self._emit(SYN, self.first)
+        elif self.out and self.acked < self.right_edge:
+            self._emit_data(self.acked)
+        elif self.out:
+            self._emit(PROBE, self.sent)
+        else:
+            self._emit(FIN, self.acked)
+
+    # ---- receiving ------------------------------------------------------------------------------------------------
+    def receive(self, segment: Segment) -> None:
+        if segment.flags & RST:
+            self._was_reset(segment)
+            return
+        if segment.flags & SYN:
+            self._take_syn(segment)
+            return
+        if self.expected < 0:  # about a connection that this end had before it failed: the other end must drop it
+            self.stack.send(self.remote[0], Segment(self.remote[1], self.port, RST, segment.ack, 0, 0))
+            return
+        if segment.flags & ACK:
+            self._take_ack(segment)
+        if self.over:
+            return
+        if segment.flags & PROBE:
+            self._emit(ACK, self.sent)
+        elif segment.data or segment.flags & FIN:
+            self._take_data(segment)
+
+    def _was_reset(self, segment: Segment) -> None:
+        if self.expected < 0:
+            self._finish(ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)))
+        else:
+            self._finish(ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)))
+
+    def _take_syn(self, segment: Segment) -> None:
+        if self.expected < 0 and segment.flags & ACK and segment.ack == self.sent:
+            self.expected = segment.seq + 1
+            self._take_ack(segment)
+            self._emit(ACK, self.sent)
+        elif self.expected == segment.seq + 1 or self.is_established:
+            self._emit(ACK if self.is_established else SYN, self.sent if self.is_established else self.first)
+
+    def _take_ack(self, segment: Segment) -> None:
+        self.right_edge = max(self.right_edge, segment.ack + segment.window)
+        if segment.ack > self.sent or segment.ack < self.acked:
+            return
+        if segment.ack == self.acked:
+            self._take_repeated_ack(segment)
+            return
+        self._tries = self._repeats = 0
+        if self._timed is not None and segment.ack >= self._timed[0]:
+            self._measure((self.stack.loop.clock.now_ps - self._timed[1]) / 1e12)
+            self._timed = None
+        if not self.is_established:
+            self.acked += 1
+            self.is_established = True
+            self.events.established()
+        self._forget_acked(segment.ack)
+        self._stop_timer()
+        if self._fin_acked and self.other_ended:
+            self._finish(None)
+            return
+        self.events.room()
+        self._push()
+
+    def _forget_acked(self, ack: int) -> None:
+        count = ack - self.acked
+        if count > len(self.out):
+            self._fin_acked = True
+            self.sent = ack
+        del self.out[:count]
+        self.acked = ack
+
+    def _take_repeated_ack(self, segment: Segment) -> None:
+        """It says nothing new, or that something after the first missing segment has come."""
+        if not self.out:
+            return
+        if self.sent == self.acked or segment.window == 0:
+            self._tries = 0  # the other end is there, its window is shut
+        elif not segment.data:
+            self._repeats += 1
+            if self._repeats == 3:
+                self._repeat()
+        self._push()
+
+    def _take_data(self, segment: Segment) -> None:
+        if segment.seq > self.expected:
+            if segment.seq < self.expected + WINDOW_BYTES:
+                self.early.setdefault(segment.seq, segment)
+            self._emit(ACK, self.sent)
+            return
+        self._take_in_order(segment)
+        while self.early and (first := min(self.early)) <= self.expected:
+            self._take_in_order(self.early.pop(first))
+        if self.over:
+            return
+        self._emit(ACK, self.sent)
+        if self._fin_acked and self.other_ended:
+            self._finish(None)
+
+    def _take_in_order(self, segment: Segment) -> None:
+        """What of a segment is new."""
+        data = segment.data[self.expected - segment.seq :]
+        if data and self.held_bytes + len(data) <= WINDOW_BYTES + SEGMENT_BYTES:
+            self.expected += len(data)
+            self.events.arrived(data)
+        if segment.flags & FIN and self.expected == segment.seq + len(segment.data) and not self.other_ended:
+            self.expected += 1
+            self.other_ended = True
+            self.events.ended()
+
+    def _finish(self, error: OSError | None) -> None:
+        if not self.over:
+            self.over = True
+            self._stop_timer()
+            self.early.clear()
+            self.stack.streams.forget(self)
+            self.events.lost(error)

@@ -1,0 +1,191 @@
+"""UDP of one node: sockets, ports, broadcast, and the refusal of a host on whose port nobody listens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import errno
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+from causeway.aio.names import BROADCASTS, EVERYWHERE, HERE, WILDCARDS, address_of, port_number
+from causeway.aio.sockets import SocketView
+from causeway.aio.wire import Datagram, Unreachable
+
+if TYPE_CHECKING:
+    from causeway.aio.stack import Stack
+
+SENDS_EMPTY = sys.version_info >= (3, 13)
+"""Older versions of asyncio drop empty datagrams."""
+
+
+class DatagramTransport(asyncio.DatagramTransport):
+    """One socket."""
+
+    def __init__(
+        self, stack: Stack, protocol: Any, local: tuple[str, int], remote: tuple[int, int] | None, broadcasts: bool
+    ) -> None:
+        """`remote`: (node, port), for a connected one."""
+        self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
+        self.host, self.port = local
+        self.remote = remote
+        self.is_choosy = remote is not None or self.host == HERE
+        """It does not take everything that comes to its port."""
+        self._context = contextvars.copy_context()
+        self._closing = False
+        self._routes: dict[Any, tuple[int, int]] = {}
+        """Where addresses lead that were sent to before."""
+        peer = (address_of(remote[0]), remote[1]) if remote is not None else None
+        name = (address_of(stack.node) if peer and self.host == EVERYWHERE else self.host, self.port)
+        super().__init__({"sockname": name, "peername": peer, "socket": SocketView(socket.SOCK_DGRAM, name, peer)})
+
+    def __repr__(self) -> str:
+        return f"<DatagramTransport of node {self._stack.node}, port {self.port}{', closing' * self._closing}>"
+
+    # ---- sending --------------------------------------------------------------------------------------------------
+    def sendto(self, data: Any, addr: Any = None) -> None:
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
+        if self._closing or (not data and not SENDS_EMPTY):
+            return
+        try:
+            self._send(bytes(data), addr)
+        except OSError as error:
+            self._protocol.error_received(error)
+
+    def _send(self, data: bytes, addr: Any) -> None:
+        if len(data) > self._stack.mtu_bytes:
+            raise OSError(errno.EMSGSIZE, f"a datagram of {len(data)} bytes: no more than {self._stack.mtu_bytes}")
+        route = self._routes.get(addr)
+        if route is not None:
+            self._stack.send(route[0], Datagram(route[1], self.port, data))
+            return
+        if self.remote is not None:
+            if addr is not None and self._stack.resolve(addr) != self.remote:
+                raise ValueError(f"Invalid address: must be None or {self.get_extra_info('peername')}")
+            self._stack.send(self.remote[0], Datagram(self.remote[1], self.port, data))
+            return
+        if addr is None:
+            raise OSError(errno.EDESTADDRREQ, os.strerror(errno.EDESTADDRREQ))
+        host, port = addr[0], port_number(addr[1])
+        if host in BROADCASTS:
+            if not self._broadcasts:
+                raise PermissionError(errno.EACCES, "broadcast needs create_datagram_endpoint(allow_broadcast=True)")
+            self._stack.send_everyone(Datagram(port, self.port, data, broadcast=True))
+            return
+        local = host.startswith("127.") or host in WILDCARDS or host == "localhost"
+        node = self._stack.node if local else self._stack.resolve(addr)[0]
+        if not local:
+            self._routes[addr] = node, port
+        self._stack.send(node, Datagram(port, self.port, data, local=local))
+
+    # ---- receiving ------------------------------------------------------------------------------------------------
+    def takes(self, sender: int, datagram: Datagram) -> bool:
+        """Whether a datagram for this port is for this socket."""
+        if self.host == HERE and not datagram.local:
+            return False
+        return self.remote is None or self.remote == (sender, datagram.from_port)
+
+    def take(self, data: bytes, addr: tuple[str, int]) -> None:
+        """The program has it at once: this is called while its loop runs."""
+        if self._closing:
+            return
+        try:
+            self._context.run(self._protocol.datagram_received, data, addr)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            message = "Exception in datagram_received"
+            context = {"message": message, "exception": error, "transport": self, "protocol": self._protocol}
+            self._stack.loop.call_exception_handler(context)
+
+    def refuse(self) -> None:
+        """Nobody listens where this connected socket sends to."""
+        refused = ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+        self._stack.loop.inject(self._protocol.error_received, refused, context=self._context)
+
+    # ---- asyncio.DatagramTransport --------------------------------------------------------------------------------
+    def close(self) -> None:
+        if not self._closing:
+            self._closing = True
+            self._stack.datagrams.forget(self)
+            self._stack.loop.inject(self._protocol.connection_lost, None, context=self._context)
+
+    abort = close
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return 0, 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Datagrams do not wait here."""
+
+    def set_protocol(self, protocol: Any) -> None:
+        self._protocol = protocol
+
+    def get_protocol(self) -> Any:
+        return self._protocol
+
+
+class Datagrams:
+    """All UDP sockets of a node."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._ports: dict[int, list[DatagramTransport]] = {}
+
+    def open(
+        self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool, broadcasts: bool
+    ) -> tuple[DatagramTransport, Any]:
+        """`local`: (address, port), port 0 for any free one."""
+        host, port = local or (EVERYWHERE, 0)
+        if host not in (EVERYWHERE, HERE, address_of(self._stack.node)):
+            raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self._stack.node}")
+        if port == 0:
+            port = self._stack.free_port(self._ports)
+        elif port in self._ports and not reuse:
+            raise OSError(errno.EADDRINUSE, f"port {port} of node {self._stack.node} is in use")
+        protocol = factory()
+        transport = DatagramTransport(self._stack, protocol, (host, port), remote, broadcasts)
+        self._ports.setdefault(port, []).append(transport)
+        return transport, protocol
+
+    def forget(self, transport: DatagramTransport) -> None:
+        sockets = self._ports[transport.port]
+        sockets.remove(transport)
+        if not sockets:
+            del self._ports[transport.port]
+
+    def receive(self, sender: int, datagram: Datagram) -> None:
+        takers: Any = self._ports.get(datagram.to_port, ())
+        if len(takers) != 1 or takers[0].is_choosy:
+            takers = [s for s in takers if s.takes(sender, datagram)]
+        if not takers:
+            if not datagram.broadcast:
+                self._stack.send(sender, Unreachable(datagram.from_port, datagram.to_port))
+            return
+        addr = (HERE if datagram.local else self._stack.names.addresses[sender], datagram.from_port)
+        if datagram.broadcast:
+            for socket_ in takers:
+                socket_.take(datagram.data, addr)
+            return
+        if len(takers) > 1:
+            takers = [s for s in takers if s.remote is not None] or takers
+        takers[-1].take(datagram.data, addr)
+
+    def unreachable(self, sender: int, answer: Unreachable) -> None:
+        for socket_ in self._ports.get(answer.to_port, ()):
+            if socket_.remote == (sender, answer.from_port):
+                socket_.refuse()
+
+    def close_all(self) -> None:
+        for sockets in list(self._ports.values()):
+            for socket_ in list(sockets):
+                socket_.close()

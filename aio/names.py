@@ -1,0 +1,98 @@
+"""Addresses and names of nodes. Inside the simulation nothing else has one.
+
+Node n has the address 10.0.x.y that counts from 10.0.0.1, and the name `node<n>`.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+EVERYWHERE, HERE = "0.0.0.0", "127.0.0.1"
+BROADCASTS = frozenset({"255.255.255.255", "<broadcast>", "10.0.255.255"})
+WILDCARDS = frozenset({"", EVERYWHERE})
+SERVICES = {"http": 80, "https": 443, "ws": 80, "coap": 5683, "mqtt": 1883, "domain": 53, "ntp": 123}
+BY_PROTOCOL = ((socket.SOCK_STREAM, socket.IPPROTO_TCP), (socket.SOCK_DGRAM, socket.IPPROTO_UDP))
+
+
+def address_of(node: int) -> str:
+    """10.0.x.y"""
+    return f"10.0.{(node + 1) >> 8}.{(node + 1) & 255}"
+
+
+def name_of(node: int) -> str:
+    """node<n>"""
+    return f"node{node}"
+
+
+class Names:
+    """What the nodes of one run are called."""
+
+    def __init__(self, nodes: int) -> None:
+        self.nodes = nodes
+        self.addresses = [address_of(n) for n in range(nodes)]
+        self._node = {name_of(n): n for n in range(nodes)} | {address_of(n): n for n in range(nodes)}
+
+    def node(self, host: str, asking: int) -> int:
+        """The node of a name or an address; `asking` itself for localhost."""
+        found = self._node.get(host)
+        if found is not None:
+            return found
+        if host == "localhost" or host.startswith("127."):
+            return asking
+        raise socket.gaierror(
+            socket.EAI_NONAME,
+            f"no '{host}' in the simulation: it has node0 to {name_of(self.nodes - 1)}, "
+            f"{address_of(0)} to {address_of(self.nodes - 1)}",
+        )
+
+    def address(self, host: str | bytes | None, asking: int, passive: bool = False) -> str:
+        """The numeric address of a host, as getaddrinfo gives it."""
+        if isinstance(host, bytes):
+            host = host.decode("ascii")
+        if host is None:
+            return EVERYWHERE if passive else HERE
+        if host in WILDCARDS:
+            return EVERYWHERE
+        if host in BROADCASTS:
+            return "10.0.255.255" if host == "10.0.255.255" else "255.255.255.255"
+        node = self.node(host, asking)
+        return HERE if host == "localhost" or host.startswith("127.") else address_of(node)
+
+    def getaddrinfo(
+        self, asking: int, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+    ) -> list[tuple[Any, ...]]:
+        """As socket.getaddrinfo; addresses are IPv4."""
+        if family not in (socket.AF_UNSPEC, socket.AF_INET):
+            raise socket.gaierror(socket.EAI_FAMILY, "nodes have IPv4 addresses only: ask for AF_INET or AF_UNSPEC")
+        address = (self.address(host, asking, bool(flags & socket.AI_PASSIVE)), port_number(port))
+        rows = [
+            (socket.AF_INET, kind, number, "", address)
+            for kind, number in BY_PROTOCOL
+            if type in (0, kind) and proto in (0, number)
+        ]
+        if not rows:
+            raise socket.gaierror(socket.EAI_SOCKTYPE, "nodes have UDP (SOCK_DGRAM) and streams (SOCK_STREAM) only")
+        return rows
+
+    def getnameinfo(self, asking: int, sockaddr: tuple[Any, ...], flags: int = 0) -> tuple[str, str]:
+        """As socket.getnameinfo."""
+        host, port = sockaddr[:2]
+        node = self.node(host, asking)
+        return (host if flags & socket.NI_NUMERICHOST else name_of(node)), str(port)
+
+
+def port_number(port: Any) -> int:
+    """A port as a number: it may be one, its digits, or a few names of services."""
+    if port is None or port == "":
+        return 0
+    if isinstance(port, bytes):
+        port = port.decode("ascii")
+    if isinstance(port, str) and not port.isdigit():
+        if port not in SERVICES:
+            raise socket.gaierror(socket.EAI_SERVICE, f"no service '{port}' in the simulation: give the port's number")
+        return SERVICES[port]
+    number = int(port)
+    if not 0 <= number <= 65535:
+        raise OverflowError("port must be 0-65535.")
+    return number

@@ -1,0 +1,285 @@
+"""One simulated node that runs a program: its event loop, its stack, and what the program may ask of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import traceback
+from asyncio import events
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from causeway.aio.errors import outside
+from causeway.aio.loop import S_PS, SimulatedLoop
+from causeway.aio.names import EVERYWHERE, address_of, name_of, port_number
+from causeway.aio.stack import Stack
+from causeway.bridge.errors import RunError
+from causeway.pycontrol.node import Node
+
+if TYPE_CHECKING:
+    from causeway.aio.programs import Programs
+
+WAKE = "wake"
+
+
+class NodeLoop(SimulatedLoop):
+    """The event loop of one node, from when it comes up until it fails."""
+
+    def __init__(self, node: ProgramNode, programs: Programs) -> None:
+        super().__init__(programs, node.wake_at, programs.counter)
+        self.node, self.name = node.id, node.name
+        self.program = node
+        self._chance: random.Random | None = None
+        self._life = node.life
+        context = programs.context
+        self.stack = Stack(
+            node.id, self, programs.names, node.transmit, context.reaction_ps, self.chance_of("stack"),
+            programs.mtu_bytes, programs.streams,
+        )  # fmt: skip
+        self.receivers = self.stack.receivers
+
+    def chance_of(self, what: str) -> random.Random:
+        """A source of its own for each use, from the run's seed."""
+        return random.Random(f"{self.program.programs.context.seed}/{self.node}/{self._life}/{what}")
+
+    @property
+    def chance(self) -> random.Random:
+        """What the program sees as `random`, os.urandom and so on."""
+        if self._chance is None:
+            self._chance = self.chance_of("program")
+        return self._chance
+
+    def _check_called_from_inside(self) -> None:
+        self._check_closed()
+        other = events._get_running_loop()
+        if other is not None and other is not self and isinstance(other, NodeLoop):
+            raise RunError(
+                f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but "
+                "the network; keep what belongs to a node in its main, not in variables of the module"
+            )
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """Nobody in the program took the error: it is the run's."""
+        error, task = context.get("exception"), context.get("task") or context.get("future")
+        if isinstance(error, asyncio.CancelledError):  # of a task that was cancelled: asyncio's streams say so in 3.11
+            return
+        self.program.programs.failed(self.program, error, context.get("message", ""), task)
+
+    # ---- names ----------------------------------------------------------------------------------------------------
+    async def getaddrinfo(
+        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+    ) -> list[tuple[Any, ...]]:
+        return self.stack.names.getaddrinfo(self.node, host, port, family, type, proto, flags)
+
+    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> tuple[str, str]:
+        return self.stack.names.getnameinfo(self.node, sockaddr, flags)
+
+    def _end(self, addr: Any, passive: bool) -> tuple[str, int]:
+        return self.stack.names.address(addr[0], self.node, passive), port_number(addr[1])
+
+    # ---- datagrams ------------------------------------------------------------------------------------------------
+    async def create_datagram_endpoint(
+        self, protocol_factory: Callable[[], Any], local_addr: Any = None, remote_addr: Any = None, *, family: int = 0,
+        proto: int = 0, flags: int = 0, reuse_address: Any = None, reuse_port: bool | None = None,
+        allow_broadcast: bool | None = None, sock: Any = None,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        if sock is not None:
+            raise outside("create_datagram_endpoint(sock=...)", "give local_addr and remote_addr instead")
+        self.stack.names.getaddrinfo(self.node, None, 0, family)
+        local = self._end(local_addr, True) if local_addr else None
+        remote = self.stack.resolve(self._end(remote_addr, False)) if remote_addr else None
+        transport, protocol = self.stack.datagrams.open(
+            protocol_factory, local, remote, bool(reuse_port), bool(allow_broadcast)
+        )
+        self.call_soon(protocol.connection_made, transport)
+        await asyncio.sleep(0)
+        return transport, protocol
+
+    # ---- streams --------------------------------------------------------------------------------------------------
+    async def create_connection(
+        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, ssl: Any = None,
+        family: int = 0, proto: int = 0, flags: int = 0, sock: Any = None, local_addr: Any = None,
+        server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
+        happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        _refuse_tls_and_sockets("create_connection", ssl, sock)
+        self.stack.names.getaddrinfo(self.node, host, port, family)
+        return await self.stack.streams.connect(protocol_factory, self._end((host, port), False), local_addr)
+
+    async def create_server(
+        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, family: int = 0,
+        flags: int = 0, sock: Any = None, backlog: int = 100, ssl: Any = None, reuse_address: Any = None,
+        reuse_port: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
+        start_serving: bool = True, **_: Any,
+    ) -> Any:  # fmt: skip
+        _refuse_tls_and_sockets("create_server", ssl, sock)
+        if isinstance(host, list | tuple):
+            host = host[0] if len(host) == 1 else EVERYWHERE
+        address, number = self._end((host or EVERYWHERE, port), True)
+        server = self.stack.streams.listen(protocol_factory, address, number)
+        if start_serving:
+            await server.start_serving()
+        return server
+
+
+def _refuse_tls_and_sockets(what: str, ssl: Any, sock: Any) -> None:
+    if ssl:
+        raise outside(f"{what}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")
+    if sock is not None:
+        raise outside(f"{what}(sock=...)", "give host and port instead")
+
+
+class Place(NamedTuple):
+    """Where a node is. station: the nearest one in reach, -1 if none."""
+
+    station: int
+    x_m: float
+    y_m: float
+
+
+class ProgramNode(Node):
+    """A node whose handlers drive the event loop of its program; what `main(node)` is given."""
+
+    def __init__(self, id_: int, programs: Programs) -> None:
+        super().__init__(id_)
+        self.programs = programs
+        self.name, self.address = name_of(id_), address_of(id_)
+        self.life = 0
+        """How often it has failed and come up again."""
+        self.loop: NodeLoop | None = None
+        self.store: dict[Any, Any] = {}
+        """What survives a failure."""
+        self.place: Place | None = None
+        self._asked: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    # ---- what a program may ask of it -----------------------------------------------------------------------------
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return self.programs.names.nodes
+
+    @property
+    def params(self) -> Any:
+        """The study's parameters."""
+        return self.programs.params
+
+    def address_of(self, node: int) -> str:
+        """The address of another node."""
+        return address_of(node)
+
+    async def asked(self) -> tuple[int, int]:
+        """Waits until the study's workload asks this node to broadcast: (number of the broadcast, size in bytes)."""
+        return await self._asked.get()
+
+    def broadcast(self) -> int:
+        """Tells the observers that this node broadcasts a new message; returns its id. It sends nothing."""
+        if self.programs.over:
+            return -1
+        message = super().broadcast()
+        self.programs.tell(self, "broadcast", message)
+        return message
+
+    def deliver(self, message: int) -> None:
+        """Tells the observers that this node delivers a message."""
+        if not self.programs.over:
+            self.programs.tell(self, "deliver", message)
+            super().deliver(message)
+
+    def record(self, name: str, value: float) -> None:
+        """Adds a sample to this node's time series `name`."""
+        if not self.programs.over:
+            self.programs.tell(self, f"record {name}", value)
+            super().record(name, value)
+
+    # ---- handlers -------------------------------------------------------------------------------------------------
+    def on_start(self) -> None:
+        self._begin()
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        loop = self.loop
+        if loop is not None:
+            loop.turn(loop.receivers[type(content)], sender, content)
+            if self.programs.fault is not None:
+                self.programs.check()
+
+    def on_timer(self, key: Any) -> None:
+        if self.loop is not None:
+            self.loop.woken()
+            self.programs.check()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        if self.loop is not None:
+            self.loop.turn(self._asked.put_nowait, (number, size_bytes))
+            self.programs.check()
+
+    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        self.place = Place(station, x_mm / 1000, y_mm / 1000)
+
+    def on_down(self) -> None:
+        """Nothing of the program runs any more, not even its `finally`: the power is off."""
+        if self.loop is not None:
+            self.programs.bury(self.loop)
+            self.loop = None
+
+    def on_up(self) -> None:
+        self.life += 1
+        self._begin()
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+    def _begin(self) -> None:
+        self._asked = asyncio.Queue()
+        self.loop = loop = NodeLoop(self, self.programs)
+        loop.turn(self._begin_to_live, loop)
+        self.programs.check()
+
+    def _begin_to_live(self, loop: NodeLoop) -> None:
+        loop.create_task(self._live(loop), name=f"main of {self.name}")
+
+    async def _live(self, loop: NodeLoop) -> None:
+        """A whole life of the program, as asyncio.run does it."""
+        try:
+            self.programs.results[self.id] = await self.programs.main(self)
+        except (GeneratorExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self.programs.failed(self, error, "main", asyncio.current_task())
+        me = asyncio.current_task()
+        others = [task for task in loop.pending_tasks() if task is not me]
+        for task in others:
+            task.cancel()
+        for result in await asyncio.gather(*others, return_exceptions=True):
+            if isinstance(result, Exception):
+                self.programs.failed(self, result, "a task that was cancelled at the end of main", None)
+        await loop.shutdown_asyncgens()
+        loop.stack.close()
+
+    def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
+        if self.programs.trace is not None:
+            self.programs.tell(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
+        self.host.send(self.id, peer, content, size_bytes, 0, 0)
+
+    def wake_at(self, due_ps: int) -> None:
+        """The loop's timer: exact, but never sooner than the node can react."""
+        self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
+
+
+def told(node: ProgramNode, now_ps: int, error: BaseException | None, what: str, task: Any) -> RunError:
+    """The end of a run by a program's error: who, when, what, and where in the program."""
+    at_ps = getattr(task, "failed_at_ps", -1)
+    where = f" in task {task.get_name()}" if isinstance(task, asyncio.Task) else ""
+    head = f"{node.name} at {(at_ps if at_ps >= 0 else now_ps) / S_PS:g} s{where}: "
+    if error is None:
+        return RunError(head + what)
+    text = "".join(traceback.format_exception(_without_ours(error)))
+    return RunError(f"{head}{type(error).__name__}: {error} ({what})\n{text.rstrip()}")
+
+
+def _without_ours(error: BaseException) -> BaseException:
+    """The error with the traceback from the program's first line on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_name == "_live":
+        trace = trace.tb_next
+    return error.with_traceback(trace)

@@ -1,0 +1,151 @@
+"""asyncio programs as a protocol: `Programs(main)` runs `main(node)` on every node."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Literal
+
+from causeway.aio import world
+from causeway.aio.loop import Counter
+from causeway.aio.names import Names
+from causeway.aio.node import NodeLoop, ProgramNode, told
+from causeway.aio.trace import Trace
+from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import Actions, Window
+from causeway.bridge.network import MobileNetwork
+from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.protocol import Context
+
+Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
+
+
+class Programs(PerNode):
+    """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
+
+    `errors`: an error that the program does not take ends the run ("end") or is kept in `failures` ("keep").
+    `mtu_bytes`: the largest datagram.
+    """
+
+    def __init__(
+        self, main: Main, *, errors: Literal["end", "keep"] = "end",
+        mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, copies_of_broadcast: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(lambda id_: ProgramNode(id_, self), copies_of_broadcast)
+        self.main, self.errors, self.mtu_bytes = main, errors, mtu_bytes
+        self.counter = Counter()
+        self.results: dict[int, Any] = {}
+        """What `main` returned, by node."""
+        self.failures: list[RunError] = []
+        self.pending: list[str] = []
+        """Tasks that had not ended when the run did."""
+        self.params: Any = None
+        """The study's, for `node.params`."""
+        self.trace: Trace | None = Trace.asked_for()
+        self.streams = True
+        self.over = False
+        self.fault: RunError | None = None
+        self._buried: list[NodeLoop] = []
+
+    # ---- called by the loop ---------------------------------------------------------------------------------------
+    def start(self, context: Context) -> None:
+        self.names = Names(context.nodes)
+        self.streams = not isinstance(context.network, MobileNetwork)
+        self._world = world.World()
+        try:
+            super().start(context)
+        except BaseException as error:
+            raise self._ended_by(error) from error.__cause__
+
+    def on_window(self, window: Window) -> Actions:
+        try:
+            return super().on_window(window)
+        except BaseException as error:
+            raise self._ended_by(error) from error.__cause__
+
+    def scalars(self) -> Mapping[str, float]:
+        """The end of the run."""
+        self._world.leave()
+        self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
+        try:
+            self._look_for_forgotten_errors()
+        finally:
+            self._end()
+        tasks = {
+            "pending_tasks": len(self.pending),
+            "failed_tasks": len(self.failures),
+            "mains_ended": len(self.results),
+        }
+        return {**super().scalars(), **tasks}
+
+    # ---- called by the nodes --------------------------------------------------------------------------------------
+    def tell(self, node: ProgramNode, what: str, content: Any) -> None:
+        """For the comparison of two runs."""
+        if self.trace is not None:
+            self.trace.add(self.now_ps, node.name, what, content)
+
+    def failed(self, node: ProgramNode, error: BaseException | None, what: str, task: Any) -> None:
+        """An error that the program did not take."""
+        if self.over:
+            return
+        fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
+        self.failures.append(fault)
+        if self.errors == "end" and self.fault is None:
+            fault.__cause__ = error if error is not fault else None
+            self.fault = fault
+
+    def check(self) -> None:
+        """Ends the run if a program failed."""
+        if self.fault is not None:
+            raise self.fault
+
+    def bury(self, loop: NodeLoop) -> None:
+        """Keeps what a failed node was doing, so that Python does not run its `finally` blocks as it forgets it."""
+        loop._closed = True
+        self._buried.append(loop)
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+    def _programs(self) -> list[ProgramNode]:
+        return [node for node in self.nodes if isinstance(node, ProgramNode)]
+
+    def _ended_by(self, error: BaseException) -> BaseException:
+        self._end()
+        if isinstance(error, SystemExit):
+            return RunError(f"a program called sys.exit({error.code}) in a task: return from main instead")
+        return error
+
+    def _end(self) -> None:
+        """What programs do from now on does not count. What they left is closed here, not when Python finds it."""
+        self._world.leave()
+        self.over = True
+        for loop in self._loops():
+            loop.throw_away()
+        self._buried.clear()
+        if self.trace is not None:
+            self.trace.close()
+
+    def _loops(self) -> list[NodeLoop]:
+        return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]
+
+    def _look_for_forgotten_errors(self) -> None:
+        """A task that failed and was kept, but never awaited, tells it when it is thrown away."""
+        for loop in self._loops():
+            for task in loop.forgotten_failures():
+                self.failed(loop.program, task.exception(), "nobody awaited the task", task)
+        gc.collect()
+        self.check()
+
+
+def _pending(node: ProgramNode) -> list[asyncio.Task]:
+    return list(node.loop.pending_tasks()) if node.loop is not None else []
+
+
+def _describe(task: asyncio.Task) -> str:
+    """Its name, its coroutine, and the line where it waits."""
+    coroutine: Any = task.get_coro()
+    stack = task.get_stack(limit=1)
+    frame = stack[-1] if stack else None
+    where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+    return f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)}){where}"

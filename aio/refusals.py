@@ -1,0 +1,107 @@
+"""What an event loop on simulated time does not do. Every refusal says what to use instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from causeway.aio.errors import outside
+
+DATAGRAMS = "use create_datagram_endpoint, whose packets cross the simulated network"
+STREAMS = "use asyncio.open_connection and asyncio.start_server, which cross the simulated network"
+EXECUTOR = "there is one thread; await a coroutine, or call the function if it is quick"
+SIGNALS = "a simulated node gets no signals; end `main`, or let the study fail the node"
+
+
+class Refusals:
+    """Methods of AbstractEventLoop that reach out of the simulation."""
+
+    def run_forever(self) -> None:
+        raise outside("run_forever inside a node", "the simulator runs the loop; await what you wait for")
+
+    def run_until_complete(self, future: Any) -> Any:
+        raise outside("run_until_complete inside a node", "the simulator runs the loop; await the coroutine")
+
+    def stop(self) -> None:
+        raise outside("loop.stop()", "end `main`, or call node.stop() to end the whole run")
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+        raise outside(f"run_in_executor({_name(func)})", EXECUTOR)
+
+    def set_default_executor(self, executor: Any) -> None:
+        raise outside("set_default_executor", EXECUTOR)
+
+    def add_reader(self, fd: Any, callback: Any, *args: Any) -> None:
+        raise outside("add_reader", DATAGRAMS)
+
+    def remove_reader(self, fd: Any) -> bool:
+        return False
+
+    def add_writer(self, fd: Any, callback: Any, *args: Any) -> None:
+        raise outside("add_writer", DATAGRAMS)
+
+    def remove_writer(self, fd: Any) -> bool:
+        return False
+
+    def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:
+        raise outside(f"add_signal_handler({sig})", SIGNALS)
+
+    def remove_signal_handler(self, sig: int) -> bool:
+        return False
+
+    async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
+        raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
+
+    async def subprocess_shell(self, *args: Any, **options: Any) -> Any:
+        raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
+
+    async def connect_read_pipe(self, *args: Any) -> Any:
+        raise outside("a pipe", "use an asyncio.Queue")
+
+    async def connect_write_pipe(self, *args: Any) -> Any:
+        raise outside("a pipe", "use an asyncio.Queue")
+
+    async def create_unix_connection(self, *args: Any, **options: Any) -> Any:
+        raise outside("a Unix socket", STREAMS)
+
+    async def create_unix_server(self, *args: Any, **options: Any) -> Any:
+        raise outside("a Unix socket", STREAMS)
+
+    async def connect_accepted_socket(self, *args: Any, **options: Any) -> Any:
+        raise outside("connect_accepted_socket", STREAMS)
+
+    async def start_tls(self, *args: Any, **options: Any) -> Any:
+        raise outside("TLS", "talk in plain text inside the simulation (ssl=None)")
+
+    async def sendfile(self, *args: Any, **options: Any) -> Any:
+        raise outside("sendfile", "read the file and transport.write() it")
+
+    async def sock_recv(self, *args: Any) -> Any:
+        raise outside("sock_recv", STREAMS)
+
+    async def sock_recv_into(self, *args: Any) -> Any:
+        raise outside("sock_recv_into", STREAMS)
+
+    async def sock_recvfrom(self, *args: Any) -> Any:
+        raise outside("sock_recvfrom", DATAGRAMS)
+
+    async def sock_recvfrom_into(self, *args: Any) -> Any:
+        raise outside("sock_recvfrom_into", DATAGRAMS)
+
+    async def sock_sendall(self, *args: Any) -> Any:
+        raise outside("sock_sendall", STREAMS)
+
+    async def sock_sendto(self, *args: Any) -> Any:
+        raise outside("sock_sendto", DATAGRAMS)
+
+    async def sock_connect(self, *args: Any) -> Any:
+        raise outside("sock_connect", STREAMS)
+
+    async def sock_accept(self, *args: Any) -> Any:
+        raise outside("sock_accept", STREAMS)
+
+    async def sock_sendfile(self, *args: Any, **options: Any) -> Any:
+        raise outside("sock_sendfile", STREAMS)
+
+
+def _name(func: Any) -> str:
+    return getattr(func, "__qualname__", None) or repr(func)

@@ -1,0 +1,349 @@
+"""Streams of one node: connections, listeners, and asyncio's transport over them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import errno
+import os
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from causeway.aio.connection import WINDOW_BYTES, Connection, Events
+from causeway.aio.errors import outside
+from causeway.aio.names import EVERYWHERE, HERE, address_of
+from causeway.aio.sockets import SocketView
+from causeway.aio.wire import ACK, RST, SYN, Segment
+
+if TYPE_CHECKING:
+    from causeway.aio.stack import Stack
+
+HIGH_WATER_BYTES = 64 * 1024
+Key = tuple[int, int, int]
+"""Local port, remote node, remote port."""
+
+
+class StreamTransport(asyncio.Transport, Events):
+    """asyncio's transport over one connection."""
+
+    def __init__(self, stack: Stack, port: int, remote: tuple[int, int], local: bool) -> None:
+        host, peer = (HERE, HERE) if local else (address_of(stack.node), address_of(remote[0]))
+        ends = (host, port), (peer, remote[1])
+        super().__init__({"sockname": ends[0], "peername": ends[1], "socket": SocketView(socket.SOCK_STREAM, *ends)})
+        self._stack, self._loop = stack, stack.loop
+        self._context = contextvars.copy_context()
+        self.connection = Connection(stack, port, remote, local, self)
+        self._protocol: Any = None
+        self.begin: Callable[[], None] = lambda: None
+        """Called when the connection is established."""
+        self.fail: Callable[[OSError | None], None] = lambda _: None
+        """Called when it ends before that."""
+        self._closing = self._gone = self._paused = self._writing_paused = self._eof_written = False
+        self._held: list[bytes | None] = []
+        """Arrived while reading is paused; None: the end."""
+        self.set_write_buffer_limits()
+
+    def __repr__(self) -> str:
+        state = " closing" if self._closing else ""
+        return f"<StreamTransport of node {self._stack.node} to {self.get_extra_info('peername')}{state}>"
+
+    def start(self, protocol: Any) -> None:
+        """The program takes over."""
+        self._protocol = protocol
+        protocol.connection_made(self)
+
+    def _soon(self, call: Callable[..., Any], *args: Any) -> None:
+        self._loop.inject(call, *args, context=self._context)
+
+    # ---- what the connection tells --------------------------------------------------------------------------------
+    def established(self) -> None:
+        self.begin()
+
+    def arrived(self, data: bytes) -> None:
+        if self._gone:  # nobody reads any more: the other end must not think so
+            self.connection.reset()
+        elif not self._closing:
+            self.connection.held_bytes += len(data)
+            self._soon(self._deliver, data)
+
+    def ended(self) -> None:
+        if not self._closing:
+            self._soon(self._deliver, None)
+
+    def room(self) -> None:
+        if self._closing and not self._gone and self.get_write_buffer_size() == 0:
+            self._go(None)
+        elif self._writing_paused and self.get_write_buffer_size() <= self._low:
+            self._writing_paused = False
+            self._soon(self._protocol.resume_writing)
+
+    def lost(self, error: OSError | None) -> None:
+        if self._protocol is None:
+            self.fail(error)
+        elif not self._gone and (error is not None or self._closing):
+            self._go(error)
+
+    def _go(self, error: OSError | None) -> None:
+        self._closing = self._gone = True
+        self._soon(self._protocol.connection_lost, error)
+
+    def _deliver(self, data: bytes | None) -> None:
+        """Hands over what came, in order; keeps it while the program pauses."""
+        if self._paused or self._held:
+            self._held.append(data)
+        elif data is not None:
+            self.connection.taken(len(data))
+            if not self._gone:
+                self._hand_over(data)
+        elif not self._closing and not self._protocol.eof_received():
+            self.close()
+
+    def _hand_over(self, data: bytes) -> None:
+        if isinstance(self._protocol, asyncio.BufferedProtocol):
+            while data:
+                buffer = memoryview(self._protocol.get_buffer(len(data)))
+                count = min(len(buffer), len(data))
+                buffer[:count] = data[:count]
+                self._protocol.buffer_updated(count)
+                data = data[count:]
+        else:
+            self._protocol.data_received(data)
+
+    # ---- reading --------------------------------------------------------------------------------------------------
+    def is_reading(self) -> bool:
+        return not self._paused and not self._closing
+
+    def pause_reading(self) -> None:
+        if not self._closing:
+            self._paused = True
+
+    def resume_reading(self) -> None:
+        if self._paused and not self._closing:
+            self._paused = False
+            held, self._held = self._held, []
+            for data in held:
+                self._soon(self._deliver, data)
+
+    # ---- writing --------------------------------------------------------------------------------------------------
+    def write(self, data: Any) -> None:
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
+        if self._eof_written:
+            raise RuntimeError("Cannot call write() after write_eof()")
+        if self._closing or not data:
+            return
+        self.connection.write(bytes(data))
+        if not self._writing_paused and self.get_write_buffer_size() > self._high:
+            self._writing_paused = True
+            self._protocol.pause_writing()
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.write(b"".join(list_of_data))
+
+    def write_eof(self) -> None:
+        if not self._eof_written and not self._closing:
+            self._eof_written = True
+            self.connection.close()
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def get_write_buffer_size(self) -> int:
+        """What the system has not taken: it takes a window full."""
+        return max(0, len(self.connection.out) - WINDOW_BYTES)
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return self._low, self._high
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        if high is None:
+            high = HIGH_WATER_BYTES if low is None else 4 * low
+        if low is None:
+            low = high // 4
+        if not high >= low >= 0:
+            raise ValueError(f"high ({high!r}) must be >= low ({low!r}) must be >= 0")
+        self._high, self._low = high, low
+
+    # ---- closing --------------------------------------------------------------------------------------------------
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def close(self) -> None:
+        if self._closing:
+            return
+        self._closing = True
+        if self.connection.held_bytes:  # what came was not read: TCP resets then
+            self.connection.reset()
+            return
+        self.connection.close()
+        if self.get_write_buffer_size() == 0 and not self._gone:
+            self._go(None)
+
+    def abort(self) -> None:
+        self._closing = True
+        self.connection.reset()
+        if not self._gone:
+            self._go(None)
+
+    def set_protocol(self, protocol: Any) -> None:
+        self._protocol = protocol
+
+    def get_protocol(self) -> Any:
+        return self._protocol
+
+
+class Listener(asyncio.AbstractServer):
+    """What create_server gives."""
+
+    def __init__(self, streams: Streams, host: str, port: int, factory: Callable[[], Any]) -> None:
+        self._streams, self._factory = streams, factory
+        self.host, self.port = host, port
+        self._context = contextvars.copy_context()
+        self._serving = self._closed = False
+        self._forever: asyncio.Future[None] | None = None
+        self.sockets: tuple[SocketView, ...] = (SocketView(socket.SOCK_STREAM, (host, port), None),)
+
+    def get_loop(self) -> Any:
+        return self._streams.stack.loop
+
+    def accept(self, transport: StreamTransport) -> None:
+        """A connection to this port is established."""
+        transport._context = self._context.copy()
+        transport._soon(self._begin, transport)
+
+    def _begin(self, transport: StreamTransport) -> None:
+        if not transport.connection.over:
+            transport.start(self._factory())
+
+    def takes(self, syn: Segment) -> bool:
+        """Whether it answers to this address now."""
+        return self._serving and (self.host != HERE or syn.local)
+
+    def is_serving(self) -> bool:
+        return self._serving
+
+    async def start_serving(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"server {self!r} is closed")
+        self._serving = True
+        await asyncio.sleep(0)
+
+    async def serve_forever(self) -> None:
+        if self._forever is not None:
+            raise RuntimeError(f"server {self!r} is already being awaited on serve_forever()")
+        await self.start_serving()
+        self._forever = self.get_loop().create_future()
+        try:
+            await self._forever
+        finally:
+            self._forever = None
+            self.close()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed, self._serving, self.sockets = True, False, ()
+            self._streams.stop_listening(self)
+            if self._forever is not None and not self._forever.done():
+                self._forever.cancel()
+
+    async def wait_closed(self) -> None:
+        """Nothing is left to wait for once it is closed."""
+
+
+class Streams:
+    """All connections and listeners of a node."""
+
+    def __init__(self, stack: Stack, allowed: bool) -> None:
+        self.stack, self._allowed = stack, allowed
+        self._listeners: dict[int, Listener] = {}
+        self._connections: dict[Key, Connection] = {}
+
+    def check_allowed(self) -> None:
+        if not self._allowed:
+            raise outside(
+                "a stream on a packet-level network",
+                "streams run on the abstract network (inline, omnet); here, use datagrams",
+            )
+
+    # ---- opening --------------------------------------------------------------------------------------------------
+    async def connect(self, factory: Callable[[], Any], addr: Any, local_addr: Any) -> tuple[StreamTransport, Any]:
+        self.check_allowed()
+        stack = self.stack
+        local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
+        remote = stack.resolve((HERE if local else addr[0], addr[1]))
+        used = {key[0] for key in self._connections} | set(self._listeners)
+        port = int(local_addr[1]) if local_addr and local_addr[1] else stack.free_port(used)
+        if (port, *remote) in self._connections:
+            raise OSError(errno.EADDRINUSE, f"port {port} of node {stack.node} is in use")
+        transport = StreamTransport(stack, port, remote, local)
+        answer = stack.loop.create_future()
+
+        def begin() -> None:
+            if not answer.done():
+                answer.set_result(None)
+
+        def fail(error: OSError | None) -> None:
+            if not answer.done():
+                answer.set_exception(_connect_failed(error, addr))
+
+        transport.begin, transport.fail = begin, fail
+        self._connections[port, *remote] = transport.connection
+        transport.connection.connect()
+        try:
+            await answer
+        except asyncio.CancelledError:
+            transport.connection.reset()
+            raise
+        protocol = factory()
+        transport.start(protocol)
+        return transport, protocol
+
+    def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
+        self.check_allowed()
+        if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
+            raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self.stack.node}")
+        if port == 0:
+            port = self.stack.free_port(self._listeners)
+        elif port in self._listeners:
+            raise OSError(errno.EADDRINUSE, f"port {port} of node {self.stack.node} is in use")
+        self._listeners[port] = listener = Listener(self, host, port, factory)
+        return listener
+
+    def stop_listening(self, listener: Listener) -> None:
+        self._listeners.pop(listener.port, None)
+
+    def forget(self, connection: Connection) -> None:
+        self._connections.pop((connection.port, *connection.remote), None)
+
+    # ---- receiving ------------------------------------------------------------------------------------------------
+    def receive(self, sender: int, segment: Segment) -> None:
+        connection = self._connections.get((segment.to_port, sender, segment.from_port))
+        if connection is not None:
+            connection.receive(segment)
+            return
+        listener = self._listeners.get(segment.to_port)
+        if segment.flags & (SYN | ACK) == SYN and listener is not None and listener.takes(segment):
+            self._accept(listener, sender, segment)
+        elif not segment.flags & RST:
+            refusal = Segment(segment.from_port, segment.to_port, RST | ACK, segment.ack, segment.seq + 1, 0)
+            self.stack.send(sender, refusal._replace(local=segment.local))
+
+    def _accept(self, listener: Listener, sender: int, syn: Segment) -> None:
+        remote = (sender, syn.from_port)
+        transport = StreamTransport(self.stack, syn.to_port, remote, syn.local)
+        transport.begin = lambda: listener.accept(transport)
+        self._connections[syn.to_port, *remote] = transport.connection
+        transport.connection.accept(syn)
+
+    def close_all(self) -> None:
+        for listener in list(self._listeners.values()):
+            listener.close()
+        for connection in list(self._connections.values()):
+            connection.events.close()  # type: ignore[attr-defined]
+
+
+def _connect_failed(error: OSError | None, addr: Any) -> OSError:
+    if error is None:
+        return ConnectionAbortedError(errno.ECONNABORTED, os.strerror(errno.ECONNABORTED))
+    return type(error)(error.errno, f"Connect call failed {(addr[0], addr[1])}")

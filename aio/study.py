@@ -1,0 +1,95 @@
+"""A study in ten lines: a coroutine, and a network to run it on.
+
+The network is abstract (any node reaches any other; inline, omnet) or, with `--set network=walking`, hosts that walk in
+one wireless channel (omnet with INET, ns-3): there a node hears who is in reach, and streams are refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from math import ceil, sqrt
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from causeway.aio.programs import Main, Programs
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network, normal_delay
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.protocol import Observer
+from causeway.studies.study import S_PS, Params, Study
+
+US_PS = 10**6
+
+
+class ProgramParams(Params):
+    """Subclass it for parameters of your own: `main` finds them as `node.params`."""
+
+    nodes: int = Field(10, ge=1, le=65_000)
+    duration_s: float = Field(60.0, gt=0, description="the run ends here, or when nothing is left to happen")
+    network: Literal["abstract", "walking"] = "abstract"
+    delay_ms: float = Field(20.0, ge=0, description="abstract: mean delay of a packet")
+    jitter_ms: float = Field(5.0, ge=0, description="abstract: its standard deviation")
+    loss: float = Field(0.0, ge=0, lt=1, description="abstract: share of packets that are lost")
+    speed: float = Field(1.389, ge=0, description="walking: metres a second")
+    spacing_m: float = Field(40.0, gt=0, description="walking: the hosts share a square with so much room for each")
+    radio: Literal["wifi", "unitdisk"] = "wifi"
+    rate: float = Field(0.0, ge=0, description="broadcasts a second that the workload asks for (node.asked())")
+    size_bytes: int = Field(100, ge=1, description="of such a broadcast")
+    reaction_us: int = Field(100, ge=1, description="how long a node takes to react")
+
+
+class ProgramStudy(Study):
+    """Runs `main(node)` on every node. Subclass it with `name`, `title` and `main`."""
+
+    Params: ClassVar[type[Params]] = ProgramParams
+    engines: ClassVar[tuple[str, ...]] = ("inline", "omnet", "ns3")
+    errors: ClassVar[Literal["end", "keep"]] = "end"
+    """Whether an error that a program does not take ends the run, or is only counted."""
+
+    def network(self, params: ProgramParams, seed: int) -> Network:
+        workload = Workload(params.nodes, size_bytes=params.size_bytes, segments=(Segment(0, params.rate),))
+        if params.network == "walking":
+            return walking(params, workload)
+        delays = normal_delay(params.delay_ms, params.jitter_ms, min(params.delay_ms, 0.001))
+        return AbstractNetwork(params.nodes, delays, workload, loss=params.loss)
+
+    def program(self) -> Main:
+        """The coroutine function `main`."""
+        main = inspect.getattr_static(self, "main", None)
+        main = main.__func__ if isinstance(main, staticmethod) else main
+        if not inspect.iscoroutinefunction(main):
+            raise UserError(f"study {self.name} has no program: write main = <a coroutine function with one argument>")
+        return main
+
+    def protocol(self, params: ProgramParams) -> Programs:
+        copies = params.nodes - 1 if params.network == "abstract" and params.nodes > 1 else None
+        programs = Programs(self.program(), errors=self.errors, copies_of_broadcast=copies)
+        programs.params = params
+        return programs
+
+    def reaction_ps(self, params: ProgramParams) -> int:
+        return params.reaction_us * US_PS
+
+    def duration_ps(self, params: ProgramParams) -> int:
+        return round(params.duration_s * S_PS)
+
+    def observers(self, params: ProgramParams, nodes: int) -> list[Observer]:
+        """None: most programs do not tell of broadcasts. Return `[CausalityChecker(nodes)]` if yours does."""
+        return []
+
+    def options(self, params: ProgramParams, engine: str) -> Mapping[str, Any]:
+        if params.network == "walking" and engine == "inline":
+            raise UserError("engine inline has no radio: say --engine ns3 or --engine omnet with network=walking")
+        return {}
+
+
+def walking(params: ProgramParams, workload: Workload) -> MobileNetwork:
+    """Hosts only, in a square. The engines place hosts around stations: one stands in the middle, node 0."""
+    cells = ceil(sqrt(params.nodes))
+    middle_mm = round(params.spacing_m * 500 * cells)
+    return MobileNetwork(
+        ((middle_mm, middle_mm),), (), params.nodes - 1, workload, radio=params.radio,
+        speed_mm_s=round(params.speed * 1000), covered_only=False,
+    )  # fmt: skip

@@ -1,0 +1,52 @@
+"""An asyncio program on simulated hosts: who is there, and how long does an answer take?
+
+    causeway run examples/chatter.py --set nodes=20                                    any node reaches any other
+    causeway run examples/chatter.py --set nodes=20 --set network=walking              hosts on a radio (omnet or ns3)
+    python -m causeway.aio examples/chatter.py --real 5 --seconds 15                   five real processes over loopback
+
+Every second a node says hello to all in reach; who hears it answers, and the round trip is a sample of the node.
+"""
+
+import asyncio
+import random
+
+from causeway.aio import ProgramStudy
+
+PORT = 4000
+
+
+class Chatter(asyncio.DatagramProtocol):
+    def __init__(self, node):
+        self.node, self.said, self.heard = node, {}, set()
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def say(self, number):
+        self.said[number] = asyncio.get_running_loop().time()
+        self.transport.sendto(b"hello %d" % number, ("255.255.255.255", PORT))
+
+    def datagram_received(self, data, addr):
+        word, number = data.split()
+        if word == b"hello" and addr[0] != self.node.address:
+            self.transport.sendto(b"here %s" % number, addr)
+        elif word == b"here":
+            self.heard.add(addr[0])
+            self.node.record("round_trip_s", asyncio.get_running_loop().time() - self.said[int(number)])
+
+
+async def main(node):
+    loop = asyncio.get_running_loop()
+    _, chatter = await loop.create_datagram_endpoint(
+        lambda: Chatter(node), local_addr=("0.0.0.0", PORT), allow_broadcast=True
+    )
+    for number in range(10):
+        await asyncio.sleep(0.5 + random.random())
+        chatter.say(number)
+    await asyncio.sleep(1)
+    node.record("neighbours", len(chatter.heard))
+    return len(chatter.heard)
+
+
+class ChatterStudy(ProgramStudy):
+    name, title, main = "chatter", "who is there?", main

@@ -1,0 +1,49 @@
+"""Programs on a small abstract network, run here and now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from causeway.aio.programs import Main, Programs
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.network import AbstractNetwork, constant_delay, normal_delay
+from causeway.bridge.workload import Faults, Workload
+from causeway.pycontrol.loop import Outcome, run_protocol
+
+MS_PS, S_PS = 10**9, 10**12
+REACTION_S = 0.001
+DELAY_S = 0.02
+
+
+def faults(*rows: tuple[float, int, int]) -> Faults:
+    """(seconds, node, 1 up or 0 down)."""
+    times = np.array([round(row[0] * S_PS) for row in rows], np.int64)
+    return Faults(times, np.array([row[1] for row in rows], np.int32), np.array([row[2] for row in rows], np.uint8))
+
+
+def network(nodes: int, jitter_ms: float = 0.0, **changes: Any) -> AbstractNetwork:
+    """Every packet takes 20 ms."""
+    delays = normal_delay(20, jitter_ms, 1) if jitter_ms else constant_delay(20)
+    return replace(AbstractNetwork(nodes, delays, Workload(nodes)), **changes)
+
+
+def run(
+    main: Main, nodes: int = 2, seed: int = 1, duration_s: float = 0, cap: int = 0, jitter_ms: float = 0.0,
+    programs: dict[str, Any] | None = None, **changes: Any,
+) -> tuple[Programs, Outcome]:  # fmt: skip
+    """Runs `main` on every node; the programs and the outcome."""
+    protocol = Programs(main, **programs or {})
+    spec = RunSpec(
+        "test", {}, seed, network(nodes, jitter_ms, **changes), MS_PS, duration_ps=round(duration_s * S_PS), cap=cap
+    )
+    return protocol, run_protocol(InlineEngine(), spec, protocol, [])
+
+
+def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:
+    """What `main` returned on each node."""
+    protocol, _ = run(main, nodes, **options)
+    return [protocol.results.get(node, "did not end") for node in range(nodes)]
