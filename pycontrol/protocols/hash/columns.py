@@ -15,7 +15,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.events import Actions, Kind, Window, sends
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES, longer, make_out
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.clocks.kernel import END, ROWS, WAITED, WAITING
 from causeway.pycontrol.protocols.hash.kernel import (
     DEAD_COUNT,
@@ -43,17 +43,19 @@ class HashDetector(Protocol):
     passive = (Kind.LOST,)
 
     def __init__(
-        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64, retest: bool = False
-    ) -> None:
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64,
+        retest: bool = False, even: bool = False,
+    ) -> None:  # fmt: skip
         """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
         `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
+        `even`: every entry belongs to equally many processes.
         """
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
         if remember & (remember - 1):
             raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
-        self.remember, self.hash_bits, self.retest = remember, hash_bits, retest
+        self.remember, self.hash_bits, self.retest, self.even = remember, hash_bits, retest, even
 
     def start(self, context: Context) -> None:
         super().start(context)
@@ -71,7 +73,8 @@ class HashDetector(Protocol):
         self._s = State(
             self._slots.ring, self._slots.free, self._slots.state,
             # by process
-            clock=np.zeros((n, m), np.int32), f=draw_entries(context.seed, n, m, k), hash_now=np.zeros(n, np.uint64),
+            clock=np.zeros((n, m), np.int32), f=choose_entries(context.seed, n, m, k, self.even),
+            hash_now=np.zeros(n, np.uint64),
             lacks=np.zeros((n, 1), np.uint64), dep_now=np.zeros((n, 1), np.uint64), dep_count_now=np.zeros(n, np.int32),
             recent_sender=np.zeros((n, kept), np.int32), recent_message=np.zeros((n, kept), np.int64),
             delivered=np.zeros(n, np.int64), first=np.full(n, END, np.int32), last=np.full(n, END, np.int32),
