@@ -1,22 +1,29 @@
-"""Other readings of what the paper hash says of its senders: "every 2 seconds" and "a Poisson distribution".
+"""Other readings of what the paper hash says: of "every 2 seconds", of "a Poisson distribution", and of "errors".
 
-`staggered` is what the authors' published program does (github:Wilhelm2/ErrorDetectors, read 2026): see
+`staggered`, `entries_of` and `DirectErrors` are what the authors' published program does (github:Wilhelm2/ErrorDetectors, read 2026): see
 docs/papers/hash.md for what else is known of it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.workload import Script
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, Observer
 
 JITTER_MS = 10.0
 """Standard deviation of a broadcast around its slot, in the authors' program."""
 MOST_ENTRIES = 4
 """Of a process, in the authors' program."""
+IN_FLIGHT = 1 << 12
+"""Messages that may be on their way at once where errors are counted as the authors do; a power of two."""
+ALL, UNDETECTED = range(2)
 
 
 def entries_of(clock_size: int, rate: float, delay_mean_ms: float) -> int:
@@ -51,3 +58,43 @@ def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Scr
     node = (order // time_ms.shape[1]).astype(np.int32)
     time_ps = (time_ms.ravel()[order] * 1e6).astype(np.int64) * 1000
     return Script(time_ps, node, np.full(messages, size_bytes, np.int32))
+
+
+class DirectErrors(Observer):
+    """Counts wrong deliveries as the authors' program does: against what the sender itself had delivered.
+
+    It keeps, per process, the newest message delivered of every other; a delivery is wrong if the sender had newer ones
+    when it sent. The causality checker is stricter: to it, what a message needs includes what its sender had missed.
+    """
+
+    def __init__(self, nodes: int) -> None:
+        self._delivered = np.zeros((nodes, nodes), np.int32)
+        self._needs, self._sender = np.zeros((IN_FLIGHT, nodes), np.int32), np.zeros(IN_FLIGHT, np.int32)
+        self._counts = np.zeros(2, np.int64)
+
+    def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        _count_direct(op, node, message, self._delivered, self._needs, self._sender, self._counts)
+
+    def scalars(self) -> Mapping[str, float]:
+        return {
+            "direct_violations": float(self._counts[ALL]),
+            "direct_violations_undetected": float(self._counts[UNDETECTED]),
+        }
+
+
+@numba.njit(cache=True)
+def _count_direct(op, node, message, delivered, needs, sender, counts):
+    for i in range(len(op)):
+        p, slot = node[i], message[i] & (IN_FLIGHT - 1)
+        if op[i] == BROADCAST:
+            delivered[p, p] += 1
+            sender[slot] = p
+            needs[slot] = delivered[p]
+        elif op[i] == DELIVER:
+            q = sender[slot]
+            lacking = False
+            for x in range(delivered.shape[1]):
+                lacking |= needs[slot, x] - (x == q) > delivered[p, x]
+            delivered[p, q] = max(delivered[p, q], needs[slot, q])
+            counts[ALL] += lacking
+            counts[UNDETECTED] += lacking and not (i > 0 and op[i - 1] == FLAGGED and node[i - 1] == p)

@@ -10,13 +10,16 @@ from pydantic import Field, model_validator
 from causeway.analysis.plots import Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
-from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
-from causeway.studies.hash.readings import entries_of, staggered, steady
+from causeway.studies.hash.readings import DirectErrors, entries_of, staggered, steady
 from causeway.studies.study import MS_PS, Params, Study
 
+SMALL = 500
+"""Up to so many processes errors are also counted as the authors' program counts them."""
 DETECTORS = ("none", "mostefaoui", "hash")
 AUTHORS: dict[str, Any] = {"intervals": "staggered", "entries_draw": "even"}
 """How the authors' program sends, and how it spreads the entries of the processes: the reading of Tables 1 and 2."""
@@ -150,6 +153,10 @@ class HashStudy(Study):
 
     def reaction_ps(self, params: HashParams) -> int:
         return round(params.reaction_ms * MS_PS)
+
+    def observers(self, params: HashParams, nodes: int) -> list[Observer]:
+        checker: list[Observer] = [CausalityChecker(nodes)]
+        return [*checker, DirectErrors(nodes)] if nodes <= SMALL else checker
 
     def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
         return {"requests": 0.0, **scalars}

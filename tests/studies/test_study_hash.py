@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from causeway.bridge.errors import UserError
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED
 from causeway.studies.campaign import Job
-from causeway.studies.hash.readings import JITTER_MS, entries_of, staggered, steady
+from causeway.studies.hash.readings import JITTER_MS, DirectErrors, entries_of, staggered, steady
 from causeway.studies.hash.study import HashParams, HashStudy
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import run_job
@@ -100,3 +101,30 @@ def test_the_order_and_the_entries_of_the_senders_change_what_happens(detector):
         for given in ({}, {"intervals": "staggered"}, {"entries_draw": "even"})
     ]
     assert len(set(digests)) == 3
+
+
+def counted(nodes, *rows):
+    errors = DirectErrors(nodes)
+    op, node, message = (np.array(c) for c in zip(*rows, strict=True))
+    errors.observe(op.astype(np.uint8), None, node.astype(np.int32), message.astype(np.int64))
+    return [*errors.scalars().values()]
+
+
+SENT = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (DELIVER, 1, 0), (BROADCAST, 1, 1), (DELIVER, 1, 1)]
+
+
+def test_direct_errors_are_deliveries_that_lack_what_the_sender_had_delivered():
+    assert counted(3, *SENT, (DELIVER, 2, 0), (DELIVER, 2, 1)) == [0, 0]
+    assert counted(3, *SENT, (DELIVER, 2, 1), (DELIVER, 2, 0)) == [1, 1], "the late one is not wrong itself"
+    assert counted(3, *SENT, (FLAGGED, 2, 1), (DELIVER, 2, 1), (DELIVER, 2, 0)) == [1, 0]
+
+
+def test_direct_errors_include_the_order_of_one_sender():
+    again = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (BROADCAST, 0, 1), (DELIVER, 0, 1), (DELIVER, 1, 1), (DELIVER, 1, 0)]
+    assert counted(2, *again) == [1, 1]
+
+
+def test_direct_errors_leave_out_what_the_sender_took_too_early_itself():
+    """2 answers 1's message without having 0's, on which that one depends: to 3, 2's answer depends on 1's alone."""
+    early = [(DELIVER, 2, 1), (BROADCAST, 2, 2), (DELIVER, 2, 2), (DELIVER, 3, 1), (DELIVER, 3, 2), (DELIVER, 3, 0)]
+    assert counted(4, *SENT, *early) == [2, 2], "1's message at 2 and at 3, but not 2's at 3"
