@@ -1,7 +1,7 @@
 """Other readings of what the paper hash says: of "every 2 seconds", of "a Poisson distribution", and of "errors".
 
-`staggered`, `entries_of` and `DirectErrors` are what the authors' published program does (github:Wilhelm2/ErrorDetectors,
-read 2026).
+`staggered`, `entries_of` and `DirectErrors` are what the program that the authors published does
+(github:Wilhelm2/ErrorDetectors, read 2026).
 """
 
 from __future__ import annotations
