@@ -211,10 +211,29 @@ def test_a_load_without_violations_has_no_size():
 def test_factors_are_of_sums_over_seeds_and_their_interval_holds_them():
     rows = [("bell", e, seed, (3 if e else 1) * (10.0 + seed), 100.0) for e in (0, 90) for seed in range(9)]
     runs = pd.DataFrame(rows, columns=["load", "entries", "seed", "violations", "entries_mean"])
-    runs["messages_violated"] = 1.0
+    runs["messages_violated"], runs["policy"] = 1.0, "ours"
     found = factors(runs).iloc[0]
     assert (found.fixed, found.seeds, found.entries_mean) == (90, 9, 100)
     assert found.factor == pytest.approx(3) == found.low == found.high, "seeds are drawn together"
     runs.loc[runs.entries == 90, "violations"] = np.arange(9) * 10.0
     found = factors(runs).iloc[0]
     assert found.low < found.factor < found.high
+
+
+def test_every_policy_is_set_beside_the_fixed_clocks_of_its_load_and_of_no_other():
+    rows = [
+        ("bell", "ours", 0, 10.0),
+        ("bell", "table", 0, 5.0),
+        ("bell", "ours", 260, 40.0),
+        ("peaks", "table", 0, 7.0),
+    ]
+    runs = pd.DataFrame(
+        [(load, policy, entries, seed, n, 1.0, 200.0) for load, policy, entries, n in rows for seed in range(3)],
+        columns=["load", "policy", "entries", "seed", "violations", "messages_violated", "entries_mean"],
+    )
+    found = factors(runs)
+    found = found[found.what == "violations"]
+    assert found[["load", "policy", "factor", "seeds"]].to_numpy().tolist() == [
+        ["bell", "ours", 4.0, 3],
+        ["bell", "table", 8.0, 3],
+    ]
