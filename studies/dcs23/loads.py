@@ -73,10 +73,12 @@ def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
 
 def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
     """Processes broadcast one after the other, the next message whenever the load has added up to one more."""
-    ends_s = np.array([s.start_ps for s in segments[1:]] or [messages / segments[0].rate_per_s * S_PS]) / S_PS
+    ends = [float(s.start_ps) for s in segments[1:]] or [messages / segments[0].rate_per_s * S_PS]
+    ends_s = np.array(ends) / S_PS
     starts_s = np.concatenate([[0.0], ends_s])
     sent = np.concatenate([[0.0], np.cumsum(np.diff(starts_s) * [s.rate_per_s for s in segments[: len(ends_s)]])])
-    count = min(messages or np.inf, int(sent[-1] + 1e-9))
+    count = int(sent[-1] + 1e-9)
+    count = min(messages, count) if messages else count
     time_s = np.interp(np.arange(1, count + 1), sent, starts_s)
     node = (np.arange(count) % nodes).astype(np.int32)
     return Script((time_s * 1e9).astype(np.int64) * 1000, node, np.zeros(count, np.int32))

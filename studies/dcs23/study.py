@@ -40,8 +40,9 @@ SHAPES: dict[str, dict[str, Any]] = {
 """The loads of the authors' program."""
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
 """Our policy, and the authors' table with their time of averaging."""
-SCRIPT = ((50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
-"""Figure 10 in the authors' program: at this second, so many of the components (0: all) for this share of processes."""
+SCRIPT = ((0.0, 0, 1.0), (50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
+"""Figure 10 in the authors' program: at this second, so many of the components (0: all) for this share of processes. At
+the start all draw: senders that take turns would else stay in one component for a quarter of each round."""
 BIN_S = 10
 SPARE = 1.5
 """A dynamic clock may grow to what this many times the highest load asks for."""
@@ -221,7 +222,7 @@ def policy(params: Dcs23Params) -> Policy:
 
 def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
     """At the first tick from then on."""
-    return Move(int(np.ceil(at_s * 1000 / params.tick_ms)) - 1, below or params.components, share)
+    return Move(max(0, int(np.ceil(at_s * 1000 / params.tick_ms)) - 1), below or params.components, share)
 
 
 def _sizing(params: Dcs23Params) -> Sizing:

@@ -148,14 +148,14 @@ def test_scripted_moves_happen_at_their_tick_to_their_processes():
 
 
 def test_figure_10_as_scripted_moves_all_at_50_s_half_at_70_and_all_at_90():
-    assert [(at, below, share) for at, below, share in SCRIPT] == [(50, 1, 1), (70, 0, 0.5), (90, 0, 1)]
+    assert [(at, below, share) for at, below, share in SCRIPT] == [(0, 0, 1), (50, 1, 1), (70, 0, 0.5), (90, 0, 1)]
     params = Dcs23Params(components=4, balance="scripted", tick_ms=150)
     moves = Dcs23Study().protocol(params).policy.moves
     assert [((m.tick + 1) * 0.15, m.below, m.share) for m in moves] == [
-        (pytest.approx(50.1), 1, 1.0), (pytest.approx(70.05), 4, 0.5), (pytest.approx(90.0), 4, 1.0),
+        (0.15, 4, 1.0), (pytest.approx(50.1), 1, 1.0), (pytest.approx(70.05), 4, 0.5), (pytest.approx(90.0), 4, 1.0),
     ]  # fmt: skip
     found = run_job(Job("dcs23", POINTS["scripted"], 1, "inline")).scalars
-    assert found["assigned"] == 30 + 15 + 30
+    assert found["assigned"] == 30 + 30 + 15 + 30
 
 
 def test_the_skewed_load_gives_three_quarters_to_component_0():

@@ -242,3 +242,18 @@ def test_digests_are_equal_on_omnet(point):
         pytest.skip(why)
     digests = {run_job(Job("icpp18", point, 1, engine)).outcome.digest for engine in ("inline", "omnet")}
     assert len(digests) == 1
+
+
+def test_delays_may_be_cut_to_whole_units():
+    """Cutting makes a delay half a unit shorter on average; nearly all times are then whole units."""
+    cut, whole = (
+        Icpp18Study().network(Icpp18Params(nodes=8, whole_units=w), 1).delay_quantiles_ns for w in (True, False)
+    )
+    assert (cut % 1_000_000 == 0).all() and ((whole - cut) >= 0).all()
+    assert (whole - cut).mean() == pytest.approx(500_000, rel=0.02)
+    between = np.mean(cut[1:] != cut[:-1])
+    assert between < 1 / 80, "what is drawn between two units"
+    digests = {
+        run_job(Job("icpp18", {"nodes": 16, "whole_units": w}, 1, "inline")).outcome.digest for w in (True, False)
+    }
+    assert len(digests) == 2
