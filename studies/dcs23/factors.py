@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 
 DRAWS = 4000
+SAME = ("load", "senders", "entries_draw", "low_rate", "rate", "duration_s", "pattern", "processes")
+"""Parameters that a dynamic and a fixed run must share."""
 COUNTED = ["violations", "messages_violated"]
 
 
@@ -29,30 +31,41 @@ def interval(values: np.ndarray, of) -> tuple[float, float]:
 
 
 def factors(runs: pd.DataFrame) -> pd.DataFrame:
-    """Rows of load, entries (0: dynamic), seed, entries_mean, COUNTED -> a row per load, fixed size and what counts."""
+    """Rows of load, policy, entries (0: dynamic), seed, entries_mean, COUNTED -> a row per load, policy, fixed size and
+    what counts. What a fixed clock does depends on no policy."""
     rows = []
     for load, of_load in runs.groupby("load"):
-        mean_entries = of_load[of_load.entries == 0].entries_mean.mean()
-        for fixed, what in product(sorted(set(of_load.entries) - {0}), COUNTED):
-            wide = of_load.pivot(index="seed", columns="entries", values=what)
-            both = wide[[0, fixed]].dropna().to_numpy()
+        dynamic_runs, plain_runs = of_load[of_load.entries == 0], of_load[of_load.entries > 0]
+        fixed_sizes = sorted(set(plain_runs.entries))
+        for (policy, of_policy), fixed, what in product(dynamic_runs.groupby("policy"), fixed_sizes, COUNTED):
+            plain = plain_runs[plain_runs.entries == fixed].drop_duplicates("seed").set_index("seed")[what]
+            both = pd.concat([of_policy.set_index("seed")[what], plain], axis=1, join="inner").to_numpy(float)
+            if not len(both):
+                continue
             low, high = interval(both, lambda v: v[:, 1].sum() / v[:, 0].sum())
-            dynamic, plain = both.mean(axis=0)
-            rows.append((load, fixed, what, len(both), mean_entries, dynamic, plain, plain / dynamic, low, high))
-    names = ["load", "fixed", "what", "seeds", "entries_mean", "dynamic", "plain", "factor", "low", "high"]
+            few, many = both.mean(axis=0)
+            mean_entries = of_policy.entries_mean.mean()
+            rows.append((load, policy, fixed, what, len(both), mean_entries, few, many, many / few, low, high))
+    names = ["load", "policy", "fixed", "what", "seeds", "entries_mean", "dynamic", "plain", "factor", "low", "high"]
     return pd.DataFrame(rows, columns=names)
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The bell and random runs of a result folder."""
+    """The runs of a result folder whose load changes; `load` names all that makes the messages what they are."""
     from causeway.analysis import store
 
     scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
     wide = store.read_arrow(folder, "parameters").to_pandas().pivot(index="run_id", columns="name", values="value")
     seeds = store.read_arrow(folder, "runs").to_pandas().set_index("run_id").seed
-    mine = wide[wide.load.isin(["bell", "random"])]
-    runs = mine[["load"]].assign(entries=mine.entries.astype(int)).join(scalars[[*COUNTED, "entries_mean"]]).join(seeds)
-    return runs.reset_index(drop=True)
+    mine = wide[~wide.load.isin(["constant", "skewed"])]
+    runs = pd.DataFrame(
+        {
+            "load": mine[list(SAME)].agg(" ".join, axis=1),
+            "policy": mine.policy + " " + mine.target_error,
+            "entries": mine.entries.astype(int),
+        }
+    )
+    return runs.join(scalars[[*COUNTED, "entries_mean"]]).join(seeds).reset_index(drop=True)
 
 
 if __name__ == "__main__":

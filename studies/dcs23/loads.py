@@ -2,14 +2,15 @@
 
 The paper shows them in Figures 6 and 8 and gives in words: a bell from 10 to 200 messages per second; random targets,
 one every 20 s, with three peaks; and 100 per second, of which processes of component C_0 send 25% and, after 50 s,
-75%.
+75%. `bells`, `triangles` and `peaks` are shapes that the authors' published program has (github:Wilhelm2/DCSClocks,
+read 2026), and there senders take turns.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from causeway.bridge.workload import Segment
+from causeway.bridge.workload import Script, Segment
 
 S_PS = 10**12
 TARGET_EVERY_S = 20
@@ -30,6 +31,57 @@ def random(low: float, high: float, duration_s: float, pattern: int) -> tuple[Se
     targets = _targets(low, high, int(np.ceil(duration_s / TARGET_EVERY_S)) + 1, pattern)
     times = np.arange(len(targets)) * TARGET_EVERY_S
     return _steps(lambda t: np.interp(t, times, targets), duration_s)
+
+
+BELLS_S = ((0, 350, 175, 40), (350, 600, 475, 30), (600, 750, 675, 20), (750, 850, 800, 15))
+"""From, to, middle and standard deviation of each bell."""
+TRIANGLES_S = (100, 85, 70, 55)
+"""How long each triangle is; 300 s end within the fourth."""
+PEAKS_AT_S = (60, 70, 140, 150, 220, 230)
+"""When a target of a peak is set; it is reached 10 s later."""
+
+
+def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
+    """Four bells, each narrower than the one before; 850 s in the authors' program, where low is 0."""
+    starts = [start for start, *_ in BELLS_S]
+
+    def load(t):
+        at = t / duration_s * 850
+        _, _, middle, sd = BELLS_S[np.searchsorted(starts, at, side="right") - 1]
+        return low + (high - low) * np.exp(-0.5 * ((at - middle) / sd) ** 2)
+
+    return _steps(load, duration_s)
+
+
+def triangles(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
+    """Straight up and down, each triangle shorter than the one before; 300 s, 20 to 220 in the authors' program."""
+    corners = np.concatenate([[0], np.cumsum([half for a in TRIANGLES_S for half in (a / 2, a / 2)])])
+    loads = np.where(np.arange(len(corners)) % 2, high, low)
+    return _steps(lambda t: np.interp(t / duration_s * 300, corners, loads), duration_s)
+
+
+def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
+    """A target every 10 s, reached 10 s later: up to 15 % of the high load, three peaks of 50 % to 100 %, up to 25 % at
+    the end; 300 s, 200 in the authors' program."""
+    generator = np.random.Generator(np.random.PCG64(pattern))
+    set_at = np.arange(0, 300, 10)
+    low = generator.uniform(0, np.where(set_at < 240, 0.15, 0.25) * high)
+    targets = np.where(np.isin(set_at, PEAKS_AT_S), generator.uniform(0.5 * high, high, len(set_at)), low)
+    times, loads = np.concatenate([[0], set_at + 10]), np.concatenate([[0.1 * high], targets])
+    return _steps(lambda t: np.interp(t / duration_s * 300, times, loads), duration_s)
+
+
+def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
+    """Processes broadcast one after the other, the next message whenever the load has added up to one more."""
+    ends = [float(s.start_ps) for s in segments[1:]] or [messages / segments[0].rate_per_s * S_PS]
+    ends_s = np.array(ends) / S_PS
+    starts_s = np.concatenate([[0.0], ends_s])
+    sent = np.concatenate([[0.0], np.cumsum(np.diff(starts_s) * [s.rate_per_s for s in segments[: len(ends_s)]])])
+    count = int(sent[-1] + 1e-9)
+    count = min(messages, count) if messages else count
+    time_s = np.interp(np.arange(1, count + 1), sent, starts_s)
+    node = (np.arange(count) % nodes).astype(np.int32)
+    return Script((time_s * 1e9).astype(np.int64) * 1000, node, np.zeros(count, np.int32))
 
 
 def skewed(rate: float, duration_s: float, from_s: float, hot_nodes: int, hot_share: float) -> tuple[Segment, ...]:

@@ -15,10 +15,12 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import DELIVER, Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.columns import DynamicClockSet
-from causeway.pycontrol.protocols.dcs.policies import formula, measured
+from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy
+from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
+from causeway.pycontrol.protocols.dcs.policies.table import Table
 from causeway.studies.dcs23 import loads
 from causeway.studies.dcs23.sizes import FIGURE5
 from causeway.studies.limits import must_fit
@@ -29,6 +31,19 @@ RANDOM = {"load": "random", "duration_s": 240.0, "rate": 150.0}
 often as in the paper."""
 OWN_MEAN = 228
 """Entries the dynamic clock has on average here under the bell: the fair size for a fixed one, besides the paper's."""
+AUTHORS = {"senders": "turns", "entries_draw": "even"}
+"""How the authors' program sends, and how it spreads the entries of the processes."""
+SHAPES: dict[str, dict[str, Any]] = {
+    "bells": {**AUTHORS, "load": "bells", "duration_s": 850.0, "rate": 200.0, "low_rate": 0.0},
+    "triangles": {**AUTHORS, "load": "triangles", "duration_s": 300.0, "rate": 220.0, "low_rate": 20.0},
+    "peaks": {**AUTHORS, "load": "peaks", "duration_s": 300.0, "rate": 200.0, "low_rate": 0.0},
+}
+"""The loads of the authors' program."""
+DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
+"""Our policy, and the authors' table with their time of averaging."""
+SCRIPT = ((0.0, 0, 1.0), (50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
+"""Figure 10 in the authors' program: at this second, so many of the components (0: all) for this share of processes. At
+the start all draw: senders that take turns would else stay in one component for a quarter of each round."""
 BIN_S = 10
 SPARE = 1.5
 """A dynamic clock may grow to what this many times the highest load asks for."""
@@ -45,14 +60,20 @@ class Dcs23Params(Params):
     component_size: int = Field(50, ge=2, le=100_000, description="M: entries of a component")
     increments: int = Field(2, ge=1, le=100_000, description="|f|: entries a process increments in a component")
     assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
-    load: Literal["constant", "bell", "random", "skewed"] = "bell"
+    entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
+    load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks"] = Field(
+        "bell", description="bells, triangles, peaks: shapes of the authors' program, stretched to duration_s"
+    )
+    senders: Literal["random", "turns"] = Field("random", description="turns: one after the other, evenly in time")
     rate: float = Field(200.0, ge=1e-3, le=1e6, description="messages per second of the whole system, at the peak")
-    low_rate: float = Field(10.0, ge=1e-3, le=1e6, description="the lowest load of the bell and random patterns")
-    pattern: int = Field(1, ge=0, le=2**31 - 1, description="which random pattern")
+    low_rate: float = Field(
+        10.0, ge=0, le=1e6, description="the lowest load of the bell, bells, triangles and random patterns"
+    )
+    pattern: int = Field(1, ge=0, le=2**31 - 1, description="which pattern of random or peaks")
     messages: int = Field(0, ge=0, le=10_000_000, description="the run ends after so many; 0: after duration_s")
     duration_s: float = Field(60.0, ge=1, le=86_400, description="how long messages are broadcast")
     target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery the clock is sized for")
-    policy: Literal["measured", "formula"] = "measured"
+    policy: Literal["measured", "formula", "table"] = Field("measured", description="table: the authors' program's")
     margin: float = Field(
         0.2, ge=0, le=100, description="give a component up if it takes this share more load to need it"
     )
@@ -62,6 +83,9 @@ class Dcs23Params(Params):
     )
     balance_every_s: float = Field(
         20.0, ge=0, le=86_400, description="fixed components: how often loads are balanced; 0: never"
+    )
+    balance: Literal["own", "scripted"] = Field(
+        "own", description="fixed components: own: by what a process sees; scripted: at 50, 70 and 90 s, as Figure 10"
     )
     skewed_from_s: float = Field(50.0, ge=0, le=86_400, description="when the skewed load becomes skewed")
     skewed_share: float = Field(0.75, ge=0.25, le=1, description="what share of messages then increments component 0")
@@ -74,6 +98,10 @@ class Dcs23Params(Params):
         within = self.entries or self.component_size
         if self.increments > within:
             raise ValueError(f"{self.increments} increments do not fit {within} entries; at most {within} do")
+        if self.load in ("bell", "random") and self.low_rate <= 0:
+            raise ValueError(f"load={self.load} never falls to nothing: low_rate must be more than 0")
+        if self.senders == "turns" and self.load == "skewed":
+            raise ValueError("senders that take turns all send alike; load=skewed needs senders=random")
         if self.load == "skewed" and self.skewed_from_s >= self.duration_s:
             raise ValueError(f"skewed_from_s={self.skewed_from_s:g} is not before the end, {self.duration_s:g} s")
         if self.components and self.assigned > self.components:
@@ -125,6 +153,24 @@ class Dcs23Study(Study):
             {"load": "skewed", "rate": 100, "components": 4, "duration_s": 120, "balance_every_s": every}
             for every in (20.0, 0.0)
         ],
+        "figure10_scripted": [
+            {**AUTHORS, "load": "constant", "rate": 100, "components": 4, "duration_s": 120, "balance": "scripted"},
+        ],
+        "shapes": [{**shape, **dynamic} for shape in SHAPES.values() for dynamic in DYNAMIC],
+        "shapes_fixed": [
+            *({**SHAPES["bells"], "entries": entries} for entries in (260,)),
+            *({**SHAPES["triangles"], "entries": entries} for entries in (260,)),
+            *({**SHAPES["peaks"], "entries": entries} for entries in (97,)),
+        ],
+        "bell_stricter": [
+            {**how, "load": "bell", "target_error": 1e-5, "entries": entries}
+            for how in ({}, AUTHORS)
+            for entries in (0, 260)
+        ],
+        "table_errors": [
+            {**AUTHORS, "load": "constant", "rate": rate, "entries": int(size), "messages": 20_000}
+            for rate, size in zip(table.ABOVE_PER_S.tolist(), table.ENTRIES, strict=False)
+        ],
     }
     headlines: ClassVar[Sequence[Headline]] = (
         Headline("entries", "entries_mean", "", "of the clock, mean over processes and time"),
@@ -148,12 +194,14 @@ class Dcs23Study(Study):
     )  # fmt: skip
 
     def network(self, params: Dcs23Params, seed: int) -> Network:
-        workload = Workload(params.processes, messages=params.messages, segments=segments(params))
+        n, rows = params.processes, segments(params)
+        script = loads.in_turn(rows, n, params.messages) if params.senders == "turns" else None
+        workload = Workload(n, messages=params.messages, segments=rows, script=script)
         return AbstractNetwork(params.processes, normal_delay(params.delay_mean_ms, params.delay_sd_ms), workload)
 
     def protocol(self, params: Dcs23Params) -> Protocol:
         if params.entries:
-            return ProbabilisticClock(params.entries, params.increments)
+            return ProbabilisticClock(params.entries, params.increments, even=params.entries_draw == "even")
         fixed = params.components
         return DynamicClockSet(
             policy(params),
@@ -166,6 +214,7 @@ class Dcs23Study(Study):
             memory_ps=int(params.memory_s * S_PS),
             messages=params.messages,
             until_ps=0 if endless(params) else int(params.duration_s * S_PS),
+            even=params.entries_draw == "even",
         )
 
     def reaction_ps(self, params: Dcs23Params) -> int:
@@ -190,17 +239,28 @@ def capacity(params: Dcs23Params) -> int:
 
 def policy(params: Dcs23Params) -> Policy:
     """What the processes do about the size of their clocks."""
+    if params.components and params.balance == "scripted":
+        return Scripted([_move(params, *move) for move in SCRIPT])
     if params.components:
         if params.components == 1 or not params.balance_every_s:
             return Policy()
         every = max(1, round(params.balance_every_s * 1000 / params.tick_ms))
         return Balance(every, offset=every // 2)
+    if params.policy == "table":
+        return Table(params.component_size, capacity(params))
     return Sized(_sizing(params), params.component_size, capacity(params), params.margin)
+
+
+def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
+    """At the first tick from then on."""
+    return Move(max(0, int(np.ceil(at_s * 1000 / params.tick_ms)) - 1), below or params.components, share)
 
 
 def _sizing(params: Dcs23Params) -> Sizing:
     if params.policy == "measured":
         return measured.sizing(params.target_error)
+    if params.policy == "table":
+        return table.sizing
     mean_s, sd_s = params.delay_mean_ms / 1000, params.delay_sd_ms / 1000
     early = formula.early_s(mean_s, sd_s, params.processes)
     return formula.sizing(params.target_error, params.increments, mean_s, early)
@@ -215,6 +275,12 @@ def segments(params: Dcs23Params) -> tuple[Segment, ...]:
     """The load over time."""
     if params.load == "bell":
         return loads.bell(params.low_rate, params.rate, params.duration_s)
+    if params.load == "bells":
+        return loads.bells(params.low_rate, params.rate, params.duration_s)
+    if params.load == "triangles":
+        return loads.triangles(params.low_rate, params.rate, params.duration_s)
+    if params.load == "peaks":
+        return loads.peaks(params.rate, params.duration_s, params.pattern)
     if params.load == "random":
         return loads.random(params.low_rate, params.rate, params.duration_s, params.pattern)
     if params.load == "skewed":

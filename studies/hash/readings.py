@@ -1,61 +1,45 @@
-"""Other readings of what the paper hash says: of "out of causal order", and of "a Poisson distribution"."""
+"""Other readings of what the paper hash says: of "every 2 seconds", of "a Poisson distribution", and of "errors".
+
+`staggered`, `entries_of` and `DirectErrors` are what the program that the authors published does
+(github:Wilhelm2/ErrorDetectors, read 2026).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from causeway.bridge.workload import Script
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, Observer
 
-MS_PS = 10**9
-DELIVERIES, MESSAGES, MESSAGES_UNDETECTED = range(3)
+JITTER_MS = 10.0
+"""Standard deviation of a broadcast around its slot, in the authors' program."""
+MOST_ENTRIES = 4
+"""Of a process, in the authors' program."""
+IN_FLIGHT = 1 << 12
+"""Messages that may be on their way at once where errors are counted as the authors do; a power of two."""
+ALL, UNDETECTED = range(2)
 
 
-class SenderOrder(Observer):
-    """Counts deliveries of a message before an earlier one of the same sender: the errors that sequence numbers show.
-
-    For every pair of processes it keeps how many messages of the one the other has delivered.
-    """
-
-    def __init__(self, nodes: int, messages: int) -> None:
-        self._broadcasts = np.zeros(nodes, np.int64)
-        self._delivered = np.zeros((nodes, nodes), np.int32)
-        self._sender, self._seq = np.zeros(messages, np.int32), np.zeros(messages, np.int32)
-        self._wrong = np.zeros(messages, np.uint8)
-        self._counts = np.zeros(3, np.int64)
-
-    def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
-        _observe(
-            op, node, message, self._broadcasts, self._delivered, self._sender, self._seq, self._wrong, self._counts
-        )
-
-    def scalars(self) -> Mapping[str, float]:
-        return {
-            "violations_of_sender_order": float(self._counts[DELIVERIES]),
-            "messages_out_of_sender_order": float(self._counts[MESSAGES]),
-            "messages_out_of_sender_order_undetected": float(self._counts[MESSAGES_UNDETECTED]),
-        }
+def entries_of(clock_size: int, rate: float, delay_mean_ms: float) -> int:
+    """k as the authors' program has it: min(4, ceil(ln 2 * M / X)), with X messages on their way at a time."""
+    return min(MOST_ENTRIES, math.ceil(math.log(2) * clock_size / (rate * delay_mean_ms / 1000)))
 
 
-@numba.njit(cache=True)
-def _observe(op, node, message, broadcasts, delivered, sender, seq, wrong, counts):
-    for i in range(len(op)):
-        p, m = node[i], message[i]
-        if op[i] == BROADCAST:
-            sender[m], seq[m] = p, broadcasts[p]
-            broadcasts[p] += 1
-        elif op[i] == DELIVER:
-            if seq[m] > delivered[p, sender[m]]:
-                flagged = i > 0 and op[i - 1] == FLAGGED and node[i - 1] == p and message[i - 1] == m
-                counts[DELIVERIES] += 1
-                counts[MESSAGES] += wrong[m] == 0
-                counts[MESSAGES_UNDETECTED] += wrong[m] < 2 and not flagged
-                wrong[m] = max(wrong[m], 1 if flagged else 2)
-            delivered[p, sender[m]] += 1
+def staggered(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
+    """Every process broadcasts once in processes / rate seconds, the first ones evenly apart; each broadcast is off its
+    slot by N(0, 10 ms). A process keeps the order of its own broadcasts."""
+    random = np.random.default_rng(seed)
+    period_ms = processes * 1000 / rate
+    rounds = math.ceil(messages / processes) + math.ceil(10 * JITTER_MS / period_ms) + 1
+    slot_ms = np.arange(processes)[:, None] * (period_ms / processes) + np.arange(rounds)[None, :] * period_ms
+    time_ms = np.maximum(slot_ms + random.normal(0, JITTER_MS, slot_ms.shape), 0)
+    return _script(np.maximum.accumulate(time_ms, axis=1), messages, size_bytes)
 
 
 def steady(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
@@ -65,7 +49,52 @@ def steady(processes: int, rate: float, messages: int, size_bytes: int, seed: in
     each = int(1.5 * messages / processes) + 20
     first_ms = random.uniform(0, interval_ms, (processes, 1))
     time_ms = np.hstack([first_ms, first_ms + np.cumsum(random.poisson(interval_ms, (processes, each)), axis=1)])
+    return _script(time_ms, messages, size_bytes)
+
+
+def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Script:
+    """The first `messages` of the broadcasts of all processes, a row of times each."""
     order = np.argsort(time_ms, axis=None, kind="stable")[:messages]
-    node = (order // (each + 1)).astype(np.int32)
+    node = (order // time_ms.shape[1]).astype(np.int32)
     time_ps = (time_ms.ravel()[order] * 1e6).astype(np.int64) * 1000
     return Script(time_ps, node, np.full(messages, size_bytes, np.int32))
+
+
+class DirectErrors(Observer):
+    """Counts wrong deliveries as the authors' program does: against what the sender itself had delivered.
+
+    It keeps, per process, the newest message delivered of every other; a delivery is wrong if the sender had newer ones
+    when it sent. The causality checker is stricter: to it, what a message needs includes what its sender had missed.
+    """
+
+    def __init__(self, nodes: int) -> None:
+        self._delivered = np.zeros((nodes, nodes), np.int32)
+        self._needs, self._sender = np.zeros((IN_FLIGHT, nodes), np.int32), np.zeros(IN_FLIGHT, np.int32)
+        self._counts = np.zeros(2, np.int64)
+
+    def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        _count_direct(op, node, message, self._delivered, self._needs, self._sender, self._counts)
+
+    def scalars(self) -> Mapping[str, float]:
+        return {
+            "direct_violations": float(self._counts[ALL]),
+            "direct_violations_undetected": float(self._counts[UNDETECTED]),
+        }
+
+
+@numba.njit(cache=True)
+def _count_direct(op, node, message, delivered, needs, sender, counts):
+    for i in range(len(op)):
+        p, slot = node[i], message[i] & (IN_FLIGHT - 1)
+        if op[i] == BROADCAST:
+            delivered[p, p] += 1
+            sender[slot] = p
+            needs[slot] = delivered[p]
+        elif op[i] == DELIVER:
+            q = sender[slot]
+            lacking = False
+            for x in range(delivered.shape[1]):
+                lacking |= needs[slot, x] - (x == q) > delivered[p, x]
+            delivered[p, q] = max(delivered[p, q], needs[slot, q])
+            counts[ALL] += lacking
+            counts[UNDETECTED] += lacking and not (i > 0 and op[i - 1] == FLAGGED and node[i - 1] == p)

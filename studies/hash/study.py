@@ -15,17 +15,27 @@ from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
-from causeway.studies.hash.readings import SenderOrder, steady
+from causeway.studies.hash.readings import DirectErrors, entries_of, staggered, steady
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 SMALL = 500
-"""Up to so many processes the order of each sender is looked at too."""
+"""Up to so many processes errors are also counted as the authors' program counts them."""
 DETECTORS = ("none", "mostefaoui", "hash")
+AUTHORS: dict[str, Any] = {"intervals": "staggered", "entries_draw": "even"}
+"""How the authors' program sends, and how it spreads the entries of the processes: the reading of Tables 1 and 2."""
+SCRIPTS = {"staggered": staggered, "steady": steady}
+PROCESSES = (500, 1000, 2000, 3000, 5000)
+LIMITS = (100, 200, 400, 1000)
+"""Hashes per test in Table 2; 200 in the authors' program."""
 READINGS: list[dict[str, Any]] = [
     *({"entries": entries} for entries in (1, 2, 3, 4, 6)),
     *({"entries": entries, "intervals": "steady"} for entries in (2, 3)),
     *({"delay_sd_ms": sd} for sd in (4.472, 10.0, 15.0)),
+    *({**AUTHORS, "entries": entries} for entries in (2, 3, 4)),
+    {"intervals": "staggered", "entries": 4},
+    {"entries_draw": "even", "entries": 4},
+    {**AUTHORS, "entries": 0, "delay_sd_ms": 30.0},
 ]
 TESTED_ONCE: list[dict[str, Any]] = [
     *({"processes": processes, "rate": 110, "messages": 5000} for processes in (500, 1000)),
@@ -40,7 +50,8 @@ class HashParams(Params):
     rate: float = Field(100.0, ge=1e-3, le=1e6, description="broadcasts per second of the whole system")
     clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
     clock_size: int = Field(50, ge=1, le=100_000, description="M: entries of the probabilistic clock")
-    entries: int = Field(2, ge=1, description="k: distinct entries that a process increments")
+    entries: int = Field(2, ge=0, description="k: distinct entries that a process increments; 0: min(4, ceil(ln2 M/X))")
+    entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
     messages: int = Field(
         100_000, ge=1, le=10_000_000, description="the run ends when so many have been broadcast and delivered"
     )
@@ -52,8 +63,8 @@ class HashParams(Params):
     delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
     delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
     delay_min_ms: float = Field(0.0, ge=0, le=1e6, description="no message is faster than this")
-    intervals: Literal["exponential", "steady"] = Field(
-        "exponential", description="between broadcasts of a process; steady: a Poisson-distributed number of ms"
+    intervals: Literal["exponential", "steady", "staggered"] = Field(
+        "exponential", description="of a process; steady: a Poisson-distributed number of ms; staggered: in turn"
     )
     payload_bytes: int = Field(100, ge=0, le=1_000_000)
     reaction_ms: float = Field(1.0, ge=1e-6, le=1e6, description="L, the reaction time of a process")
@@ -67,9 +78,14 @@ class HashParams(Params):
         entries = self.processes if self.clock == "vector" else self.clock_size
         kept = self.remember if self.detector == "hash" else 0
         must_fit("clocks and what detectors remember", self.processes * (entries + kept))
-        if self.processes <= SMALL and self.intervals == "steady":
+        if self.processes <= SMALL and self.intervals != "exponential":
             must_fit("the script of broadcasts", 2 * (self.messages + 20 * self.processes))
         return self
+
+    @property
+    def k(self) -> int:
+        """Entries that a process increments."""
+        return self.entries or min(self.clock_size, entries_of(self.clock_size, self.rate, self.delay_mean_ms))
 
 
 class HashStudy(Study):
@@ -85,13 +101,23 @@ class HashStudy(Study):
             *({"messages": 2000, "detector": detector} for detector in DETECTORS),
             *({"messages": 2000, "detector": "hash", "rate": rate} for rate in (50, 75)),
         ],
-        "table1": [{"detector": detector} for detector in DETECTORS],
+        "table1": [{**AUTHORS, "entries": 4, "detector": detector} for detector in DETECTORS],
+        "table1_exponential": [{"detector": detector} for detector in DETECTORS],
         "table2": [
-            {"processes": processes, "rate": 110, "detector": "hash", "messages": 5000}
-            for processes in (500, 1000, 2000, 3000, 5000)
+            {**AUTHORS, "processes": processes, "rate": 110, "detector": "hash", "messages": 5000, "hash_limit": limit}
+            for limit in LIMITS
+            for processes in PROCESSES
+        ],
+        "table2_exponential": [
+            {"processes": processes, "rate": 110, "detector": "hash", "messages": 5000} for processes in PROCESSES
         ],
         "figure1": [
             {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}
+            for clock_size in (20, 25, 50)
+            for rate in (20, 40, 60, 80, 100)
+        ],
+        "figure1_staggered": [
+            {**AUTHORS, "clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500, "entries": 0}
             for clock_size in (20, 25, 50)
             for rate in (20, 40, 60, 80, 100)
         ],
@@ -108,20 +134,23 @@ class HashStudy(Study):
     )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",
-             where={"processes": 200, "rate": 100, "messages": 100_000}, paper="hash, Table 1",
+             where={"processes": 200, "rate": 100, "messages": 100_000, "intervals": "staggered"},
+             paper="hash, Table 1",
              y_label="deliveries out of causal order"),
         Plot("Requests by number of processes", "hash", "requests/(messages*processes)", x="processes",
-             where={"detector": "hash", "rate": 110, "retest": True}, paper="hash, Table 2",
+             series="hash_limit", paper="hash, Table 2",
+             where={"detector": "hash", "rate": 110, "retest": True, "intervals": "staggered"},
              x_label="processes", y_label="requests per message and process"),
         Plot("Requests by load", "hash", "requests/(messages*processes)", x="rate", series="clock_size",
-             where={"detector": "hash", "processes": 200, "retest": True}, paper="hash, Fig. 1", log_y=True,
+             where={"detector": "hash", "processes": 200, "retest": True, "intervals": "exponential"},
+             paper="hash, Fig. 1", log_y=True,
              x_label="messages per second", y_label="requests per message and process"),
     )  # fmt: skip
 
     def network(self, params: HashParams, seed: int) -> Network:
         n, size_bytes = params.processes, params.payload_bytes
-        if params.intervals == "steady":
-            script = steady(n, params.rate, params.messages, size_bytes, seed)
+        if params.intervals in SCRIPTS:
+            script = SCRIPTS[params.intervals](n, params.rate, params.messages, size_bytes, seed)
             workload = Workload(n, messages=params.messages, script=script)
         else:
             segments = (Segment(0, params.rate),)
@@ -132,18 +161,19 @@ class HashStudy(Study):
     def protocol(self, params: HashParams) -> Protocol:
         if params.clock == "vector":
             return VectorClock()
+        even = params.entries_draw == "even"
         if params.detector == "hash":
             return HashDetector(
-                params.clock_size, params.entries, params.hash_limit, params.remember, params.hash_bits, params.retest
+                params.clock_size, params.k, params.hash_limit, params.remember, params.hash_bits, params.retest, even
             )
-        return ProbabilisticClock(params.clock_size, params.entries, detect=params.detector == "mostefaoui")
+        return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
 
     def reaction_ps(self, params: HashParams) -> int:
         return round(params.reaction_ms * MS_PS)
 
     def observers(self, params: HashParams, nodes: int) -> list[Observer]:
         checker: list[Observer] = [CausalityChecker(nodes)]
-        return [*checker, SenderOrder(nodes, params.messages)] if nodes <= SMALL else checker
+        return [*checker, DirectErrors(nodes)] if nodes <= SMALL else checker
 
     def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
         return {"requests": 0.0, **scalars}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot
@@ -26,6 +27,7 @@ from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 UNIT_PS = MS_PS
+UNIT_NS = UNIT_PS // 1000
 
 
 class Icpp18Params(Params):
@@ -41,6 +43,7 @@ class Icpp18Params(Params):
     start: Literal["triangular", "uniform"] = Field("triangular", description="distribution of the start times")
     delay_mean: float = Field(100.0, ge=0, le=1e6, description="units a packet travels")
     delay_sd: float = Field(25.0, ge=0, le=1e6, description="its standard deviation")
+    whole_units: bool = Field(False, description="delays cut to whole units, as the first author's VCube-PS has them")
     compare: bool = Field(False, description="run it again without aggregation: what changes")
 
     @model_validator(mode="after")
@@ -83,6 +86,12 @@ class Icpp18Study(Study):
         "fig8": [{"nodes": n, "compare": True} for n in SIZES],
         "fig9": _both([1024]),
         "fig10": [{"nodes": 1024, "message_size": b} for b in (50, 5)],
+        "vcube_ps": [
+            {"nodes": n, "whole_units": whole, **start}
+            for n in (256, 512, 1024)
+            for start in ({}, {"start": "uniform", "spread": 500.0})
+            for whole in (True, False)
+        ],
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
     headlines = (
@@ -118,7 +127,7 @@ class Icpp18Study(Study):
         dimension(params.nodes)
         return AbstractNetwork(
             nodes=params.nodes,
-            delay_quantiles_ns=normal_delay(params.delay_mean, params.delay_sd),
+            delay_quantiles_ns=_delays(params),
             workload=_workload(params, seed),
             send_ps=UNIT_PS,
         )
@@ -146,6 +155,12 @@ class Icpp18Study(Study):
         for name in names:
             scalars[name.removesuffix("_ps")] = scalars.pop(name) / UNIT_PS
         return scalars
+
+
+def _delays(params: Icpp18Params) -> NDArray[np.float64]:
+    """Cut to whole units all delays are, but for the one in eighty that the table interpolates between two units."""
+    delays = normal_delay(params.delay_mean, params.delay_sd)
+    return np.floor(delays / UNIT_NS) * UNIT_NS if params.whole_units else delays
 
 
 def _workload(params: Icpp18Params, seed: int) -> Workload:

@@ -7,9 +7,14 @@ import pandas as pd
 import pytest
 
 from causeway.bridge import engines
-from causeway.pycontrol.protocols.dcs.policies import formula, measured
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
+from causeway.pycontrol.protocols.dcs.policies.base import STAY, View
+from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.studies.dcs23 import loads, sizes
 from causeway.studies.dcs23.factors import factors
+from causeway.studies.dcs23.study import AUTHORS, SCRIPT, SHAPES, Dcs23Params, Dcs23Study, segments
+from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, run_job
 
 SMALL = {"processes": 30, "duration_s": 12.0, "rate": 60.0, "low_rate": 2.0, "component_size": 10, "target_error": 1e-4}
@@ -19,6 +24,17 @@ POINTS = {
     "messages": {**SMALL, "load": "constant", "messages": 300},
     "skewed": {**SMALL, "load": "skewed", "components": 4, "skewed_from_s": 4.0, "balance_every_s": 4.0},
     "plain": {**SMALL, "entries": 40},
+    "bells": {**SMALL, **AUTHORS, "load": "bells", "duration_s": 40.0, "low_rate": 0.0},
+    "triangles": {**SMALL, **AUTHORS, "load": "triangles", "duration_s": 20.0, "policy": "table", "rate": 200.0},
+    "peaks": {**SMALL, **AUTHORS, "load": "peaks", "duration_s": 40.0},
+    "scripted": {
+        **SMALL,
+        "load": "constant",
+        "rate": 10.0,
+        "components": 4,
+        "duration_s": 100.0,
+        "balance": "scripted",
+    },
 }
 
 
@@ -66,6 +82,80 @@ def test_the_random_load_has_three_peaks(pattern):
     assert (np.diff(high.astype(int)) == 1).sum() == 3
     assert r.min() >= 9 and 190 < r.max() <= 200
     assert np.median(r) < 80
+
+
+def test_the_authors_loads_have_their_peaks_and_lengths():
+    shapes = {name: Dcs23Params(**point) for name, point in SHAPES.items()}
+    r = {name: rates(segments(params))[:-1] for name, params in shapes.items()}
+    assert {name: len(v) for name, v in r.items()} == {"bells": 850, "triangles": 300, "peaks": 300}
+    assert all(abs(r["bells"][middle - 1 : middle + 1] - 200).max() < 1 for middle in (175, 475, 675, 800))
+    assert (
+        abs(r["bells"][175 + 40] / 200 - np.exp(-0.5)) < 0.02 and abs(r["bells"][800 + 15] / 200 - np.exp(-0.5)) < 0.04
+    )
+    assert r["bells"].mean() == pytest.approx(200 * np.sqrt(2 * np.pi) * (40 + 30 + 20 + 15) / 850, rel=0.01)
+    assert (np.diff((r["triangles"] > 150).astype(int)) == 1).sum() == 4 and r["triangles"].min() >= 20
+    assert r["triangles"][[49, 142, 219, 282]].min() > 210 and r["triangles"].max() <= 220
+    high = r["peaks"] > 90
+    assert (np.diff(high.astype(int)) == 1).sum() == 3 and r["peaks"].max() <= 200
+    assert r["peaks"][:60].max() <= 30 and r["peaks"][260:].max() <= 50
+
+
+def test_a_shape_may_be_stretched():
+    slow, fast = (rates(loads.bells(0, 200, seconds))[:-1] for seconds in (850, 425))
+    assert len(fast) == 425 and np.allclose((slow[::2] + slow[1::2]) / 2, fast, atol=1.5)
+
+
+def test_senders_in_turn_follow_the_load_and_one_another():
+    script = loads.in_turn(loads.bell(10, 200, 60), 30, 0)
+    assert script.node.tolist()[:61] == [*range(30), *range(30), 0]
+    sent, _ = np.histogram(script.time_ps / 1e12, np.arange(61))
+    assert abs(sent - rates(loads.bell(10, 200, 60))[:-1]).max() <= 1
+    assert (
+        abs(np.diff(script.time_ps[(script.time_ps > 29e12) & (script.time_ps < 31e12)]) / 1e12 - 1 / 200).max() < 2e-4
+    )
+    constant = loads.in_turn(loads.constant(50.0), 4, 100)
+    assert np.allclose(constant.time_ps / 1e12, np.arange(1, 101) / 50)
+    assert len(loads.in_turn((*loads.constant(50.0),), 4, 7).node) == 7
+
+
+def test_a_skewed_load_of_senders_in_turn_is_refused_in_words():
+    with pytest.raises(UserError, match="needs senders=random"):
+        make_params(Dcs23Study(), {"load": "skewed", "senders": "turns"})
+
+
+def test_the_table_is_the_authors():
+    """50:50, 66:100, 90:150, 106:200, 130:300, 150:400, 160:500: above so many messages/s, at least so many entries."""
+    grown = {50.1: 50, 66.1: 100, 90.1: 150, 106.1: 200, 130.1: 300, 150.1: 400, 160.1: 500, 66: 50, 160: 400, 0: 50}
+    assert table.sizing(np.array([*grown], float)).tolist() == [*grown.values()]
+    kept = {0: 50, 43.9: 50, 44: 100, 66: 150, 80: 200, 90: 300, 130: 400, 149: 400, 150: 500, 300: 500}
+    assert (table.Table(50, 10).enough(np.array([*kept], float)) * 50).tolist() == [*kept.values()]
+    load = np.linspace(0, 300, 1000)
+    assert (table.Table(50, 10).enough(load) * 50 >= table.sizing(load)).all(), "what grows does not shrink at once"
+
+
+def a_view(tick, nodes=10, active=4):
+    rows = np.arange(nodes, dtype=np.int32)
+    some = np.full(nodes, active, np.int32)
+    draw = {"increments": lambda: np.zeros((nodes, active)), "draw": lambda: np.zeros(nodes)}
+    return View(tick, nodes, rows, np.zeros(nodes), some, some, rows[:, None], some, np.zeros(nodes, bool), **draw)
+
+
+def test_scripted_moves_happen_at_their_tick_to_their_processes():
+    policy = Scripted([Move(5, 1, 1.0), Move(7, 4, 0.5)])
+    assert (policy.wish(a_view(4)).assign_below == STAY).all()
+    assert policy.wish(a_view(5)).assign_below.tolist() == [1] * 10
+    assert policy.wish(a_view(7)).assign_below.tolist() == [4] * 5 + [STAY] * 5
+
+
+def test_figure_10_as_scripted_moves_all_at_50_s_half_at_70_and_all_at_90():
+    assert [(at, below, share) for at, below, share in SCRIPT] == [(0, 0, 1), (50, 1, 1), (70, 0, 0.5), (90, 0, 1)]
+    params = Dcs23Params(components=4, balance="scripted", tick_ms=150)
+    moves = Dcs23Study().protocol(params).policy.moves
+    assert [((m.tick + 1) * 0.15, m.below, m.share) for m in moves] == [
+        (0.15, 4, 1.0), (pytest.approx(50.1), 1, 1.0), (pytest.approx(70.05), 4, 0.5), (pytest.approx(90.0), 4, 1.0),
+    ]  # fmt: skip
+    found = run_job(Job("dcs23", POINTS["scripted"], 1, "inline")).scalars
+    assert found["assigned"] == 30 + 30 + 15 + 30
 
 
 def test_the_skewed_load_gives_three_quarters_to_component_0():
@@ -121,10 +211,29 @@ def test_a_load_without_violations_has_no_size():
 def test_factors_are_of_sums_over_seeds_and_their_interval_holds_them():
     rows = [("bell", e, seed, (3 if e else 1) * (10.0 + seed), 100.0) for e in (0, 90) for seed in range(9)]
     runs = pd.DataFrame(rows, columns=["load", "entries", "seed", "violations", "entries_mean"])
-    runs["messages_violated"] = 1.0
+    runs["messages_violated"], runs["policy"] = 1.0, "ours"
     found = factors(runs).iloc[0]
     assert (found.fixed, found.seeds, found.entries_mean) == (90, 9, 100)
     assert found.factor == pytest.approx(3) == found.low == found.high, "seeds are drawn together"
     runs.loc[runs.entries == 90, "violations"] = np.arange(9) * 10.0
     found = factors(runs).iloc[0]
     assert found.low < found.factor < found.high
+
+
+def test_every_policy_is_set_beside_the_fixed_clocks_of_its_load_and_of_no_other():
+    rows = [
+        ("bell", "ours", 0, 10.0),
+        ("bell", "table", 0, 5.0),
+        ("bell", "ours", 260, 40.0),
+        ("peaks", "table", 0, 7.0),
+    ]
+    runs = pd.DataFrame(
+        [(load, policy, entries, seed, n, 1.0, 200.0) for load, policy, entries, n in rows for seed in range(3)],
+        columns=["load", "policy", "entries", "seed", "violations", "messages_violated", "entries_mean"],
+    )
+    found = factors(runs)
+    found = found[found.what == "violations"]
+    assert found[["load", "policy", "factor", "seeds"]].to_numpy().tolist() == [
+        ["bell", "ours", 4.0, 3],
+        ["bell", "table", 8.0, 3],
+    ]

@@ -8,7 +8,7 @@ import pytest
 from causeway.bridge.errors import UserError
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED
 from causeway.studies.campaign import Job
-from causeway.studies.hash.readings import SenderOrder, steady
+from causeway.studies.hash.readings import JITTER_MS, DirectErrors, entries_of, staggered, steady
 from causeway.studies.hash.study import HashParams, HashStudy
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import run_job
@@ -25,8 +25,9 @@ def test_the_published_points_are_in_the_sweeps():
     points = {name: [HashParams(**point) for point in sweeps[name]] for name in sweeps}
     assert [p.detector for p in points["table1"]] == ["none", "mostefaoui", "hash"]
     assert {(p.processes, p.rate, p.clock_size, p.messages) for p in points["table1"]} == {(200, 100, 50, 100_000)}
-    assert [p.processes for p in points["table2"]] == [500, 1000, 2000, 3000, 5000]
+    assert [p.processes for p in points["table2"]] == [500, 1000, 2000, 3000, 5000] * 4
     assert {(p.rate, p.clock_size, p.entries, p.detector) for p in points["table2"]} == {(110, 50, 2, "hash")}
+    assert {p.hash_limit for p in points["table2"]} == {100, 200, 400, 1000}
     assert {p.clock_size for p in points["figure1"]} == {20, 25, 50}
 
 
@@ -62,12 +63,68 @@ def test_steady_senders_keep_the_rate_and_nearly_the_interval():
     assert own.min() > 1.7e12 and own.max() < 2.3e12
 
 
-def test_sender_order_counts_deliveries_before_an_earlier_message_of_the_same_sender():
-    order = SenderOrder(3, 3)
-    rows = [
-        (BROADCAST, 0, 0), (DELIVER, 0, 0), (BROADCAST, 0, 1), (DELIVER, 0, 1), (BROADCAST, 1, 2), (DELIVER, 1, 2),
-        (DELIVER, 1, 1), (FLAGGED, 2, 1), (DELIVER, 2, 1), (DELIVER, 1, 0), (DELIVER, 2, 0), (DELIVER, 2, 2),
-    ]  # fmt: skip
+def test_staggered_senders_take_turns_and_keep_their_own_order():
+    script = staggered(50, 25.0, 1000, 7, 1)
+    assert len(script.time_ps) == 1000 and (np.diff(script.time_ps) >= 0).all() and script.time_ps[0] >= 0
+    assert np.bincount(script.node).tolist() == [20] * 50, "once a period each"
+    slot_ps = np.arange(1000) * 40 * 10**9
+    off = np.array([script.time_ps[script.node == p] - slot_ps[p::50] for p in range(50)])[1:]
+    assert abs(off.mean()) < 1e9 and off.std() == pytest.approx(JITTER_MS * 1e9, rel=0.1)
+    assert not (staggered(50, 25.0, 1000, 7, 2).time_ps == script.time_ps).all()
+
+
+def test_senders_faster_than_their_jitter_still_keep_their_own_order():
+    script = staggered(4, 400.0, 300, 7, 1)
+    assert len(script.time_ps) == 300
+    assert all((np.diff(script.time_ps[script.node == p]) >= 0).all() for p in range(4))
+
+
+def test_the_authors_rule_gives_four_entries_in_table_1():
+    assert entries_of(50, 100, 100) == 4 and entries_of(20, 100, 100) == 2 and entries_of(50, 20, 100) == 4
+    params = HashParams(entries=0)
+    assert HashStudy().protocol(params).entries == 4
+    assert [p.get("entries") for p in HashStudy.sweeps["table1"]] == [4, 4, 4]
+
+
+def test_staggered_senders_and_even_entries_are_table_1():
+    for point in HashStudy.sweeps["table1"]:
+        params = HashParams(**point)
+        assert (params.intervals, params.entries_draw) == ("staggered", "even")
+        assert HashStudy().protocol(params).even
+    assert {HashParams(**p).intervals for p in HashStudy.sweeps["table1_exponential"]} == {"exponential"}
+
+
+@pytest.mark.parametrize("detector", ["mostefaoui", "hash"])
+def test_the_order_and_the_entries_of_the_senders_change_what_happens(detector):
+    digests = [
+        run_job(Job("hash", {**FEW, "detector": detector, **given}, 1, "inline")).outcome.digest
+        for given in ({}, {"intervals": "staggered"}, {"entries_draw": "even"})
+    ]
+    assert len(set(digests)) == 3
+
+
+def counted(nodes, *rows):
+    errors = DirectErrors(nodes)
     op, node, message = (np.array(c) for c in zip(*rows, strict=True))
-    order.observe(op.astype(np.uint8), None, node.astype(np.int32), message.astype(np.int64))
-    assert list(order.scalars().values()) == [2, 1, 1]
+    errors.observe(op.astype(np.uint8), None, node.astype(np.int32), message.astype(np.int64))
+    return [*errors.scalars().values()]
+
+
+SENT = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (DELIVER, 1, 0), (BROADCAST, 1, 1), (DELIVER, 1, 1)]
+
+
+def test_direct_errors_are_deliveries_that_lack_what_the_sender_had_delivered():
+    assert counted(3, *SENT, (DELIVER, 2, 0), (DELIVER, 2, 1)) == [0, 0]
+    assert counted(3, *SENT, (DELIVER, 2, 1), (DELIVER, 2, 0)) == [1, 1], "the late one is not wrong itself"
+    assert counted(3, *SENT, (FLAGGED, 2, 1), (DELIVER, 2, 1), (DELIVER, 2, 0)) == [1, 0]
+
+
+def test_direct_errors_include_the_order_of_one_sender():
+    again = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (BROADCAST, 0, 1), (DELIVER, 0, 1), (DELIVER, 1, 1), (DELIVER, 1, 0)]
+    assert counted(2, *again) == [1, 1]
+
+
+def test_direct_errors_leave_out_what_the_sender_took_too_early_itself():
+    """2 answers 1's message without having 0's, on which that one depends: to 3, 2's answer depends on 1's alone."""
+    early = [(DELIVER, 2, 1), (BROADCAST, 2, 2), (DELIVER, 2, 2), (DELIVER, 3, 1), (DELIVER, 3, 2), (DELIVER, 3, 0)]
+    assert counted(4, *SENT, *early) == [2, 2], "1's message at 2 and at 3, but not 2's at 3"

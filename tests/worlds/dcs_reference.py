@@ -10,7 +10,7 @@ import numpy as np
 from causeway.bridge.events import BROADCAST_PEER, Act, Actions, Kind, Window
 from causeway.bridge.random import draw
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD, Context, Protocol
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.dcs.columns import ENTRY_BYTES, HEADER_BYTES, DynamicClockSet
 from causeway.pycontrol.protocols.dcs.kernel import CONTROL
 from causeway.pycontrol.protocols.dcs.node import DEACTIVATE, REMOVE, Acknowledgement, Decision, Process, Request
@@ -29,7 +29,8 @@ class ReferenceClockSet(Protocol):
     def start(self, context: Context) -> None:
         super().start(context)
         o, n = self.of, context.nodes
-        f = [tuple(int(x) for x in row) for row in draw_entries(context.seed, n, o.size, o.increments)]
+        drawn = choose_entries(context.seed, n, o.size, o.increments, o.even)
+        f = [tuple(int(x) for x in row) for row in drawn]
         first = first_components(n, o.components, o.assigned).tolist()
         self.draws = [0] * n
         self.limit = [o.components] * n

@@ -20,7 +20,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.events import Actions, Kind, Window
 from causeway.pycontrol.arrays import allocate, with_room
 from causeway.pycontrol.protocol import Context, Protocol
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.clocks.kernel import handle
 from causeway.pycontrol.protocols.clocks.state import Config, State
 from causeway.pycontrol.slots import new_slots, reserve
@@ -36,14 +36,15 @@ class ProbabilisticClock(Protocol):
 
     passive = (Kind.ARRIVAL, Kind.LOST)
 
-    def __init__(self, clock_size: int, entries: int, detect: bool = False) -> None:
+    def __init__(self, clock_size: int, entries: int, detect: bool = False, even: bool = False) -> None:
+        """`even`: every entry belongs to equally many processes (else each process draws its own)."""
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
-        self.clock_size, self.entries, self.detect = clock_size, entries, detect
+        self.clock_size, self.entries, self.detect, self.even = clock_size, entries, detect, even
 
     def entries_of_all(self) -> NDArray[np.int32]:
         """f: one row of entries a process."""
-        return draw_entries(self.context.seed, self.context.nodes, self.clock_size, self.entries)
+        return choose_entries(self.context.seed, self.context.nodes, self.clock_size, self.entries, self.even)
 
     def start(self, context: Context) -> None:
         super().start(context)

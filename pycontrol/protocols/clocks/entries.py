@@ -34,6 +34,45 @@ def draw_entries(seed, nodes, size, entries):
     return f
 
 
+@numba.njit(cache=True)
+def _pick(left, taken, rows, bits):
+    """An entry not taken, as likely as it is left; but one that is left as often as rows are to come is due now."""
+    weight = np.where(taken, 0, left)
+    if (weight == rows).any():
+        weight = (weight == rows).astype(np.int64)
+    return np.searchsorted(np.cumsum(weight), below(bits, weight.sum()), side="right")
+
+
+@numba.njit(cache=True)
+def draw_even_entries(seed, nodes, size, entries):
+    """The same, but every entry of the clock belongs to equally many processes, give or take one.
+
+    Rows are dealt one after the other from what is left of each entry, then shuffled.
+    """
+    each = nodes * entries // size
+    left, alike = np.full(size, each, np.int64), np.ones(size, np.int64)
+    for i in range(nodes * entries % size):  # distinct entries that are used once more
+        left[_pick(alike, left > each, -1, draw(seed, STREAM_ENTRIES, nodes, i))] += 1
+    f = np.zeros((nodes, entries), np.int32)
+    for p in range(nodes):
+        taken = np.zeros(size, np.bool_)
+        for i in range(entries):
+            f[p, i] = _pick(left, taken, nodes - p, draw(seed, STREAM_ENTRIES, p, i))
+            taken[f[p, i]] = True
+        left -= taken
+        f[p].sort()
+    for p in range(nodes - 1, 0, -1):
+        q = below(draw(seed, STREAM_ENTRIES, nodes + 1, p), p + 1)
+        for i in range(entries):
+            f[p, i], f[q, i] = f[q, i], f[p, i]
+    return f
+
+
+def choose_entries(seed: int, nodes: int, size: int, entries: int, even: bool) -> NDArray[np.int32]:
+    """f, spread evenly over the entries of the clock or drawn for each process by itself."""
+    return (draw_even_entries if even else draw_entries)(seed, nodes, size, entries)
+
+
 def own_entries(nodes: int) -> NDArray[np.int32]:
     """f(p) = {p}: the vector clock."""
     return np.arange(nodes, dtype=np.int32)[:, None].copy()

@@ -12,7 +12,7 @@ from typing import Any
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
-from causeway.pycontrol.protocols.clocks.entries import draw_entries, own_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries, own_entries
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class ProbabilisticProcesses(PerNode):
 
     node_class = ProbabilisticNode
 
-    def __init__(self, clock_size: int, entries: int, detect: bool = False) -> None:
+    def __init__(self, clock_size: int, entries: int, detect: bool = False, even: bool = False) -> None:
         super().__init__(lambda id_: self.node_class(self.clock_size, self.f, detect))
-        self.clock_size, self.entries = clock_size, entries
+        self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
         self.copies_of_broadcast = context.nodes - 1
-        self.f = draw_entries(context.seed, context.nodes, self.clock_size, self.entries).tolist()
+        self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)
 
 

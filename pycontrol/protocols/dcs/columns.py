@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causeway.bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Act, Actions, Kind, Window, column, joined
 from causeway.pycontrol.arrays import allocate, grown, size_of
 from causeway.pycontrol.protocol import Context, Protocol
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.dcs import kernel, resize, rounds
 from causeway.pycontrol.protocols.dcs.mailroom import ENTRY_BYTES, HEADER_BYTES, Mailroom
 from causeway.pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
@@ -43,21 +43,23 @@ class DynamicClockSet(Protocol):
         memory_ps: int = 2_000_000_000_000,
         messages: int = 0,
         until_ps: int = 0,
+        even: bool = False,
     ) -> None:
         """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
         increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
         different instants; `memory_ps`: over what time the load is averaged; `messages`: the run is over once so many
-        are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never)."""
+        are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never);
+        `even`: every entry of a component belongs to equally many processes."""
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
         self.alpha = min(1.0, period_ps / memory_ps)
-        self.messages, self.until_ps = messages, until_ps
+        self.messages, self.until_ps, self.even = messages, until_ps, even
 
     def start(self, context: Context) -> None:
         super().start(context)
         n = context.nodes
-        f = draw_entries(context.seed, n, self.size, self.increments)
+        f = choose_entries(context.seed, n, self.size, self.increments, self.even)
         self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed)
         self._tape = allocate(Tape, told=4096, act=0)
         self.mailroom = Mailroom(n, self.size)

@@ -15,7 +15,7 @@ from causeway.bridge.events import Actions, Kind, Window
 from causeway.pycontrol.arrays import allocate, with_room
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.hash.kernel import handle, sweep
 from causeway.pycontrol.protocols.hash.state import Config, Packets, Search, State
 from causeway.pycontrol.slots import new_slots, reserve
@@ -32,17 +32,19 @@ class HashDetector(Protocol):
     passive = (Kind.LOST,)
 
     def __init__(
-        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64, retest: bool = False
-    ) -> None:
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64,
+        retest: bool = False, even: bool = False,
+    ) -> None:  # fmt: skip
         """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
         `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
+        `even`: every entry belongs to equally many processes.
         """
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
         if remember & (remember - 1):
             raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
-        self.remember, self.hash_bits, self.retest = remember, hash_bits, retest
+        self.remember, self.hash_bits, self.retest, self.even = remember, hash_bits, retest, even
 
     def start(self, context: Context) -> None:
         super().start(context)
@@ -51,7 +53,7 @@ class HashDetector(Protocol):
         mask = np.uint64((1 << self.hash_bits) - 1)
         self._config = Config(context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit, self.retest)
         self._packets = allocate(Packets, {"slots": new_slots()}, slot=64)
-        f = draw_entries(context.seed, context.nodes, self.clock_size, self.entries)
+        f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even)
         search = allocate(Search, {"f": f}, slot=64, **sizes)
         self._s = allocate(State, {"slots": new_slots(), "search": search}, slot=64, item=64, **sizes)
         self._tape = allocate(Tape, told=64, act=64)

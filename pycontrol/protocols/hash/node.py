@@ -13,7 +13,7 @@ from typing import Any
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
-from causeway.pycontrol.protocols.clocks.entries import draw_entries
+from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.hash.columns import HASH_BYTES, ID_BYTES
 from causeway.pycontrol.protocols.hash.search import hash_of
 
@@ -203,11 +203,13 @@ class HashDetectorProcesses(PerNode):
 
     node_class = HashDetectorNode
 
-    def __init__(self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False) -> None:
+    def __init__(
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False
+    ) -> None:
         super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest))
-        self.clock_size, self.entries = clock_size, entries
+        self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
         self.copies_of_broadcast = context.nodes - 1
-        self.f = draw_entries(context.seed, context.nodes, self.clock_size, self.entries).tolist()
+        self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)

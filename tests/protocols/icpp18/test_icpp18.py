@@ -254,3 +254,18 @@ def test_more_broadcasts_of_a_node_than_there_is_room_for_are_refused():
     window = Window(7, 2, True, *(np.array(c, t) for c, t in zip(columns, types, strict=True)))
     with pytest.raises(RunError, match="window 7 is wrong: it brings node 3 to 2 broadcasts; allowed: 1 of each node"):
         protocol.on_window(window)
+
+
+def test_delays_may_be_cut_to_whole_units():
+    """Cutting makes a delay half a unit shorter on average; nearly all times are then whole units."""
+    cut, whole = (
+        Icpp18Study().network(Icpp18Params(nodes=8, whole_units=w), 1).delay_quantiles_ns for w in (True, False)
+    )
+    assert (cut % 1_000_000 == 0).all() and ((whole - cut) >= 0).all()
+    assert (whole - cut).mean() == pytest.approx(500_000, rel=0.02)
+    between = np.mean(cut[1:] != cut[:-1])
+    assert between < 1 / 80, "what is drawn between two units"
+    digests = {
+        run_job(Job("icpp18", {"nodes": 16, "whole_units": w}, 1, "inline")).outcome.digest for w in (True, False)
+    }
+    assert len(digests) == 2

@@ -37,8 +37,8 @@ class Sized(Policy):
 
     def wish(self, view: View) -> Wish:
         wish = Wish.none(len(view.nodes))
-        wish.grow_to = self._components(view.load_per_s)
-        enough = self._components(view.load_per_s * (1 + self.margin))
+        wish.grow_to = self._components(self.entries_for(view.load_per_s))
+        enough = self.enough(view.load_per_s)
         too_many = enough < view.active
         leave = np.maximum(enough, view.active - AHEAD)
         wish.assign_below = np.where(view.limit > leave, leave, wish.assign_below)
@@ -51,6 +51,10 @@ class Sized(Policy):
         wish.remove = turn & ~too_many & (view.total > 2 * view.active)
         return wish
 
-    def _components(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
-        wanted = np.ceil(self.entries_for(load_per_s) / self.component_size)
+    def enough(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Components that a process keeps once it has them."""
+        return self._components(self.entries_for(load_per_s * (1 + self.margin)))
+
+    def _components(self, entries: NDArray[np.float64]) -> NDArray[np.int32]:
+        wanted = np.ceil(entries / self.component_size)
         return np.clip(wanted, 1, self.capacity).astype(np.int32)

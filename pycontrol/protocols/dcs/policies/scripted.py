@@ -1,0 +1,36 @@
+"""Moves at set times, whatever the load: how the authors' published program makes Figure 10 of dcs23."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish
+
+
+@dataclass(frozen=True)
+class Move:
+    """At this tick the first `share` of the processes assign themselves anew, to components below this one."""
+
+    tick: int
+    below: int
+    share: float
+
+
+class Scripted(Policy):
+    """Does the moves and nothing else."""
+
+    ticks = True
+
+    def __init__(self, moves: Sequence[Move]) -> None:
+        self.moves = tuple(moves)
+
+    def wish(self, view: View) -> Wish:
+        wish = Wish.none(len(view.nodes))
+        for move in self.moves:
+            if move.tick == view.tick:
+                goes = view.nodes < move.share * view.all_nodes
+                wish.assign_below = np.where(goes, np.minimum(move.below, view.active), wish.assign_below)
+        return wish
