@@ -272,11 +272,6 @@ def _sizes(folder: Path, table: str) -> dict[str, int]:
         return {entry.name: entry.stat().st_size for entry in entries if entry.name.endswith(".parquet")}
 
 
-def incomplete_runs(out_dir: Path) -> set[str]:
-    """The ids of runs that left files behind but are not finished: stopped half-way, damaged, or being written."""
-    return {unquote(key) for key in unfinished(out_dir)}
-
-
 def unfinished(out_dir: Path) -> dict[str, str]:
     """File key of every run that left files behind but is not finished -> why it is not."""
     rows, finished = _parts_of_all(out_dir), _finished_keys(out_dir)

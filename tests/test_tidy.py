@@ -24,31 +24,7 @@ MOST_ARGUMENTS = 8
 """Of a plain function or method, without self and cls."""
 
 LONG_FUNCTIONS: set[str] = set()
-LONG_LINES = {
-    "bridge/cpp/channel.cc": 5,
-    "bridge/cpp/channel.h": 1,
-    "bridge/cpp/client.cc": 6,
-    "bridge/cpp/client.h": 1,
-    "bridge/cpp/columns.h": 1,
-    "bridge/cpp/libzmq.cc": 2,
-    "bridge/cpp/socket.h": 1,
-    "bridge/cpp/window.h": 2,
-    "bridge/cpp/workload.h": 3,
-    "bridge/cpp/zmtp.cc": 2,
-    "omnet/src/Bridge.cc": 6,
-    "omnet/src/Bridge.h": 2,
-    "omnet/src/Events.h": 2,
-    "omnet/src/Functions.cc": 2,
-    "omnet/src/GateProcess.cc": 1,
-    "omnet/src/GateProcess.h": 1,
-    "omnet/src/Medium.cc": 6,
-    "omnet/src/Medium.h": 1,
-    "omnet/src/Process.cc": 3,
-    "omnet/src/Process.h": 1,
-    "proto/causeway.proto": 2,
-    "tests/worlds/cpp/ticker.cc": 1,
-    "tests/worlds/cpp/twins.cc": 2,
-}
+LONG_LINES: dict[str, int] = {}
 """path -> how many lines. None may grow."""
 
 GENERATED = ("docs/reference.md",)
@@ -58,12 +34,16 @@ MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
     "cli/run.py:run_study": "the same options, handed on",
+    "aio/node.py:NodeLoop.create_connection": "asyncio's signature",
+    "aio/node.py:NodeLoop.create_datagram_endpoint": "asyncio's signature",
+    "aio/node.py:NodeLoop.create_server": "asyncio's signature",
     "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
 }
 """path:function -> why it may have more."""
 
 COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
+    "bridge/border_kernel.py:first_bad_action": 9,
     "bridge/engines/inline.py:_act": 13,
     "bridge/engines/inline_wheel.py:_copies": 14,
     "bridge/engines/inline_wheel.py:_feed_workload": 10,
@@ -71,56 +51,21 @@ COMPILED_WITH_MANY = {
     "bridge/engines/inline_wheel.py:collect": 16,
     "bridge/engines/inline_wheel.py:put": 10,
     "bridge/workload.py:next_broadcast": 10,
-    "pycontrol/protocols/dcs/kernel.py:handle": 9,
     "pycontrol/protocols/hash/kernel.py:_handle_other": 10,
-    "pycontrol/protocols/hash/kernel.py:_not_deliverable": 9,
     "pycontrol/protocols/hash/kernel.py:_send": 10,
-    "pycontrol/protocols/hash/kernel.py:handle": 10,
-    "pycontrol/protocols/hash/search.py:_complete": 9,
-    "pycontrol/protocols/hash/search.py:find_dependencies": 15,
-    "pycontrol/protocols/icpp18/kernel.py:_check_agg": 9,
     "pycontrol/protocols/icpp18/kernel.py:_emit": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_receive": 9,
     "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 10,
-    "pycontrol/protocols/icpp18/kernel.py:handle": 12,
     "pycontrol/protocols/ladc18/kernel.py:handle": 9,
-    "studies/hash/readings.py:_observe": 9,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""
 
-DEAD_NAMES = {
-    "analysis/reduce/comparison.py:scalar_names": "to be removed: only its test calls it",
-    "analysis/store.py:incomplete_runs": "to be removed or used: only its test calls it",
-    "pycontrol/protocols/clocks/node.py:VectorProcesses": "readable twin: tests hold the columns to it",
-    "pycontrol/protocols/hash/node.py:HashDetectorProcesses": "readable twin: tests hold the columns to it",
-    "pycontrol/protocols/icpp18/node.py:causal_nodes": "readable twin: tests hold the columns to it",
-    "pycontrol/protocols/ladc18/node.py:BundledProcesses": "readable twin: tests hold the columns to it",
-}
+DEAD_NAMES: dict[str, str] = {}
 """path:name -> why it stays."""
 
-UNUSED_DEPENDENCIES = {"plotly"}
+UNUSED_DEPENDENCIES: set[str] = set()
 
-STALE_PATHS = {
-    "bridge/cpp/zmtp.cc: docs/04-bridge.md",
-    "ns3/src/radio.cc: docs/10-ns3.md",
-    "omnet/inet/omnetpp.ini: docs/09-inet.md",
-    "pycontrol/protocols/clocks/node.py: docs/deviations/hash.md",
-    "pycontrol/protocols/dcs/node.py: docs/deviations/dcs23.md",
-    "pycontrol/protocols/dcs/policies/measured.py: docs/11-dcs23.md",
-    "pycontrol/protocols/dcs/rounds.py: docs/deviations/dcs23.md",
-    "pycontrol/protocols/hash/kernel.py: docs/deviations/hash.md",
-    "pycontrol/protocols/icpp18/node.py: docs/deviations/icpp18.md",
-    "pycontrol/protocols/ladc18/columns.py: docs/deviations/ladc18.md",
-    "pycontrol/protocols/ladc18/node.py: docs/deviations/ladc18.md",
-    "pycontrol/protocols/mobile/handoff.py: docs/deviations/mobile20.md",
-    "pycontrol/protocols/mobile/host.py: docs/deviations/mobile20.md",
-    "pycontrol/protocols/mobile/messages.py: docs/deviations/mobile20.md",
-    "tests/protocols/ladc18/test_ladc18.py: docs/deviations/ladc18.md",
-    "tests/protocols/mobile/test_deviations.py: docs/deviations/mobile20.md",
-    "tests/worlds/cpp/ticker.cc: docs/04-bridge.md",
-    "tests/worlds/mobile_quirks.py: docs/deviations/mobile20.md",
-}
+STALE_PATHS: set[str] = set()
 """file: what it names."""
 
 IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}

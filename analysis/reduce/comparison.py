@@ -107,11 +107,6 @@ def _wide(frame: pd.DataFrame, value: str, index: pd.Index) -> pd.DataFrame:
     return kept.pivot(index="run_id", columns="name", values=value).reindex(index)
 
 
-def scalar_names(published: pd.DataFrame) -> list[str]:
-    """The scalars that the published numbers are measured by."""
-    return sorted({name for formula in published["scalar"] for name in expression.names(formula)})
-
-
 def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
     """A row per published number and engine that has runs of its point. The columns are those of comparison.csv."""
     rows = []

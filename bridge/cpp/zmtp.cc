@@ -2,7 +2,7 @@
 //
 // libzmq moves every message through a thread of its own, which must wake up twice for each window. An edge has one
 // peer and one thread, and waits for each answer: blocking reads and writes are all it needs, and lockstep windows
-// come 1.4 times as fast (docs/04-bridge.md).
+// come 1.4 times as fast (docs/lab/bridge.md).
 //
 //   greeting   64 bytes: signature, version 3.0, mechanism NULL
 //   READY      a command that names the socket's type

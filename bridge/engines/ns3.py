@@ -42,6 +42,9 @@ class Ns3Engine:
         edges = self.edges()
         if not edges:
             return HOW_TO_GET_IT
+        if isinstance(network, MobileNetwork) and network.radio not in self.radios:
+            there = " and ".join(self.radios)
+            return f"engine ns3 has no radio '{network.radio}', it has {there}: use one of them, or --engine omnet"
         return None if edges[0].is_built() else missing_tools()
 
     def edges(self) -> list[Edge]:
@@ -54,7 +57,7 @@ class Ns3Engine:
     def open(self, spec: RunSpec) -> PairSession:
         if not isinstance(spec.network, MobileNetwork):
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
-        if (why := self.missing()) is not None:
+        if (why := self.missing(spec.network)) is not None:
             raise UserError(f"engine ns3 cannot run here: {why}")
         edge = self.edges()[0]
         build(edge)

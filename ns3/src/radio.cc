@@ -18,7 +18,7 @@ using namespace ns3;
 namespace {
 
 constexpr int64_t WIFI_BPS = 6'000'000;        // the rate 802.11g must support, and all of OFDM's nodes do
-constexpr int64_t DISK_BPS = 2'000'000;        // calibrated on the paper's figures: docs/10-ns3.md
+constexpr int64_t DISK_BPS = 2'000'000;        // calibrated on the paper's figures: docs/lab/radio.md
 constexpr int64_t WIFI_MOST_BPS = 24'000'000;  // faster frames are not understood at the border of the cell
 constexpr uint32_t WIFI_TRIES = 7;             // of a unicast
 constexpr uint32_t DISK_TRIES = 1;

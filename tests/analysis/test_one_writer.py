@@ -78,7 +78,7 @@ def test_a_runs_file_that_holds_nothing_is_not_a_finished_run(tmp_path, content)
     assert not store.has_run(tmp_path, "r")
     assert store.finished_runs(tmp_path) == {"whole"}
     assert store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist() == ["whole"]
-    assert store.incomplete_runs(tmp_path) == {"r"}
+    assert set(store.unfinished(tmp_path)) == {"r"}
 
 
 @pytest.mark.parametrize("change", ["unlink", "cut"])

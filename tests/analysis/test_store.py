@@ -65,7 +65,7 @@ def test_a_full_disk_leaves_neither_a_run_nor_a_half_file(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="No space"):
         store.write_run(tmp_path, tables("r"))
     assert store.finished_runs(tmp_path) == set()
-    assert store.incomplete_runs(tmp_path) == {"r"}
+    assert set(store.unfinished(tmp_path)) == {"r"}
     assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]
     assert store.read_arrow(tmp_path, "scalars").num_rows == 0, "a run without its row must not be read"
 

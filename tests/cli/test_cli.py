@@ -79,6 +79,6 @@ def test_a_recorded_run_replays_with_the_same_digest(tmp_path):
         causeway("run", TOY, "--set", "messages=20", "--record", "--json", "--out", "r", cwd=tmp_path).stdout
     )
     (recording,) = (tmp_path / "r" / "recordings").iterdir()
-    done = causeway("replay", str(recording), cwd=tmp_path)
+    done = causeway("replay", str(recording), "--study", TOY, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert ran["digest"] in done.stdout

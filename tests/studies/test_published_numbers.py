@@ -12,6 +12,7 @@ import pytest
 from causeway.analysis.reduce.expression import names
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
+from causeway.studies.registry import PUBLISHED
 from tests.worlds.published_numbers import load_published
 
 PRINTED = {
@@ -64,7 +65,7 @@ NOT_MEASURED = "cannot_be_compared"
 
 @pytest.fixture(scope="module")
 def rows():
-    found = load_published()
+    found = load_published(PUBLISHED)
     return found[found["paper"].isin({paper for paper, _ in PRINTED})]
 
 

@@ -56,7 +56,7 @@ class ProbabilisticNode(Node):
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 
     def suspicious(self, m: Message) -> bool:
-        """Their detector: no entry of the sender is just one behind (docs/deviations/hash.md)."""
+        """Their detector: no entry of the sender is just one behind (docs/papers/hash.md)."""
         return not any(self.V[x] == m.V[x] - 1 for x in self.f[m.sender])
 
     def deliver_remote(self, m: Message) -> None:

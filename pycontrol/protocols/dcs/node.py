@@ -2,7 +2,7 @@
 
 It does what the arrays of `kernel.py` and `rounds.py` do, one process and one event at a time: tests run both on the
 same events and compare, and explore every order of events of small worlds with this one. Where it departs from the
-paper's text, `docs/deviations/dcs23.md` says why; such conditions stand in methods of their own, so that a test can put
+paper's text, `docs/papers/dcs23.md` says why; such conditions stand in methods of their own, so that a test can put
 the printed text back and show what it breaks.
 """
 

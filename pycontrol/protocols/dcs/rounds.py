@@ -10,7 +10,7 @@ what a received message forces on it (checkExpand is never blocked: a message th
 round).
 
 The functions here work on many processes at once; each looks only at what that process knows: its own row of the state,
-the messages it sent, received or delivered, and what the round's packet carries. docs/deviations/dcs23.md says where
+the messages it sent, received or delivered, and what the round's packet carries. docs/papers/dcs23.md says where
 and why the conditions are stricter than the paper's.
 """
 

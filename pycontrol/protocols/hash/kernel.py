@@ -47,7 +47,7 @@ def _remember(s, p, sender, message):
 
 @compiled
 def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
-    """Algorithm 2, lines 1-7. A process delivers its own messages too (docs/deviations/hash.md)."""
+    """Algorithm 2, lines 1-7. A process delivers its own messages too (docs/papers/hash.md)."""
     message = s.slots.at[0].next
     slot = take(s.slots)
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)

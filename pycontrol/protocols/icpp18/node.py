@@ -1,7 +1,7 @@
 """Causal broadcast with aggregation written as one process (paper icpp18, Algorithms 1 and 2).
 
 The readable twin of `icpp18.py`; a test proves that both give the same digest. Names are the paper's, `# l. N` is its
-line in Algorithm 2, departures are explained in docs/deviations/icpp18.md.
+line in Algorithm 2, departures are explained in docs/papers/icpp18.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Everything that goes to the same neighbor within max_delay travels in one packet. The algorithm is in
 `tasks.py` and `bundles.py`, the failure detectors are in `detectors.py`; the same written as one process, as the paper
 has it, is `node.py`: it gives the same digest. Departures are marked and explained in
-docs/deviations/ladc18.md.
+docs/papers/ladc18.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Best-effort broadcast over VCube trees with bundled messages written as one process (paper ladc18, Algorithm 2).
 
 The readable twin of `columns.py`; a test proves that both give the same digest. Names of state and messages are the
-paper's; `# l. N` is the paper's line. Departures are marked and explained in docs/deviations/ladc18.md.
+paper's; `# l. N` is the paper's line. Departures are marked and explained in docs/papers/ladc18.md.
 """
 
 from __future__ import annotations

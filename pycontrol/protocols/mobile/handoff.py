@@ -9,7 +9,7 @@ with them. From that follows, for sessions s of one host:
 - A candidate below the session of the holder is never served: the holder tells it (Delete). A candidate must not tell
   another one: that one may have been promised the host already.
 
-Comments like (4.78) point to the paper: algorithm 4, line 78. Departures: docs/deviations/mobile20.md.
+Comments like (4.78) point to the paper: algorithm 4, line 78. Departures: docs/papers/mobile20.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A host's position, `(Ses_LC, Co, seq_C)`, says all that it delivered: everything before seq_C of session Ses_LC,
 counted in the App_Co messages of that session while Co, in the cell's order after. It is saved before each delivery.
 
-Comments like (1.22) point to the paper: algorithm 1, line 22. Departures: docs/deviations/mobile20.md.
+Comments like (1.22) point to the paper: algorithm 1, line 22. Departures: docs/papers/mobile20.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An application message is as long as the application says (100 bytes in the paper, its few integers included) plus 4
 bytes for every id in M_d. Every other message is one byte for its type and 4 bytes for every integer in it.
 
-Fields that the paper does not print, and why, are in docs/deviations/mobile20.md: `Ses` in App_hs, `vMd` in App_sh and
+Fields that the paper does not print, and why, are in docs/papers/mobile20.md: `Ses` in App_hs, `vMd` in App_sh and
 initACK, `Co` in ack_h, init and Req1, `seq_h` in join.
 """
 

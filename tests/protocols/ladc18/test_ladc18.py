@@ -34,7 +34,7 @@ from tests.worlds.small_world import Broken, World, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
 BROKEN_TIES = {(32, "NO-AGGR", "latency")}
-"""Cells up to 64 processes that we miss by one unit of the last digit (docs/deviations/ladc18.md)."""
+"""Cells up to 64 processes that we miss by one unit of the last digit (docs/papers/ladc18.md)."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

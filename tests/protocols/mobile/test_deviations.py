@@ -1,4 +1,4 @@
-"""Each line of the paper that docs/deviations/mobile20.md departs from fails as it is printed."""
+"""Each line of the paper that docs/papers/mobile20.md departs from fails as it is printed."""
 
 from __future__ import annotations
 

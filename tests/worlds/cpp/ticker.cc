@@ -1,5 +1,5 @@
 // The smallest edge there is: every timer fires at its time, every packet comes back to its sender after a microsecond.
-// It is what docs/04-bridge.md shows, and what the tests of the C++ client run.
+// It is what docs/guide/07-bridge.md shows, and what the tests of the C++ client run.
 #include <cstdint>
 #include <queue>
 #include <tuple>

@@ -6,8 +6,8 @@ the error:
     entries = SCALE * load^LOAD_POWER * error^ERROR_POWER
 
 with two entries a process and delays N(100 ms, 20 ms). The three constants are the fit of its first 106 runs, the ones
-the results in docs/11-dcs23.md were made with; 206 runs give 5.3e-4, 1.53 and -0.52, a clock 13% larger at 200 messages
-per second and an error of 2e-5.
+the results in docs/papers/dcs23.md were made with; 206 runs give 5.3e-4, 1.53 and -0.52, a clock 13% larger at 200
+messages per second and an error of 2e-5.
 """
 
 from __future__ import annotations
