@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -27,6 +29,23 @@ def version() -> str:
         return installed_version("causeway")
     except PackageNotFoundError:
         return "0"
+
+
+@cache
+def commit() -> str:
+    """The commit that this was installed from; where the sources are worked on, the one they are at ('+': changed)."""
+    if (SOURCES / "COMMIT").exists():
+        return (SOURCES / "COMMIT").read_text().strip()
+    if not (SOURCES / ".git").exists():
+        return ""
+    try:
+        head, changes = (
+            subprocess.run(["git", *words], cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()
+            for words in (("rev-parse", "--short=12", "HEAD"), ("status", "--porcelain", "-uno"))
+        )
+    except OSError:
+        return ""
+    return head + ("+" if changes else "")
 
 
 def cache_dir() -> Path:

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError, unknown
 from causeway.bridge.network import Network
+from causeway.bridge.places import commit, version
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.limits import check_seed, check_spec
@@ -145,7 +143,7 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
         "runs": {
             "run_id": [job.run_id], "study": [job.study.name], "point": [job.point],
             "engine": [job.engine], "engine_version": [outcome.engine_version],
-            "causeway_version": [causeway_version()], "commit": [commit()], "seed": [job.seed],
+            "causeway_version": [version()], "commit": [commit()], "seed": [job.seed],
             "digest": [outcome.digest], "started_at": [started_at.isoformat(timespec="milliseconds")],
             "wall_s": [outcome.wall_s], "events": [outcome.events],
         },
@@ -162,24 +160,3 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-@cache
-def causeway_version() -> str:
-    """The version of this package."""
-    try:
-        return version("causeway")
-    except PackageNotFoundError:
-        return "0"
-
-
-@cache
-def commit() -> str:
-    """The commit of the checkout this runs from ('+' if it has changes), or '' outside one."""
-    here = Path(__file__).parent
-    try:
-        head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=here, capture_output=True, text=True)
-        dirty = subprocess.run(["git", "status", "--porcelain", "-uno"], cwd=here, capture_output=True, text=True)
-    except OSError:
-        return ""
-    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "") if head.returncode == 0 else ""

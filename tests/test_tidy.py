@@ -51,10 +51,10 @@ COMPILED_WITH_MANY = {
     "bridge/engines/inline_wheel.py:collect": 16,
     "bridge/engines/inline_wheel.py:put": 10,
     "bridge/workload.py:next_broadcast": 10,
-    "pycontrol/protocols/hash/kernel.py:_handle_other": 10,
-    "pycontrol/protocols/hash/kernel.py:_send": 10,
+    "pycontrol/protocols/hash/kernel.py:_handle_other": 9,
+    "pycontrol/protocols/hash/kernel.py:_send": 9,
     "pycontrol/protocols/icpp18/kernel.py:_emit": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 10,
+    "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 9,
     "pycontrol/protocols/ladc18/kernel.py:handle": 9,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,18 @@ def test_where_the_home_folder_cannot_be_written_to_the_cache_is_a_temporary_one
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert places.cache_dir().name.startswith("causeway-")
+
+
+def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    installed = tmp_path / "site-packages" / "causeway"
+    installed.mkdir(parents=True)
+    monkeypatch.setattr(places, "SOURCES", installed)
+    places.commit.cache_clear()
+    assert places.commit() == ""
+    (installed / "COMMIT").write_text("0123456789ab\n")
+    places.commit.cache_clear()
+    assert places.commit() == "0123456789ab"
+    places.commit.cache_clear()
