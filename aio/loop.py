@@ -45,12 +45,12 @@ class Clock(Protocol):
     now_ps: int
 
 
-def _number(future: asyncio.Future) -> int:
+def _number(future: asyncio.Future[Any]) -> int:
     loop: Any = future.get_loop()
     return loop.next_number()
 
 
-class SimulatedTask(asyncio.Task):
+class SimulatedTask(asyncio.Task[Any]):
     """A task whose hash is its number, not its address: a set of tasks has the same order in every run."""
 
     failed_at_ps = -1
@@ -64,7 +64,7 @@ class SimulatedTask(asyncio.Task):
             return self._order
 
 
-class SimulatedFuture(asyncio.Future):
+class SimulatedFuture(asyncio.Future[Any]):
     """The same for a future."""
 
     _order: int
@@ -248,10 +248,10 @@ class SimulatedLoop(Refusals, AnyLoop):
         self.turn()
 
     # ---- tasks and futures ----------------------------------------------------------------------------------------
-    def create_future(self) -> asyncio.Future:
+    def create_future(self) -> asyncio.Future[Any]:
         return SimulatedFuture(loop=self)
 
-    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task:
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
         self._check_closed()
         if self._task_factory is not None:
             task = (

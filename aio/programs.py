@@ -138,11 +138,11 @@ class Programs(PerNode):
         self.check()
 
 
-def _pending(node: ProgramNode) -> list[asyncio.Task]:
+def _pending(node: ProgramNode) -> list[asyncio.Task[Any]]:
     return list(node.loop.pending_tasks()) if node.loop is not None else []
 
 
-def _describe(task: asyncio.Task) -> str:
+def _describe(task: asyncio.Task[Any]) -> str:
     """Its name, its coroutine, and the line where it waits."""
     coroutine: Any = task.get_coro()
     stack = task.get_stack(limit=1)

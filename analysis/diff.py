@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -97,6 +98,6 @@ def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     return means.set_index(by)["mean"].sort_index()
 
 
-def _where(key: tuple) -> str:
+def _where(key: tuple[Any, ...]) -> str:
     *point, module, name = key
     return f"{' '.join(map(str, point))}, {name}" + (f" of {module}" if module not in ("", "run") else "")

@@ -111,7 +111,9 @@ class Transport:
         except zmq.Again:
             self._until(deadline_s, check_peer, lambda: self._socket.send(data), "took nothing")
 
-    def _until(self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable, silent: str) -> bytes:
+    def _until(
+        self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[..., Any], silent: str
+    ) -> bytes:
         began = time.monotonic() - SLICE_MS / 1000
         while True:
             dead = check_peer()

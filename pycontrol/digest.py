@@ -6,6 +6,7 @@ It covers what nodes broadcast and delivered and what they sent, never how event
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Digest(Observer):
         self._waiting: list[Actions] = []
         self._rows = 0
 
-    def observe(self, op, time_ps, node, message) -> None:
+    def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
         for column, (hasher, type_) in zip(
             (op, time_ps, node, message),
             zip(self._observed, (np.uint8, np.int64, np.int32, np.int64), strict=True),

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from causeway.bridge.errors import UserError
 
@@ -26,7 +26,7 @@ LOOKS = 8
 """How often within the limit the timer looks."""
 
 _callers: set[CodeType] = set()
-_F = TypeVar("_F", bound=Callable)
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class TookTooLong(BaseException):

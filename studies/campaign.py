@@ -152,7 +152,9 @@ def _told(error: Exception) -> str:
     return "".join(traceback.format_exception(error)).rstrip()
 
 
-def _watch_folder(session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event):
+def _watch_folder(
+    session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event
+) -> None:
     """Keeps the tally while Spark works: what has landed is done, what Spark calls active is running."""
     waiting = {job.run_id for job in jobs}
     tracker = session.sparkContext.statusTracker()

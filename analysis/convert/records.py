@@ -7,7 +7,7 @@ from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
-Rows = dict[str, list[tuple]]
+Rows = dict[str, list[tuple[Any, ...]]]
 _ITERVAR = re.compile(r"(?:^|,)\s*\$(\w+)=")
 _PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
 COLUMNS = {"TV": 2, "ETV": 3}

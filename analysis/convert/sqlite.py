@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def _stage_header(database: sqlite3.Connection, stage: Stage, key: int, run_id: 
         store.write_table(stage.path(table, run_id), schema.conform(table, columns))
 
 
-def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple]) -> None:
+def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
     """Stage rows as parts of a table, some at a time."""
     names = schema.TABLES[table].names[1:]
     for number, some in enumerate(_some(rows)):
@@ -106,8 +107,8 @@ def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple]) -> None
         store.write_table(path, schema.conform(table, columns, run_id))
 
 
-def _some(rows: Iterable[tuple]) -> Iterator[list[tuple]]:
-    some: list[tuple] = []
+def _some(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    some: list[tuple[Any, ...]] = []
     for row in rows:
         some.append(row)
         if len(some) == _ROWS:
@@ -125,7 +126,7 @@ def _stage_items(database: sqlite3.Connection, stage: Stage, kind: str, key: int
     """The items of one kind, and their attributes."""
     table, item_key, item_name, attributes = _KINDS[kind]
 
-    def items(columns: str) -> Iterator[tuple]:
+    def items(columns: str) -> Iterator[tuple[Any, ...]]:
         return database.execute(f"SELECT {columns} FROM {table} WHERE runId = ? ORDER BY {item_key}", (key,))
 
     if kind == "scalar":
@@ -146,7 +147,7 @@ def _stage_items(database: sqlite3.Connection, stage: Stage, kind: str, key: int
     _stage_attributes(stage, kind, run_id, rows)
 
 
-def _stage_attributes(stage: Stage, kind: str, run_id: str, rows: Iterable[tuple]) -> None:
+def _stage_attributes(stage: Stage, kind: str, run_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
     names = schema.TABLES["attributes"].names[1:]
     for number, some in enumerate(_some(rows)):
         columns = dict(zip(names, zip(*some, strict=True), strict=True))
@@ -155,7 +156,7 @@ def _stage_attributes(stage: Stage, kind: str, run_id: str, rows: Iterable[tuple
 
 
 def _stage_statistics(database: sqlite3.Connection, stage: Stage, key: int, run_id: str) -> None:
-    def fields() -> Iterator[tuple]:
+    def fields() -> Iterator[tuple[Any, ...]]:
         for weighted in (0, 1):
             names = _FIELDS | (_WEIGHTED_FIELDS if weighted else _PLAIN_FIELDS)
             query = (

@@ -10,6 +10,7 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from causeway.analysis import store
 
@@ -68,11 +69,11 @@ class Stage:
         except (OSError, ValueError, TypeError):
             return Mark()
 
-    def note(self, name: str, content: dict) -> None:
+    def note(self, name: str, content: dict[str, Any]) -> None:
         """Leave a note in the stage, whole or not at all."""
         _write(self.folder / f"{name}.json", content)
 
-    def noted(self, name: str) -> dict | None:
+    def noted(self, name: str) -> dict[str, Any] | None:
         """The note of that name, if there is one."""
         try:
             return json.loads((self.folder / f"{name}.json").read_text())
@@ -106,6 +107,6 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _write(path: Path, content: dict) -> None:
+def _write(path: Path, content: dict[str, Any]) -> None:
     with store.landing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1))

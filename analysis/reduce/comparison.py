@@ -46,7 +46,7 @@ def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
     from pyspark.sql import functions as F
     from pyspark.sql.types import DoubleType
 
-    @F.pandas_udf(DoubleType())  # type: ignore[call-overload]
+    @F.pandas_udf(DoubleType())  # type: ignore[call-overload, attr-defined]
     def total(lists: pd.Series) -> pd.Series:
         return pd.Series([arithmetic.total(list(values)) for values in lists], dtype="float64")
 
@@ -70,7 +70,7 @@ class Runs:
         self.numbers = _wide(parameters, "number", self.runs.index)
         self.values = _wide(values, "value", self.runs.index)
 
-    def at(self, study: str, parameters: dict) -> pd.Index:
+    def at(self, study: str, parameters: dict[str, Any]) -> pd.Index:
         """The runs of a study that have these parameter values."""
         chosen = self.runs["study"] == study
         for name, value in parameters.items():

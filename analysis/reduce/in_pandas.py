@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ def mean_ci(frame: pd.DataFrame, by: Sequence[str], value: str = "value", level:
     return pd.DataFrame(rows, columns=[*by, *arithmetic.INTERVAL])
 
 
-def _key(key: object) -> tuple:
+def _key(key: object) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 

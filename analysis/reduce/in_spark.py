@@ -6,6 +6,7 @@ rounded, so the answer is the same bit for bit on any number of workers.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def mean_ci(frame: DataFrame, by: Sequence[str], value: str = "value", level: fl
     """Mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low, ci_high. One value a run: a
     group's values are held as one list."""
 
-    @F.pandas_udf(_INTERVAL)  # type: ignore[call-overload]
+    @F.pandas_udf(_INTERVAL)  # type: ignore[call-overload, attr-defined]
     def interval(lists: pd.Series) -> pd.DataFrame:
         return pd.DataFrame([arithmetic.interval(values, level) for values in lists], columns=arithmetic.INTERVAL)
 
@@ -76,7 +77,7 @@ def _root(size: Column) -> Column:
     return chosen.otherwise(F.pow(F.lit(2.0), F.lit(-15) * F.floor(F.log2(size) / 30)))
 
 
-@F.pandas_udf(DoubleType())  # type: ignore[call-overload]
+@F.pandas_udf(DoubleType())  # type: ignore[call-overload, attr-defined]
 def _total(groups: pd.Series) -> pd.Series:
     sums = [[tuple(part[name] for name in ("_root", "_a", "_b", "_c")) for part in parts] for parts in groups]
     return pd.Series(np.array([arithmetic.exact_total(parts) for parts in sums], np.float64))
@@ -141,7 +142,7 @@ def warmup(samples: DataFrame, by: Sequence[str]) -> DataFrame:
     keys = [field for field in samples.schema.fields if field.name in by]
     form = StructType([*keys, StructField("dropped", LongType()), StructField("from_ps", LongType())])
 
-    def cut(key: tuple, group: pd.DataFrame) -> pd.DataFrame:
+    def cut(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
         ordered = group.sort_values(ORDER, kind="stable", na_position="first")
         dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
         row = (*key, dropped, int(ordered["time_ps"].iloc[dropped]))

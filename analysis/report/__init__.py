@@ -122,14 +122,14 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 def _undescribed(studies: Sequence[str]) -> str:
     return (
-        f"<p>This folder does not say what to draw for: {page.escape(', '.join(studies))}. Converted results are like "
+        f"<p>This folder does not say what to draw for: {escape(', '.join(studies))}. Converted results are like "
         "that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
     )
 
 
 def _undrawn(figures: Sequence[Figure], drawn: Sequence[Figure]) -> str:
     left = [one.plot.title for one in figures if one not in drawn]
-    return f'<p class="soft">No runs here for: {page.escape(", ".join(left))}.</p>' if left else ""
+    return f'<p class="soft">No runs here for: {escape(", ".join(left))}.</p>' if left else ""
 
 
 def _scalar_section(scalars: pd.DataFrame) -> str:
@@ -147,7 +147,7 @@ def _table_section(folder: Path, out: Path) -> str:
     for name in schema.TABLES:
         place = store.table_dir(folder, name)
         if place.is_dir():
-            link = page.escape(os.path.relpath(place, out).replace(os.sep, "/"), quote=True)
+            link = escape(os.path.relpath(place, out).replace(os.sep, "/"), quote=True)
             lines.append(f'<li><a href="{link}/">{name}</a>: {store.count_rows(folder, name)} rows</li>')
     beside = "comparison.csv", "scalars.csv", "figures.csv"
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)

@@ -136,11 +136,11 @@ def _as_x(x: Any) -> X:
     return x if isinstance(x, str) else float(x)
 
 
-def _order(line: Line) -> tuple:
+def _order(line: Line) -> tuple[Any, ...]:
     return _natural(line.series), line.engine
 
 
-def _natural(text: str) -> tuple:
+def _natural(text: str) -> tuple[Any, ...]:
     try:
         return 0, float(text), text
     except ValueError:
@@ -176,7 +176,7 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
-def rows(figures: Sequence[Figure]) -> list[tuple]:
+def rows(figures: Sequence[Figure]) -> list[tuple[Any, ...]]:
     """Everything drawn, as rows: title, series, engine, x, y, low, high, runs."""
     return [
         (figure.plot.title, line.series, line.engine, point.x, point.y, point.low, point.high, point.runs)

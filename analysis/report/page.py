@@ -95,7 +95,7 @@ def _parameters(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
     )
 
 
-def _as_number(text: str) -> tuple:
+def _as_number(text: str) -> tuple[Any, ...]:
     try:
         return 0, float(text), text
     except ValueError:

@@ -6,6 +6,8 @@ draw from the same counter-based generator.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 from numba import types
@@ -176,7 +178,7 @@ class InlineSession:
         heads, heap = self._queues
         self._queues = (heads, np.concatenate([heap, np.empty(rows - len(heap), np.int32)]))
 
-    def _start_workload(self) -> tuple:
+    def _start_workload(self) -> tuple[Any, ...]:
         workload = self.network.workload
         t = WorkloadTables.of(workload)
         tables = (t.start_ps, t.mean_ns, t.hot_share, t.hot_nodes, t.exponential)

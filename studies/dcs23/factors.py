@@ -10,6 +10,7 @@ of receivers of one message; the factor of messages violated anywhere is the les
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -22,7 +23,7 @@ SAME = ("load", "senders", "entries_draw", "low_rate", "rate", "duration_s", "pa
 COUNTED = ["violations", "messages_violated"]
 
 
-def interval(values: np.ndarray, of) -> tuple[float, float]:
+def interval(values: np.ndarray, of: Callable[[np.ndarray], float]) -> tuple[float, float]:
     """95% bootstrap interval of a statistic of rows."""
     generator = np.random.default_rng(0)
     found = [of(values[generator.integers(0, len(values), len(values))]) for _ in range(DRAWS)]

@@ -8,7 +8,10 @@ read 2026), and there senders take turns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from causeway.bridge.workload import Script, Segment
 
@@ -45,7 +48,7 @@ def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
     """Four bells, each narrower than the one before; 850 s in the authors' program, where low is 0."""
     starts = [start for start, *_ in BELLS_S]
 
-    def load(t):
+    def load(t: NDArray[np.float64]) -> NDArray[np.float64]:
         at = t / duration_s * 850
         _, _, middle, sd = BELLS_S[np.searchsorted(starts, at, side="right") - 1]
         return low + (high - low) * np.exp(-0.5 * ((at - middle) / sd) ** 2)
@@ -104,7 +107,7 @@ def _targets(low: float, high: float, count: int, pattern: int) -> np.ndarray:
     return targets
 
 
-def _steps(load, duration_s: float) -> tuple[Segment, ...]:
+def _steps(load: Callable[[NDArray[np.float64]], NDArray[np.float64]], duration_s: float) -> tuple[Segment, ...]:
     middles = np.arange(int(duration_s)) + 0.5
     rows = [Segment(int((t - 0.5) * S_PS), float(load(t))) for t in middles]
     return (*rows, Segment(int(duration_s * S_PS), 0.0))

@@ -240,7 +240,7 @@ class _Average:
     def __init__(self) -> None:
         self.sum = self.count = self.max = 0.0
 
-    def add(self, values: NDArray) -> None:
+    def add(self, values: NDArray[Any]) -> None:
         self.sum += float(values.sum())
         self.count += len(values)
         self.max = max(self.max, float(values.max()))
