@@ -24,7 +24,7 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from causeway.aio.refusals import Refusals
-from causeway.bridge.errors import RunError
+from causeway.pycontrol.mistakes import ProtocolError
 
 S_PS = 10**12
 CALLBACKS_AT_ONCE = 1_000_000
@@ -222,7 +222,7 @@ class SimulatedLoop(Refusals, AnyLoop):
             if self._stopping:
                 return
             if left < 0:
-                raise RunError(self._spins(handle))
+                raise ProtocolError(self._spins(handle))
             waiting = self._waiting  # cleaning makes a new one
 
     def _spins(self, handle: Any) -> str:

@@ -13,7 +13,7 @@ from causeway.aio.errors import outside
 from causeway.aio.loop import S_PS, SimulatedLoop
 from causeway.aio.names import EVERYWHERE, address_of, name_of, port_number
 from causeway.aio.stack import Stack
-from causeway.bridge.errors import RunError
+from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import Node
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class NodeLoop(SimulatedLoop):
         self._check_closed()
         other = events._get_running_loop()
         if other is not None and other is not self and isinstance(other, NodeLoop):
-            raise RunError(
+            raise ProtocolError(
                 f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but "
                 "the network; keep what belongs to a node in its main, not in variables of the module"
             )
@@ -266,15 +266,15 @@ class ProgramNode(Node):
         self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
 
 
-def told(node: ProgramNode, now_ps: int, error: BaseException | None, what: str, task: Any) -> RunError:
+def told(node: ProgramNode, now_ps: int, error: BaseException | None, what: str, task: Any) -> ProtocolError:
     """The end of a run by a program's error: who, when, what, and where in the program."""
     at_ps = getattr(task, "failed_at_ps", -1)
     where = f" in task {task.get_name()}" if isinstance(task, asyncio.Task) else ""
     head = f"{node.name} at {(at_ps if at_ps >= 0 else now_ps) / S_PS:g} s{where}: "
     if error is None:
-        return RunError(head + what)
+        return ProtocolError(head + what)
     text = "".join(traceback.format_exception(_without_ours(error)))
-    return RunError(f"{head}{type(error).__name__}: {error} ({what})\n{text.rstrip()}")
+    return ProtocolError(f"{head}{type(error).__name__}: {error} ({what})\n{text.rstrip()}")
 
 
 def _without_ours(error: BaseException) -> BaseException:
