@@ -152,7 +152,7 @@ def damage(monkeypatch: pytest.MonkeyPatch, path: str, value: object) -> None:
     monkeypatch.setattr(sessions.wire, "encode_setup", damaged)
 
 
-def refused(edge: Callable[[RunSpec], Session], network: Any, says: str, answer: Actions | None = None) -> None:
+def expect_refusal(edge: Callable[[RunSpec], Session], network: Any, says: str, answer: Actions | None = None) -> None:
     with pytest.raises(RunError) as told:
         run(edge, network, answer)
     assert says in str(told.value)
@@ -164,7 +164,7 @@ def refused(edge: Callable[[RunSpec], Session], network: Any, says: str, answer:
 def test_a_mobile_setup_that_makes_no_sense_is_refused(monkeypatch, edge, what: str) -> None:
     path, value, says = SETUPS[what]
     damage(monkeypatch, path, value)
-    refused(edge, MOBILE, says)
+    expect_refusal(edge, MOBILE, says)
 
 
 @pytest.mark.parametrize("edge", ABSTRACT_EDGES)
@@ -172,7 +172,7 @@ def test_a_mobile_setup_that_makes_no_sense_is_refused(monkeypatch, edge, what: 
 def test_an_abstract_setup_that_makes_no_sense_is_refused(monkeypatch, edge, what: str) -> None:
     path, value, says = ABSTRACT_SETUPS[what]
     damage(monkeypatch, path, value)
-    refused(edge, ABSTRACT, says)
+    expect_refusal(edge, ABSTRACT, says)
 
 
 def row(kind: int, node: int, peer: int = 0, size: int = 1, time_ps: int = L_PS, topic: int = 0) -> Actions:
@@ -202,7 +202,7 @@ ANSWERS: dict[str, tuple[Actions, str]] = {
 @pytest.mark.parametrize("what", ANSWERS)
 def test_an_answer_that_cannot_be_done_is_refused(edge, what: str) -> None:
     answer, says = ANSWERS[what]
-    refused(edge, MOBILE, says, answer)
+    expect_refusal(edge, MOBILE, says, answer)
 
 
 @pytest.mark.parametrize("edge", MOBILE_EDGES)
@@ -215,7 +215,7 @@ def test_an_answer_whose_promises_differ_in_length_is_refused(monkeypatch, edge)
         return frame.SerializeToString()
 
     monkeypatch.setattr(sessions.wire, "encode_actions", damaged)
-    refused(edge, MOBILE, "patience_ps has 0 rows", ActionRows([], False, (Patience(1, 1, 5),)))
+    expect_refusal(edge, MOBILE, "patience_ps has 0 rows", ActionRows([], False, (Patience(1, 1, 5),)))
 
 
 @pytest.mark.parametrize("edge", MOBILE_EDGES)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,24 +88,24 @@ def ended(pid: int, within_s: float) -> int | None:
 # ---- what goes wrong ------------------------------------------------------------------------------------------------
 
 
-def kill_controller(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """kill -9 of the controller alone; True if it got through before."""
+def killed(kill: Callable[[int, int], None], draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """kill -9 at some instant; True if the campaign got through before."""
     pid = child(out, engine)
     status = ended(pid, draw.uniform(0, usual_s))
     if status is None:
-        os.kill(pid, signal.SIGKILL)
+        kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     return status == 0
+
+
+def kill_controller(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
+    """Of the controller alone."""
+    return killed(os.kill, draw, out, engine, usual_s)
 
 
 def kill_everything(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """kill -9 of the controller and of whatever it started."""
-    pid = child(out, engine)
-    status = ended(pid, draw.uniform(0, usual_s))
-    if status is None:
-        os.killpg(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    return status == 0
+    """Of the controller and of whatever it started."""
+    return killed(os.killpg, draw, out, engine, usual_s)
 
 
 def kill_simulator(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:

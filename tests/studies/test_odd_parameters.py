@@ -231,4 +231,4 @@ def test_every_point_of_every_sweep_is_within_the_bounds(name: str) -> None:
     study = registry.get(name)
     for points in study.sweeps.values():
         for point in points:
-            make_params(study, point)
+            assert make_params(study, point) is not None, point

@@ -89,4 +89,4 @@ def test_what_is_not_measured_says_why(rows):
 
 def test_every_row_is_a_point_of_its_study(rows):
     for row in rows.to_dict("records"):
-        make_params(registry.get(row["study"]), row["parameters"])
+        assert make_params(registry.get(row["study"]), row["parameters"]) is not None, row
