@@ -34,7 +34,7 @@ class NodeLoop(SimulatedLoop):
         context = programs.context
         self.stack = Stack(
             node.id, self, programs.names, node.transmit, context.reaction_ps, self.chance_of("stack"),
-            programs.mtu_bytes, programs.streams,
+            programs.mtu_bytes, programs.tcp_of(node),
         )  # fmt: skip
         self.receivers = self.stack.receivers
 
@@ -215,12 +215,18 @@ class ProgramNode(Node):
             self.loop.turn(self._asked.put_nowait, (number, size_bytes))
             self.programs.check()
 
+    def on_connection(self, kind: int, connection: int, arg: int) -> None:
+        if self.loop is not None:
+            self.loop.turn(self.loop.stack.streams.happened, kind, connection, arg)
+            self.programs.check()
+
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
         self.place = Place(station, x_mm / 1000, y_mm / 1000)
 
     def on_down(self) -> None:
         """Nothing of the program runs any more, not even its `finally`: the power is off."""
         if self.loop is not None:
+            self.loop.stack.streams.power_off()
             self.programs.bury(self.loop)
             self.loop = None
 

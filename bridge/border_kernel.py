@@ -12,22 +12,27 @@ import numba
 import numpy as np
 
 from causeway.bridge.events import TOPICS, Act, Kind
+from causeway.bridge.schema import constant, declared
 
 (
     END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, TIMER_LOW, TIMER_HIGH, BROADCASTS, FLOOR,
-    INSTANT, MOST_BROADCASTS,
-) = range(13)  # fmt: skip
+    INSTANT, MOST_BROADCASTS, CONNECTIONS,
+) = range(14)  # fmt: skip
 """Places in the state. BROADCASTS: one more than the highest number so far; FLOOR: the same, before the INSTANT of the
-last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers)."""
-STATE = 13
+last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers). CONNECTIONS: how many there
+are so far, or NO_TCP."""
+STATE = 14
+NO_TCP = -1
 
 ALL_GOOD, LOOK_UP = -1, -2
 
 FAR_PS = 1 << 62
 """Times lie below this (53 days), so that sums of two of them are still times."""
 
-NODE, STATION, ARRIVAL, LOST, TIMER, BROADCAST = map(int, Kind)
-SEND, SET_TIMER, CANCEL_TIMER, SWITCH, RECORD = map(int, Act)
+NODE, STATION, ARRIVAL, LOST, TIMER, BROADCAST, CONNECTED, _, BYTES, ROOM, ENDED = map(int, Kind)
+SEND, SET_TIMER, CANCEL_TIMER, SWITCH, RECORD, LISTEN, CONNECT, WRITE, READ, _, ABORT = map(int, Act)
+ENDINGS = len(declared("Ending"))
+LAST_PORT = constant("LAST_PORT")
 
 
 @numba.njit(cache=True)
@@ -81,6 +86,8 @@ def _is_bad(s, k, now, r, a):
         return r < s[FLOOR] or r >= s[MOST_BROADCASTS] or a < 0
     if k == STATION:
         return a < -1 or a >= s[STATIONS]
+    if k >= CONNECTED:
+        return r < 0 or r >= s[CONNECTIONS] or k > ENDED or a < 0 or (k == ENDED and a >= ENDINGS)
     return k != NODE or a < 0 or a > 1
 
 
@@ -106,9 +113,27 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
                 return i
         elif k == CANCEL_TIMER:
             outside += r < s[TIMER_LOW] or r >= s[TIMER_HIGH]
+        elif k >= LISTEN:
+            if _is_bad_about_tcp(s, k, np.int64(node[i]), r, p, size[i], interface[i]):
+                return i
         elif k != RECORD or p < 0 or p >= s[CHANNELS]:
             return i
     return LOOK_UP if outside else ALL_GOOD
+
+
+@numba.njit(cache=True)
+def _is_bad_about_tcp(s, k, v, r, p, size, interface):
+    """Whether an action about a connection is wrong; a new connection is counted on the way."""
+    if s[CONNECTIONS] == NO_TCP or k > ABORT:
+        return True
+    if k == LISTEN:
+        return size < 1 or size > LAST_PORT or p < 0 or p > 1
+    if k == CONNECT:
+        if r != s[CONNECTIONS] or p < 0 or p >= s[NODES] or p == v or size < 1 or size > LAST_PORT:
+            return True
+        s[CONNECTIONS] += 1
+        return interface < 1 or interface >= s[INTERFACES]
+    return r < 0 or r >= s[CONNECTIONS] or (k <= READ and size < 1)
 
 
 @numba.njit(cache=True)
