@@ -24,8 +24,10 @@ class Order(Protocol):
 
 
 def shrunk(
-    order: Any, follow: Callable[[Sequence[int]], Any], follow_labels: Callable[[Sequence[Label]], Any]
-) -> Any:  # fmt: skip
+    order: Order,
+    follow: Callable[[Sequence[int]], Order | None],
+    follow_labels: Callable[[Sequence[Label]], Order | None],
+) -> Any:
     """The simplest order found. `follow` and `follow_labels` give the order that was really taken until something
     broke; None if nothing does. First events are left out by what they are, many at once; then numbers get smaller."""
     best, ends = order, time.monotonic() + MOST_SECONDS
@@ -43,7 +45,7 @@ def shrunk(
     return _shorter(best, follow, ends)
 
 
-def _shorter(best: Any, follow: Callable[[Sequence[int]], Any], ends: float) -> Any:
+def _shorter(best: Order, follow: Callable[[Sequence[int]], Order | None], ends: float) -> Order:
     """Short orders could be shorter still in quite another way: those of small numbers are all tried."""
     tries = 0
     for length in range(1, len(best.numbers)):
