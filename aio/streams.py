@@ -44,7 +44,7 @@ class StreamTransport(asyncio.Transport, Events):
         """Called when it ends before that."""
         self._closing = self._gone = self._paused = self._writing_paused = self._eof_written = False
         self._held: list[bytes | None] = []
-        """Arrived while reading is paused; None: the end."""
+        """Arrived while reading is paused, or before it began; None: the end."""
         self.set_write_buffer_limits()
 
     def __repr__(self) -> str:
@@ -55,6 +55,7 @@ class StreamTransport(asyncio.Transport, Events):
         """The program takes over."""
         self._protocol = protocol
         protocol.connection_made(self)
+        self._deliver_held()
 
     def _soon(self, call: Callable[..., Any], *args: Any) -> None:
         self._loop.inject(call, *args, context=self._context)
@@ -93,7 +94,7 @@ class StreamTransport(asyncio.Transport, Events):
 
     def _deliver(self, data: bytes | None) -> None:
         """Hands over what came, in order; keeps it while the program pauses."""
-        if self._paused or self._held:
+        if self._paused or self._held or self._protocol is None:
             self._held.append(data)
         elif data is not None:
             self.connection.taken(len(data))
@@ -124,9 +125,12 @@ class StreamTransport(asyncio.Transport, Events):
     def resume_reading(self) -> None:
         if self._paused and not self._closing:
             self._paused = False
-            held, self._held = self._held, []
-            for data in held:
-                self._soon(self._deliver, data)
+            self._deliver_held()
+
+    def _deliver_held(self) -> None:
+        held, self._held = self._held, []
+        for data in held:
+            self._soon(self._deliver, data)
 
     # ---- writing --------------------------------------------------------------------------------------------------
     def write(self, data: Any) -> None:
@@ -271,6 +275,13 @@ class Streams:
 
     # ---- opening --------------------------------------------------------------------------------------------------
     async def connect(self, factory: Callable[[], Any], addr: Any, local_addr: Any) -> tuple[StreamTransport, Any]:
+        transport = await self.open(addr, local_addr)
+        protocol = factory()
+        transport.start(protocol)
+        return transport, protocol
+
+    async def open(self, addr: Any, local_addr: Any) -> StreamTransport:
+        """A connection that nobody uses yet."""
         stack = self.stack
         local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
         remote = stack.resolve((HERE if local else addr[0], addr[1]))
@@ -299,9 +310,7 @@ class Streams:
         except asyncio.CancelledError:
             transport.connection.reset()
             raise
-        protocol = factory()
-        transport.start(protocol)
-        return transport, protocol
+        return transport
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
         if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
