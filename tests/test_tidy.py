@@ -188,6 +188,20 @@ def test_no_line_is_longer_than_a_screen_is_wide() -> None:
 
 # ---- names ----------------------------------------------------------------------------------------------------------
 
+CAMEL_VARIABLE = re.compile(r"[\w>:][ *&]+(?!k[A-Z])([a-z]+[A-Z]\w*)\s*(?:=[^=]|;|,|\{|\))")
+"""A declared variable, field or argument in camelCase; constants are kLikeThis, methods come before a parenthesis."""
+
+
+def test_variables_of_the_cpp_code_are_in_snake_case() -> None:
+    found = [
+        f"{name_of(path)}:{number}: {match[1]}"
+        for path in files(".cc", ".h")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for match in CAMEL_VARIABLE.finditer(re.sub(r'"[^"]*"|//.*', "", line))
+        if not re.search(r"\b(?:return|class|struct)\b", line[: match.end()])
+    ]
+    assert not found, "; ".join(found)
+
 
 def words_of(path: Path) -> Counter[str]:
     """Every identifier in the code of a file, in strings too (an entry point is a string)."""
