@@ -142,11 +142,14 @@ def report(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
+    kinds: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+    ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out)
+    write_report(directory, spark, out, kinds or [])
 
 
 @app.command()
