@@ -51,11 +51,6 @@ COMPILED_WITH_MANY = {
     "bridge/engines/inline_wheel.py:collect": 16,
     "bridge/engines/inline_wheel.py:put": 10,
     "bridge/workload.py:next_broadcast": 10,
-    "pycontrol/protocols/hash/kernel.py:_handle_other": 9,
-    "pycontrol/protocols/hash/kernel.py:_send": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_emit": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 9,
-    "pycontrol/protocols/ladc18/kernel.py:handle": 9,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""
@@ -209,7 +204,9 @@ def words_of(path: Path) -> Counter[str]:
 
 
 def is_registered(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether a decorator hands the function to somebody: a command, a fixture, an overload of a compiled function."""
+    """Whether it is handed to somebody: a command, a fixture, an overload of a compiled function, a kind of plot."""
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "PlotKind" for base in node.bases):
+        return True
     return any(re.search(r"\b(command|fixture|overload)\(", ast.unparse(one)) for one in node.decorator_list)
 
 
