@@ -9,13 +9,16 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from causeway.analysis.plots import Headline, Plot, Scene
 from causeway.bridge.network import Network
 from causeway.pycontrol.protocol import Observer, Protocol
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 MS_PS = 10**9
 S_PS = 10**12
@@ -78,6 +81,12 @@ class Study(ABC):
     def options(self, params: Any, engine: str) -> Mapping[str, Any]:
         """What only one engine understands (e.g. {"ini": ..., "config": ...} for omnet)."""
         return {}
+
+    def checks(self, params: Any) -> Checks:
+        """What `causeway check` should know: smaller worlds, what else must hold."""
+        from causeway.pycontrol.check.checks import Checks
+
+        return Checks()
 
     @classmethod
     def published_file(cls) -> Path | None:
