@@ -135,10 +135,11 @@ def check(
 @app.command("build")
 def build_(
     engine: Annotated[
-        list[str] | None, typer.Argument(help="ns3, omnet; default: all whose simulators are here.")
+        list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
 ) -> None:
-    """Compiles the C++ edges into the cache folder (CAUSEWAY_CACHE). `run` does it by itself the first time."""
+    """Compiles the C++ edges and the kernels of all studies into the cache folder (CAUSEWAY_CACHE). `run` does it by
+    itself the first time."""
     from causeway.cli.build import build_edges
 
     build_edges(engine or [], out)
