@@ -20,24 +20,24 @@ int ConnectionApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void ConnectionApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        nodeId = par("nodeId");
-        edge = Edge::find(this);
-    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && edge) {
-        edge->addConnections(nodeId, this);
+        node_ = par("nodeId");
+        edge_ = Edge::find(this);
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && edge_) {
+        edge_->addConnections(node_, this);
     }
 }
 
 void ConnectionApp::act(const Action &action) {
     Enter_Method("act");
-    if (!tcp) {  // TCP keeps what arrives until it is asked for: so its window is the program's
-        tcp = check_and_cast<inet::tcp::Tcp *>(inet::getContainingNode(this)->getSubmodule("tcp"));
-        tcp->useDataNotification = true;
-        tcp->subscribe(TcpConnection::rcvAckSignal, this);
+    if (!tcp_) {  // TCP keeps what arrives until it is asked for: so its window is the program's
+        tcp_ = check_and_cast<inet::tcp::Tcp *>(inet::getContainingNode(this)->getSubmodule("tcp"));
+        tcp_->useDataNotification = true;
+        tcp_->subscribe(TcpConnection::rcvAckSignal, this);
     }
     if (action.kind == Act::LISTEN) return listen(action.size_bytes, action.peer != 0);
     if (action.kind == Act::CONNECT) return connect(action);
-    const auto found = ends.find(action.ref);
-    if (found == ends.end()) return;
+    const auto found = ends_.find(action.ref);
+    if (found == ends_.end()) return;
     End &end = *found->second;
     if (action.kind == Act::WRITE) return write(end, action.size_bytes);
     if (action.kind == Act::READ) return read(end, action.size_bytes);
@@ -53,21 +53,21 @@ void ConnectionApp::act(const Action &action) {
 
 void ConnectionApp::forget() {
     Enter_Method("forget");
-    while (!ends.empty()) {
-        ends.begin()->second->socket->destroy();
-        drop(*ends.begin()->second);
+    while (!ends_.empty()) {
+        ends_.begin()->second->socket->destroy();
+        drop(*ends_.begin()->second);
     }
-    for (auto &[port, listener] : listeners) listener->destroy();
-    listeners.clear();
-    over.clear();
+    for (auto &[port, listener] : listeners_) listener->destroy();
+    listeners_.clear();
+    over_.clear();
 }
 
 // ---- opening --------------------------------------------------------------------------------------------------------
 void ConnectionApp::listen(int port, bool begin) {
-    auto &listener = listeners[port];
+    auto &listener = listeners_[port];
     if (listener) listener->destroy();
     if (!begin) {
-        listeners.erase(port);
+        listeners_.erase(port);
         return;
     }
     listener = std::make_unique<TcpSocket>();
@@ -78,12 +78,12 @@ void ConnectionApp::listen(int port, bool begin) {
 }
 
 void ConnectionApp::connect(const Action &action) {
-    const inet::L3Address to = edge->addressOf(action.peer, action.interface);
+    const inet::L3Address to = edge_->addressOf(action.peer, action.interface);
     if (to.isUnspecified()) {
         throw cRuntimeError("node %d cannot be reached over interface %d", action.peer, action.interface);
     }
     End *end = add(action.ref, new TcpSocket());
-    end->socket->bind(edge->opens(nodeId, action.ref));
+    end->socket->bind(edge_->opens(node_, action.ref));
     end->socket->connect(to, action.size_bytes);
 }
 
@@ -94,15 +94,15 @@ ConnectionApp::End *ConnectionApp::add(int64_t connection, TcpSocket *socket) {
     end->connection = connection;
     end->socket.reset(socket);
     socket->setUserData(end.get());
-    bySocket[socket->getSocketId()] = end.get();
-    return (ends[connection] = std::move(end)).get();
+    by_socket_[socket->getSocketId()] = end.get();
+    return (ends_[connection] = std::move(end)).get();
 }
 
 void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *info) {
-    const int64_t connection = edge->accepts(edge->nodeOf(info->getRemoteAddr()), info->getRemotePort());
+    const int64_t connection = edge_->accepts(edge_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
     auto accepted = new TcpSocket(info);
     if (connection < 0) {  // given up by now
-        strangers.emplace_back(accepted);
+        strangers_.emplace_back(accepted);
         accepted->setOutputGate(gate("socketOut"));
         accepted->abort();
         return;
@@ -116,8 +116,8 @@ void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *i
 void ConnectionApp::socketEstablished(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
     const std::string name = "conn-" + std::to_string(socket->getSocketId());
-    end.tcp = check_and_cast<TcpConnection *>(tcp->getSubmodule(name.c_str()));
-    edge->tcpOpened();
+    end.tcp = check_and_cast<TcpConnection *>(tcp_->getSubmodule(name.c_str()));
+    edge_->tcpOpened();
     if (!end.established) tell(Kind::CONNECTED, end, 0);
     end.established = true;
 }
@@ -126,15 +126,15 @@ void ConnectionApp::socketEstablished(TcpSocket *socket) {
 void ConnectionApp::handleMessage(cMessage *message) {
     auto &tags = check_and_cast<inet::ITaggedObject *>(message)->getTags();
     const int id = tags.getTag<inet::SocketInd>()->getSocketId();
-    const auto found = bySocket.find(id);
-    if (found != bySocket.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
+    const auto found = by_socket_.find(id);
+    if (found != by_socket_.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
         arrivedMore(*found->second);
         delete message;
-    } else if (found != bySocket.end()) {
+    } else if (found != by_socket_.end()) {
         found->second->socket->processMessage(message);
     } else {
         TcpSocket *listener = nullptr;
-        for (auto &[port, socket] : listeners) {
+        for (auto &[port, socket] : listeners_) {
             if (socket->getSocketId() == id) listener = socket.get();
         }
         if (listener)
@@ -142,8 +142,8 @@ void ConnectionApp::handleMessage(cMessage *message) {
         else
             delete message;  // of a connection that is over
     }
-    over.clear();
-    strangers.clear();
+    over_.clear();
+    strangers_.clear();
 }
 
 void ConnectionApp::write(End &end, int64_t bytes) {
@@ -182,8 +182,8 @@ void ConnectionApp::arrivedMore(End &end) {
 
 void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, uintval_t acknowledged, cObject *) {
     const auto *connection = check_and_cast<TcpConnection *>(source);
-    const auto found = bySocket.find(connection->getSocketId());
-    if (found == bySocket.end() || !found->second->established) return;
+    const auto found = by_socket_.find(connection->getSocketId());
+    if (found == by_socket_.end() || !found->second->established) return;
     End &end = *found->second;
     const uint32_t position = static_cast<uint32_t>(acknowledged) - connection->getState()->iss - 1;
     const auto more = static_cast<int32_t>(position - static_cast<uint32_t>(end.room_told));
@@ -202,7 +202,7 @@ void ConnectionApp::socketClosed(TcpSocket *socket) {
     const std::string name = "conn-" + std::to_string(socket->getSocketId());
     if (end.other_is_done)
         drop(end);
-    else if (tcp->getSubmodule(name.c_str()))
+    else if (tcp_->getSubmodule(name.c_str()))
         otherIsDone(end);
     else
         fail(end, end.established ? Ending::TIMED_OUT : Ending::REFUSED);
@@ -221,17 +221,17 @@ void ConnectionApp::socketFailure(TcpSocket *socket, int code) {
 }
 
 void ConnectionApp::fail(End &end, Ending::Value why) {
-    edge->tcpBroken();
+    edge_->tcpBroken();
     tell(Kind::ENDED, end, why);
     drop(end);
 }
 
 void ConnectionApp::drop(End &end) {
-    edge->gaveUp(end.connection);
-    bySocket.erase(end.socket->getSocketId());
-    const auto found = ends.find(end.connection);
-    over.push_back(std::move(found->second));
-    ends.erase(found);
+    edge_->gaveUp(end.connection);
+    by_socket_.erase(end.socket->getSocketId());
+    const auto found = ends_.find(end.connection);
+    over_.push_back(std::move(found->second));
+    ends_.erase(found);
 }
 
 void ask_for_data(TcpSocket &socket) { socket.sendCommand(new inet::Request("READ", inet::TCP_C_READ)); }

@@ -34,14 +34,14 @@ class ConnectionApp : public omnetpp::cSimpleModule,
         bool established = false, closed = false, other_is_done = false;
     };
 
-    int nodeId = -1;
-    Edge *edge = nullptr;
-    inet::tcp::Tcp *tcp = nullptr;
-    std::map<int64_t, std::unique_ptr<End>> ends;               // by connection
-    std::map<int, End *> bySocket;                              // by socket id
-    std::map<int, std::unique_ptr<inet::TcpSocket>> listeners;  // by port
-    std::vector<std::unique_ptr<End>> over;                     // kept until the message is handled
-    std::vector<std::unique_ptr<inet::TcpSocket>> strangers;    // of nobody; being reset
+    int node_ = -1;
+    Edge *edge_ = nullptr;
+    inet::tcp::Tcp *tcp_ = nullptr;
+    std::map<int64_t, std::unique_ptr<End>> ends_;              // by connection
+    std::map<int, End *> by_socket_;                             // by socket id
+    std::map<int, std::unique_ptr<inet::TcpSocket>> listeners_;  // by port
+    std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
+    std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of nobody; being reset
 
     int numInitStages() const override;
     void initialize(int stage) override;
@@ -56,7 +56,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void otherIsDone(End &end);
     void fail(End &end, Ending::Value why);
     void drop(End &end);
-    void tell(Kind::Value kind, const End &end, int64_t arg) { edge->connection(kind, nodeId, end.connection, arg); }
+    void tell(Kind::Value kind, const End &end, int64_t arg) { edge_->connection(kind, node_, end.connection, arg); }
 
     // An acknowledgement came to one of this node's connections.
     void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::uintval_t acknowledged,

@@ -40,25 +40,25 @@ class Edge : public omnetpp::cSimpleModule {
     static Edge *find(omnetpp::cModule *inside);
 
     // ---- events, told at the current simulation time ---------------------------------------------------------------
-    void arrival(int node, int64_t packet, int interface) { bridge->emitArrival(node, packet, interface); }
-    void lost(int node, int64_t packet, int interface) { bridge->emitLost(node, packet, interface); }
+    void arrival(int node, int64_t packet, int interface) { bridge_->emitArrival(node, packet, interface); }
+    void lost(int node, int64_t packet, int interface) { bridge_->emitLost(node, packet, interface); }
     void connection(Kind::Value kind, int node, int64_t connection, int64_t arg) {
-        bridge->emitConnection(kind, node, connection, static_cast<int>(arg));
+        bridge_->emitConnection(kind, node, connection, static_cast<int>(arg));
     }
     void moved(int node, int station, const inet::Coord &at);
 
     // A TCP connection of some node was opened, or broke.
-    void tcpOpened() { ++opened; }
-    void tcpBroken() { ++broken; }
+    void tcpOpened() { ++opened_; }
+    void tcpBroken() { ++broken_; }
 
     // A packet was sent over a wire.
     void wireSent(int64_t bytes) {
-        ++wirePackets;
-        wireBytes += bytes;
+        ++wire_packets_;
+        wire_bytes_ += bytes;
     }
 
     // A number the network measured; goes to the controller at the end of the run. Call it from finish().
-    void measure(const std::string &name, double value) { bridge->measure("network", name, value); }
+    void measure(const std::string &name, double value) { bridge_->measure("network", name, value); }
 
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
@@ -68,8 +68,8 @@ class Edge : public omnetpp::cSimpleModule {
     // The connection that comes from there; -1 if it was given up.
     int64_t accepts(int node, int port);
     void gaveUp(int64_t connection);
-    bool isUp(int node) const { return bridge->is_up(node); }
-    omnetpp::cModule *moduleOf(int node) const { return nodes.at(node)->module; }
+    bool isUp(int node) const { return bridge_->is_up(node); }
+    omnetpp::cModule *moduleOf(int node) const { return nodes_.at(node)->module; }
     // The address under which a node is reached over an interface; unspecified if it is not.
     inet::L3Address addressOf(int node, int interface) const;
     // The node with this address, -1 if none.
@@ -80,10 +80,10 @@ class Edge : public omnetpp::cSimpleModule {
     class End : public NodeHandler {
       public:
         omnetpp::cModule *module = nullptr;
-        NodeSwitch *onOff = nullptr;
+        NodeSwitch *on_off = nullptr;
         std::array<PacketSender *, 3> senders{};
         ConnectionUser *connections = nullptr;
-        int lastPort = 0;
+        int last_port = 0;
         std::array<inet::L3Address, 2> addresses;  // over the air, over the wires
 
         void onSend(const Action &action) override;
@@ -92,11 +92,11 @@ class Edge : public omnetpp::cSimpleModule {
         omnetpp::cComponent *component() override { return module; }
     };
 
-    Bridge *bridge = nullptr;
-    std::vector<std::unique_ptr<End>> nodes;
-    std::map<inet::L3Address, int> byAddress;
-    std::map<std::pair<int, int>, int64_t> coming;  // connections that were opened and not accepted: by node and port
-    int64_t opened = 0, broken = 0, wirePackets = 0, wireBytes = 0;
+    Bridge *bridge_ = nullptr;
+    std::vector<std::unique_ptr<End>> nodes_;
+    std::map<inet::L3Address, int> by_address_;
+    std::map<std::pair<int, int>, int64_t> coming_;  // connections that were opened and not accepted: by node and port
+    int64_t opened_ = 0, broken_ = 0, wire_packets_ = 0, wire_bytes_ = 0;
 
     int numInitStages() const override;
     void initialize(int stage) override;
