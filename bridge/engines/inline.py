@@ -67,6 +67,8 @@ class InlineSession:
     """One run."""
 
     engine = "inline"
+    makes_its_events = True
+    """Of actions that were checked; nothing comes from another process or from a file."""
     engine_version = f"inline (numba {numba.__version__}, numpy {np.__version__})"
 
     def __init__(self, spec: RunSpec, network: AbstractNetwork) -> None:
