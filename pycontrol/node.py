@@ -22,6 +22,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
+from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.border_words import MOST_BYTES
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import (
@@ -243,7 +244,7 @@ class PerNode(Protocol):
         due_ps = self.now_ps + self.context.reaction_ps
         if type(node) is not int or not 0 <= node < self._count:
             node = given.node("set_timer", node, self._count)
-        if type(delay_ps) is not int or not 0 <= delay_ps < given.FAR_PS - due_ps:
+        if type(delay_ps) is not int or not 0 <= delay_ps < FAR_PS - due_ps:
             delay_ps = given.delay(delay_ps, due_ps)
         self.cancel_timer(node, key)
         timer = self._next_timer
