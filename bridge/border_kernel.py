@@ -28,7 +28,6 @@ before the INSTANT of the last broadcast (broadcasts of one instant are ordered 
 STATE = 17
 
 ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
-BAD = -4
 COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1], u1[::1], u1[::1])"
 
 FAR_PS = 1 << 62
@@ -104,32 +103,27 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
         return MISFIT
     outside = 0
     for i in range(rows):
-        found = _look_at(
-            s, np.int64(kind[i]), time[i], np.int64(node[i]), ref[i], np.int64(peer[i]), np.int64(size[i]),
-            np.int64(interface[i]), np.int64(topic[i]) if topics else 0,
-        )  # fmt: skip
-        if found == BAD:
+        k, r, p = kind[i], ref[i], np.int64(peer[i])
+        if time[i] < s[END] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES]:
             return i
-        outside |= found
+        if topics and topic[i] >= TOPICS:
+            return i
+        if k == SEND:
+            if p < -1 or p >= s[NODES] or size[i] < 0 or interface[i] >= s[INTERFACES] or r < 0:
+                return i
+            outside += _outside(s, PACKET_LOW, r)
+        elif k == SET_TIMER:
+            if r < 0:
+                return i
+            outside += _outside(s, TIMER_LOW, r)
+        elif k == SWITCH:
+            if p < 0 or p > 1:
+                return i
+        elif k == CANCEL_TIMER:
+            outside += not _is_in(s, TIMER_LOW, r)
+        elif k != RECORD or p < 0 or p >= s[CHANNELS]:
+            return i
     return LOOK_UP if outside else ALL_GOOD
-
-
-@numba.njit(cache=True)
-def _look_at(s, kind, time, node, ref, peer, size, interface, topic):
-    """BAD if the action may not be, 1 if the id that it names or makes must be looked up, else 0."""
-    if time < s[END] or time >= FAR_PS or node < 0 or node >= s[NODES] or topic >= TOPICS:
-        return BAD
-    if kind == SEND:
-        if peer < -1 or peer >= s[NODES] or size < 0 or interface >= s[INTERFACES] or ref < 0:
-            return BAD
-        return _outside(s, PACKET_LOW, ref)
-    if kind == SET_TIMER:
-        return BAD if ref < 0 else _outside(s, TIMER_LOW, ref)
-    if kind == SWITCH:
-        return 0 if 0 <= peer <= 1 else BAD
-    if kind == CANCEL_TIMER:
-        return 0 if _is_in(s, TIMER_LOW, ref) else 1
-    return 0 if kind == RECORD and 0 <= peer < s[CHANNELS] else BAD
 
 
 @numba.njit(cache=True)
