@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.border_words import MOST_BYTES
 from causeway.bridge.errors import RunError, UserError
@@ -56,6 +56,8 @@ class Node:
     """One process. Subclass it; override the handlers you need."""
 
     host: PerNode
+    not_state: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that only count and never decide anything: `causeway check` leaves them out of a node's state."""
 
     def __init__(self, id_: int = -1) -> None:
         self.id = id_
