@@ -23,21 +23,19 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from causeway.bridge.errors import RunError
-from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD, Observer
+from causeway.pycontrol.protocol import HELD, Observer
+from causeway.studies.dcs23.rare_kernel import watch
 from causeway.studies.dcs23.sizes import LOADS, PROCESSES, TARGETS
 
 RECENT = 1 << 10
 """Messages looked back on; all before them must have been delivered everywhere. A power of two."""
 MOST = 256
 """Waits with more others than this are counted as this many."""
-NOBODY = -1
-ONE = np.uint64(1)
 LARGEST = 1e7
 """Size of a clock."""
 MESSAGES = {25.0: 12_000, 50.0: 6_000, 100.0: 3_000, 150.0: 3_000, 200.0: 3_000}
@@ -67,123 +65,12 @@ class Exposed(Observer):
             grown[:, : self._line.shape[1]] = self._line
             self._line = grown
         state = (self._delivered, self._past, self._sender, self._owed, self._stamp, self._waiting, self._line)
-        if not _watch(op, node, message, *state, self._counts):
-            raise RunError(f"a message is missing somewhere after {RECENT} more were broadcast: exact clocks lag behind")
+        if not watch(op, node, message, *state, self._counts):
+            raise RunError(f"a message is missing somewhere {RECENT} broadcasts later: exact clocks lag behind")
 
     def scalars(self) -> Mapping[str, float]:
         rows = {f"exposed_{d}": float(n) for d, n in enumerate(self._counts[:-1]) if n}
         return {**rows, "exposed_several": float(self._counts[-1])}
-
-
-WAITS, MISSES, OTHERS = range(3)
-"""Of a line's row: the slot of the message, of the one it waits for (or NOBODY), and how many could cover that."""
-
-
-@numba.njit(cache=True)
-def _watch(op, node, message, delivered, past, sender, owed, stamp, waiting, line, counts):
-    """False if the messages looked back on are too few."""
-    for i in range(len(op)):
-        p, slot = node[i], message[i] & (RECENT - 1)
-        if op[i] == BROADCAST:
-            if owed[slot]:
-                return False
-            _take(slot, delivered, past)
-            past[slot] = delivered[p]
-            sender[slot], owed[slot] = p, len(waiting)
-        elif op[i] == DELIVER:
-            delivered[p, slot >> 6] |= ONE << np.uint64(slot & 63)
-            owed[slot] -= 1
-            if waiting[p]:
-                _leave(p, slot, waiting, line, counts)
-                _test_line(p, delivered, past, sender, stamp, waiting, line, counts)
-        elif op[i] == HELD:
-            at = waiting[p]
-            line[p, at, WAITS], line[p, at, MISSES], line[p, at, OTHERS] = slot, NOBODY, NOBODY
-            waiting[p] += 1
-            _test(p, at, delivered, past, sender, stamp, waiting, line, counts)
-    return True
-
-
-@numba.njit(cache=True)
-def _take(slot, delivered, past):
-    """The slot's earlier message is everywhere: it is in no set any more."""
-    w, keep = slot >> 6, ~(ONE << np.uint64(slot & 63))
-    for q in range(len(delivered)):
-        delivered[q, w] &= keep
-    for other in range(len(past)):
-        past[other, w] &= keep
-
-
-@numba.njit(cache=True)
-def _count(at, line_p, counts):
-    """What the message at this place waited for will not be covered any more."""
-    if line_p[at, MISSES] != NOBODY:
-        counts[min(line_p[at, OTHERS], MOST)] += 1
-
-
-@numba.njit(cache=True)
-def _leave(p, slot, waiting, line, counts):
-    """A message that waited has been delivered."""
-    for at in range(waiting[p]):
-        if line[p, at, WAITS] == slot:
-            _count(at, line[p], counts)
-            counts[-1] += line[p, at, OTHERS] == NOBODY
-            for later in range(at, waiting[p] - 1):
-                line[p, later] = line[p, later + 1]
-            waiting[p] -= 1
-            return
-
-
-@numba.njit(cache=True)
-def _test_line(p, delivered, past, sender, stamp, waiting, line, counts):
-    """After each delivery what waits is tested in order of arrival, up to the first that may be delivered."""
-    for at in range(waiting[p]):
-        if not _lacks(p, line[p, at, WAITS], delivered, past):
-            return
-        _test(p, at, delivered, past, sender, stamp, waiting, line, counts)
-
-
-@numba.njit(cache=True)
-def _lacks(p, slot, delivered, past):
-    lacking = np.uint64(0)
-    for w in range(past.shape[1]):
-        lacking |= past[slot, w] & ~delivered[p, w]
-    return lacking != 0
-
-
-@numba.njit(cache=True)
-def _held_too(p, slot, delivered, past, waiting, line):
-    """Whether a message waits here itself, for something that is still to come. If that is covered, it does not."""
-    for at in range(waiting[p]):
-        if line[p, at, WAITS] == slot:
-            return _lacks(p, slot, delivered, past)
-    return False
-
-
-@numba.njit(cache=True)
-def _test(p, at, delivered, past, sender, stamp, waiting, line, counts):
-    """What the message at this place of the line lacks now, if it is one message, and how many others could cover it:
-    processes of which p has delivered something that the sender of the message had not."""
-    slot, missing, several, others = line[p, at, WAITS], np.int64(NOBODY), False, 0
-    stamp[-1] += 1
-    for w in range(past.shape[1]):
-        lacking, more = past[slot, w] & ~delivered[p, w], delivered[p, w] & ~past[slot, w]
-        bit = 0
-        while lacking | more:
-            if (lacking & ONE) and not _held_too(p, 64 * w + bit, delivered, past, waiting, line):
-                several |= missing != NOBODY
-                missing = 64 * w + bit
-            if more & ONE:
-                q = sender[64 * w + bit]
-                others += stamp[q] != stamp[-1]
-                stamp[q] = stamp[-1]
-            lacking, more, bit = lacking >> ONE, more >> ONE, bit + 1
-    if several:
-        return
-    if missing != line[p, at, MISSES]:
-        _count(at, line[p], counts)
-        line[p, at, MISSES] = missing
-    line[p, at, OTHERS] = others
 
 
 def covered(size: float, increments: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -202,14 +89,21 @@ def error(waits: NDArray[np.float64], deliveries: float, size: float, increments
 
 
 def error_of_components(
-    waits: NDArray[np.float64], deliveries: float, components: float, size: int = 50, increments: int = 2
-) -> float:
-    """The same of a Dynamic Clock Set, where each process increments one component drawn at random: only those of the
-    same component can cover a message."""
+    waits: NDArray[np.float64], deliveries: float, components: float, size: int = 50, increments: int = 2,
+    by_number: bool = False,
+) -> float:  # fmt: skip
+    """The same of a Dynamic Clock Set, where each process increments one component: only those of the same component
+    can cover a message. It is drawn at random; or (`by_number`, senders in turn) the others are spread evenly over
+    components, which is nearly so: they are neighbours but for some that came early or late."""
     others, total = np.arange(len(waits)), np.zeros(len(waits))
+    each_has, part = others // components, others / components - others // components
     for left_out in range(increments + 1):
         each = np.prod([max(size - left_out - i, 0.0) / (size - i) for i in range(increments)])
-        total += (-1) ** left_out * comb(increments, left_out) * (1 - (1 - each) / components) ** others.astype(float)
+        if by_number:
+            none = each**each_has * (1 - part + part * each)
+        else:
+            none = (1 - (1 - each) / components) ** others.astype(float)
+        total += (-1) ** left_out * comb(increments, left_out) * none
     return float(waits @ np.maximum(total, 0.0) / deliveries)
 
 
@@ -222,7 +116,7 @@ def size_for(waits: NDArray[np.float64], deliveries: float, target: float) -> fl
     return high
 
 
-def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: Any, draws: int = 1000) -> tuple[Any, Any]:
+def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: Any, draws: int) -> tuple[float, float]:
     """95% bootstrap interval over runs of a figure of (waits, deliveries)."""
     generator = np.random.default_rng(0)
     picks = [generator.integers(0, len(waits), len(waits)) for _ in range(draws)]
@@ -232,7 +126,7 @@ def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: An
 
 def table_of(runs: pd.DataFrame) -> NDArray[np.float64]:
     """A row a run: how many waits had 0, 1, 2, ... others."""
-    names = [c for c in runs if c.removeprefix("exposed_").isdigit()]
+    names = [str(c) for c in runs if str(c).removeprefix("exposed_").isdigit()]
     waits = np.zeros((len(runs), MOST + 1))
     waits[:, [int(name.removeprefix("exposed_")) for name in names]] = runs[names].fillna(0.0).to_numpy()
     return waits

@@ -66,7 +66,8 @@ class Dcs23Params(Params):
     assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
     entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
     components_draw: Literal["random", "id"] = Field(
-        "random", description="which component a process increments; id: its number, counted round, as the authors' program"
+        "random",
+        description="which component a process increments; id: its number, counted round, as the authors' program",
     )
     load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks"] = Field(
         "bell", description="bells, triangles, peaks: shapes of the authors' program, stretched to duration_s"

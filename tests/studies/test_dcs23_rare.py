@@ -28,7 +28,7 @@ def test_nothing_is_covered_by_nobody():
 def waits(rows):
     """What is counted when three processes see these rows of (op, node, message)."""
     watch = rare.Exposed(3)
-    op, node, message = (np.array(c, t) for c, t in zip(zip(*rows, strict=True), (np.uint8, np.int32, np.int64), strict=True))
+    op, node, message = (np.array(c) for c in zip(*rows, strict=True))
     watch.observe(op, None, node, message)
     return watch.scalars()
 
