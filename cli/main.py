@@ -132,6 +132,22 @@ def check(
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
+@app.command()
+def explain(
+    run: Annotated[str, typer.Argument(help="A run's id, a recording, or a result folder (its first run gone wrong).")],
+    out_dir: OutDir = Path("results"),
+    study: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is not one of ours.")
+    ] = None,
+    violations: Annotated[int, typer.Option(min=1, max=100, help="So many, the first ones.")] = 3,
+    pages: Annotated[Path, typer.Option(help="Where diagrams are written.")] = Path("results/explained"),
+) -> None:
+    """Says what led to a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
+    from causeway.cli import explain
+
+    raise typer.Exit(1 if explain.explain(run, out_dir, study, violations, pages, out) else 0)
+
+
 @app.command("build")
 def build_(
     engine: Annotated[
@@ -164,11 +180,14 @@ def report(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
+    kinds: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+    ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out)
+    write_report(directory, spark, out, kinds or [])
 
 
 @app.command()
