@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from causeway.bridge.errors import RunError
 from causeway.pycontrol.protocol import HELD, Observer
-from causeway.studies.dcs23.rare_kernel import watch
+from causeway.studies.dcs23.rare_kernel import State, watch
 from causeway.studies.dcs23.sizes import LOADS, PROCESSES, TARGETS
 
 RECENT = 1 << 10
@@ -50,27 +50,27 @@ class Exposed(Observer):
     could have covered it before it came."""
 
     def __init__(self, nodes: int) -> None:
-        self._delivered = np.zeros((nodes, RECENT // 64), np.uint64)
-        self._past = np.zeros((RECENT, RECENT // 64), np.uint64)
-        self._sender, self._owed = np.zeros(RECENT, np.int32), np.zeros(RECENT, np.int64)
-        self._stamp = np.zeros(nodes + 1, np.int64)
-        self._waiting = np.zeros(nodes, np.int64)
-        self._line = np.zeros((nodes, 4, 3), np.int64)
-        self._counts = np.zeros(MOST + 2, np.int64)
+        words = RECENT // 64
+        self._s = State(
+            delivered=np.zeros((nodes, words), np.uint64), past=np.zeros((RECENT, words), np.uint64),
+            sender=np.zeros(RECENT, np.int32), owed=np.zeros(RECENT, np.int64), stamp=np.zeros(nodes + 1, np.int64),
+            waiting=np.zeros(nodes, np.int64), line=np.zeros((nodes, 4, 3), np.int64),
+            counts=np.zeros(MOST + 2, np.int64),
+        )  # fmt: skip
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
-        room = int(self._waiting.max() + np.count_nonzero(op == HELD))
-        if room > self._line.shape[1]:
-            grown = np.zeros((len(self._waiting), 2 * room, 3), np.int64)
-            grown[:, : self._line.shape[1]] = self._line
-            self._line = grown
-        state = (self._delivered, self._past, self._sender, self._owed, self._stamp, self._waiting, self._line)
-        if not watch(op, node, message, *state, self._counts):
+        old = self._s.line
+        room = int(self._s.waiting.max() + np.count_nonzero(op == HELD))
+        if room > old.shape[1]:
+            line = np.zeros((len(old), 2 * room, 3), np.int64)
+            line[:, : old.shape[1]] = old
+            self._s = self._s._replace(line=line)
+        if not watch(self._s, op, node, message):
             raise RunError(f"a message is missing somewhere {RECENT} broadcasts later: exact clocks lag behind")
 
     def scalars(self) -> Mapping[str, float]:
-        rows = {f"exposed_{d}": float(n) for d, n in enumerate(self._counts[:-1]) if n}
-        return {**rows, "exposed_several": float(self._counts[-1])}
+        rows = {f"exposed_{d}": float(n) for d, n in enumerate(self._s.counts[:-1]) if n}
+        return {**rows, "exposed_several": float(self._s.counts[-1])}
 
 
 def covered(size: float, increments: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
