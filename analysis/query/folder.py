@@ -114,9 +114,10 @@ class Folder:
         samples = dict(self._samples(found, start_s, end_s))
         none = np.empty(0), np.empty(0)
         keys = zip(found["run_id"], found["vector_id"], found["name"], found["unit"], strict=True)
-        made = [
-            Series(*samples.get((run_id, vector), none), name=name, unit=unit) for run_id, vector, name, unit in keys
-        ]
+        made = []
+        for run_id, vector, name, unit in keys:
+            time_s, value = samples.get((run_id, vector), none)
+            made.append(Series(time_s, value, name, unit))
         return found.assign(series=pd.Series(made, dtype=object))
 
     def series(self, name: str, *, module: str = "*", **where: Any) -> Series:
