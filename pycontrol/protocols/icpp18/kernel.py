@@ -73,6 +73,9 @@ def _emit(c, s, tape, i, k, first, count, size, now_ps):
     s.next[0].packet += 1
     s.content[packet] = -1 - first
     send(tape, now_ps + c.reaction_ps, i, packet, k, size)
+    start_ps = max(now_ps + c.reaction_ps, s.cpu_free_ps[i])
+    s.counts[0].queue_ps += start_ps - now_ps - c.reaction_ps
+    s.cpu_free_ps[i] = start_ps + c.send_ps
     s.counts[0].packets += 1
     s.counts[0].carried += count
     s.counts[0].bytes += size
