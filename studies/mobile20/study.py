@@ -279,7 +279,7 @@ def _timing(params: Mobile20Params) -> Timing:
 
 
 def _later(params: Mobile20Params) -> Timing:
-    """The authors' later program: all times go with the load, hosts acknowledge intervals, nothing bounds what is sent."""
+    """The authors' later program: all times go with the load, hosts acknowledge intervals, nothing bounds the sent."""
     base_ps = round(50 * S_PS / params.rate)
     return Timing(
         ack_ps=2 * base_ps, station_ack_ps=base_ps, idle_acks=True, ack_turns=params.hosts, ack_intervals=True,
