@@ -183,11 +183,15 @@ def report(
     kinds: Annotated[
         list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
     ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
+    ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out, kinds or [])
+    write_report(directory, spark, out, kinds or [], export or [])
 
 
 @app.command()

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import Figure, rows
 from causeway.analysis.plots import Plot
@@ -26,8 +27,12 @@ _SHOWN_SCALARS = 400
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
-def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str = "local[*]") -> Path:
+def write(
+    result_dir: str | Path, out_dir: str | Path | None = None, master: str = "local[*]", formats: Sequence[str] = ()
+) -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
+
+    `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
     Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
     """
@@ -51,6 +56,8 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
     _write_csv(out / "scalars.csv", scalars)
     names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
+    if formats:
+        export.write(drawn, compared, out / "export", formats)
     sections = [("run", "What was run", page.what_was_run(runs, parameters))]
     pages, refused = animation.write_all(source.folder, described, out)
     if pages or refused:
