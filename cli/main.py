@@ -181,7 +181,7 @@ def report(
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
     kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
     ] = None,
     export: Annotated[
         list[str] | None,

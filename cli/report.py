@@ -21,11 +21,10 @@ def write_report(
     from causeway.analysis.export.write import check
 
     check(formats)
-    for file in own_kinds:
-        kinds.load(file)
+    plots = [plot for file in own_kinds for plot in kinds.load(file)]
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
-    page = report.write(directory, master=master or "local[*]", formats=formats)
+    page = report.write(directory, master=master or "local[*]", formats=formats, plots=plots)
     console.print(Text(printable(f"report: {page}")), soft_wrap=True)
     if formats:
         console.print(Text(printable(f"for a paper: {page.parent / 'export'}")), soft_wrap=True)

@@ -28,10 +28,15 @@ _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
 def write(
-    result_dir: str | Path, out_dir: str | Path | None = None, master: str = "local[*]", formats: Sequence[str] = ()
+    result_dir: str | Path,
+    out_dir: str | Path | None = None,
+    master: str = "local[*]",
+    formats: Sequence[str] = (),
+    plots: Sequence[Plot] = (),
 ) -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
 
+    `plots`: more of them than the folder's studies ask for.
     `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
     Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
@@ -39,7 +44,7 @@ def write(
     source = _Source(Path(result_dir), master)
     out = Path(out_dir) if out_dir else source.folder / "report"
     described = description.read(source.folder)
-    asked = [plot for one in described for plot in one.plots]
+    asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]
     published = comparison.frame_of([row for one in described for row in one.published])
     runs = store.read_pandas(source.folder, "runs")
