@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from causeway.analysis.kinds.kind import PlotKind
 
 WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46
+LEFT, RIGHT, TOP, BOTTOM = 74, 14, 12, 46
 COLOURS = 8
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
 INNER_WIDTH = WIDTH - LEFT - RIGHT

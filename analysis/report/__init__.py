@@ -63,7 +63,7 @@ def write(
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
     if formats:
         export.write(drawn, compared, out / "export", formats)
-    sections = [("run", "What was run", page.what_was_run(runs, parameters))]
+    sections = []
     pages, refused = animation.write_all(source.folder, described, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
@@ -79,6 +79,7 @@ def write(
     if strange := [plot for plot in asked if plot not in plots]:
         sections.append(("strange", "Kinds of plots that are not known here", _strange(strange)))
     sections.append(("scalars", "All scalars", _scalar_section(scalars)))
+    sections.append(("run", "What was run", page.what_was_run(runs, parameters)))
     sections.append(("tables", "Tables", _table_section(source.folder, out)))
     path = out / "index.html"
     with store.landing(path) as temporary:
