@@ -209,14 +209,24 @@ def convert(
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder.")],
-    b: Annotated[Path, typer.Argument(help="Another one.")],
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.")],
+    b: Annotated[Path | None, typer.Argument(help="Another one.")] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
+    filter_text: Annotated[
+        str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
+    ] = "",
+    vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
+    save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
 ) -> None:
     """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
-    from causeway.cli.diff import diff_folders
+    from causeway.cli.diff import diff_folders, save_baseline
 
-    raise typer.Exit(diff_folders(a, b, threshold, out))
+    if save is not None and b is None:
+        save_baseline(a, save, vectors, out)
+    elif b is not None and save is None:
+        raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
+    else:
+        raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
 
 
 def main() -> None:
