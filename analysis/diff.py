@@ -146,7 +146,8 @@ def _of_vectors(folder: Path) -> pd.DataFrame:
 
 
 def _chosen(frame: pd.DataFrame, text: str) -> pd.DataFrame:
-    return frame.loc[select(text, lambda field: frame[field].tolist(), len(frame))]
+    taken = select(text, lambda field: frame[field].tolist(), len(frame))
+    return frame.loc[taken, :]
 
 
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
