@@ -162,10 +162,11 @@ def explain(
 @app.command("build")
 def build_(
     engine: Annotated[
-        list[str] | None, typer.Argument(help="ns3, omnet; default: all whose simulators are here.")
+        list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
 ) -> None:
-    """Compiles the C++ edges into the cache folder (CAUSEWAY_CACHE). `run` does it by itself the first time."""
+    """Compiles the C++ edges and the kernels of all studies into the cache folder (CAUSEWAY_CACHE). `run` does it by
+    itself the first time."""
     from causeway.cli.build import build_edges
 
     build_edges(engine or [], out)
@@ -190,11 +191,14 @@ def report(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
+    kinds: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+    ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out)
+    write_report(directory, spark, out, kinds or [])
 
 
 @app.command()

@@ -45,7 +45,8 @@ class Study(ABC):
     first one that is not missing here is the default."""
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
     """Named lists of points: `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
-    'demo' is what `make demo` runs."""
+    'demo' is what `make demo` runs; 'smallest' calls every compiled kernel within a few events, so that
+    `causeway build` can compile them ahead."""
     headlines: ClassVar[Sequence[Headline]] = ()
     """The few numbers that say how a run went: `causeway run` prints them."""
     plots: ClassVar[Sequence[Plot]] = ()

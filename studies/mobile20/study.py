@@ -147,6 +147,7 @@ class Mobile20Study(Study):
     published = "published.csv"
     Params = Mobile20Params
     sweeps: ClassVar[Mapping[str, Any]] = {
+        "smallest": [{"hosts": 7, "duration_s": 1, "warmup_s": 1, "drain_s": 1}],
         "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
         "paper": _points(),
         "paper-acking": _points(radio="acking"),
