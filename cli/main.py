@@ -111,7 +111,7 @@ def check(
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
     mutants: Annotated[
@@ -137,9 +137,9 @@ def check(
     properties = tuple(property_ or ())
     trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
     if mutants:
-        raise typer.Exit(1 if check_mutants(trial, tries, seed, out) else 0)
+        raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
-        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seed, out) else 0)
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 

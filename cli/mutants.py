@@ -18,15 +18,13 @@ from causeway.pycontrol.check import mutants, orders, schedules
 from causeway.studies.module import module_from
 from causeway.studies.trial import Trial
 
-SECONDS_EACH = 20.0
-"""A mutant that is not noticed by then survives."""
 STATES_EACH = 20_000
 TRIES_FIRST = 60
 
 
-def check_mutants(trial: Trial, tries: int, seed: int, console: Console) -> bool:
-    """Breaks the lines of the protocol one by one; True if some break goes unnoticed."""
-    if (broken := _noticed(trial, tries, seed, shrink=False)[0]) is not None:
+def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
+    """Breaks the lines of the protocol one by one, each for so long at most; True if some break goes unnoticed."""
+    if (broken := _noticed(trial, tries, seconds, seed, shrink=False)[0]) is not None:
         raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
     ran: set[Any] = set()
     with mutants.reached(ran):
@@ -37,20 +35,22 @@ def check_mutants(trial: Trial, tries: int, seed: int, console: Console) -> bool
     for mutant in mutants.mutants(trial.make(), ran, _spared(trial)):
         done += 1
         try:
-            with mutants.put_in(mutant, SECONDS_EACH):
-                broken = _noticed(trial, tries, seed, shrink=False)[0]
+            with mutants.put_in(mutant, seconds):
+                broken = _noticed(trial, tries, seconds, seed, shrink=False)[0]
         except mutants.Hangs:
             broken = "it hangs"
         if broken is None:
             survived += 1
             line = mutant.file.read_text().splitlines()[mutant.line - 1].strip()
             place = f"{mutant.file.name}:{mutant.line}"
-            console.print(Text.assemble(("survives", "red"), f" {place}  {mutant.what}:  {printable(line)}"), soft_wrap=True)
+            console.print(
+                Text.assemble(("survives", "red"), f" {place}  {mutant.what}:  {printable(line)}"), soft_wrap=True
+            )
     console.print(f"{done} mutants, {done - survived} noticed, {survived} survive, {time.monotonic() - began:.0f} s")
     return survived > 0
 
 
-def check_seeded(trial: Trial, file: Path, tries: int, seed: int, console: Console) -> bool:
+def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console) -> bool:
     """Tries every mistake that a file of patches knows; True if one goes unnoticed."""
     missed = 0
     for name, plant in patches_of(file):
@@ -58,7 +58,7 @@ def check_seeded(trial: Trial, file: Path, tries: int, seed: int, console: Conso
         try:
             plant(patch)
             began = time.monotonic()
-            broken, events = _noticed(trial, tries, seed, shrink=True)
+            broken, events = _noticed(trial, tries, seconds, seed, shrink=True)
             took_s = time.monotonic() - began
         finally:
             patch.undo()
@@ -80,15 +80,15 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
             yield name, value
 
 
-def _noticed(trial: Trial, tries: int, seed: int, shrink: bool) -> tuple[str | None, int]:
+def _noticed(trial: Trial, tries: int, seconds: float, seed: int, shrink: bool) -> tuple[str | None, int]:
     """What is broken, and after how many events; first made-up orders, then every order of what is left of the time."""
     rules = trial.rules()
-    found = schedules.search(trial.make, rules, tries, SECONDS_EACH, seed, shrink=shrink)
+    found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
     if found.broken is not None or trial.checks.world is not None:
         return found.broken, found.steps
     reduce = not (rules.always or trial.full_budget().forever)
     try:
-        covered = orders.every_order(trial.make, rules, STATES_EACH, SECONDS_EACH / 2, reduce=reduce)
+        covered = orders.every_order(trial.make, rules, STATES_EACH, seconds / 2, reduce=reduce)
     except UserError:
         return None, 0
     return covered.broken, len(covered.plan)

@@ -1,7 +1,7 @@
 """A small world of stations on wires and hosts in their cells: hosts move, fail, leave and join as the choices say.
 
-A copy over the air reaches whoever is in reach when it is sent, and still when it arrives. A host may be in reach of two
-stations, or of none.
+A copy over the air reaches whoever is in reach when it is sent, and still when it arrives. A host may be in reach of
+two stations, or of none.
 """
 
 from __future__ import annotations

@@ -130,7 +130,9 @@ def temper(random: Random, tried: int) -> Temper:
         random.choice((2.0, 4.0, 8.0)), random.choice((0.3, 1.0, 3.0)), random.choice((0.5, 1.0, 3.0)),
         random.choice((0.2, 1.0)),
     )  # fmt: skip
-    return Temper(LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0)))
+    return Temper(
+        LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0))
+    )
 
 
 def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random: Random) -> list[int]:

@@ -178,8 +178,9 @@ class World:
         return Choice("recover", min(self.down)) if self.down and self.budget.recover else None
 
     def calm_down(self) -> None:
-        """From now on nothing goes wrong, and the application does nothing more."""
+        """From now on nothing goes wrong, the application does nothing more, and every copy arrives once."""
         budget = self.budget
+        budget.forever = False
         budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
