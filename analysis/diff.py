@@ -145,7 +145,7 @@ def _of_vectors(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run_id", "module", "name", "value"])
 
 
-def _chosen(frame: pd.DataFrame, text: str) -> pd.DataFrame:
+def _chosen(frame: pd.DataFrame, text: str) -> Any:
     taken = select(text, lambda field: frame[field].tolist(), len(frame))
     return frame.loc[taken, :]
 
