@@ -102,3 +102,21 @@ def test_a_point_that_was_not_run_is_named_and_not_left_empty(tmp_path: Path) ->
 def test_a_number_is_the_papers_if_it_is_the_same_to_the_last_digit_printed() -> None:
     assert beside(17.64, 17.6, 1) == "17.6 (=)" and beside(17.66, 17.6, 1) == "17.7 (17.6)"
     assert beside(8064.0, None) == "8,064"
+
+
+@pytest.mark.parametrize("name", ["dcs23", "hash", "icpp18", "ladc18", "mobile20"])
+def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: str) -> None:
+    """Made-up runs of all points of all sweeps: every row has as many cells as the head."""
+    study = registry.get(name)
+    module = tables.module_of(study)
+    points = [study.Params(**point).model_dump() for sweep in study.sweeps.values() for point in sweep]
+    values = {scalar: 1.0 + k for k, scalar in enumerate(module.SCALARS)}
+    measured = Measured(study, tuple(
+        {"engine": engine, "seed": seed, "parameters": point, **values}
+        for point in points for seed in (1, 2) for engine in ("inline", "omnet")
+    ))  # fmt: skip
+    for what, table in module.TABLES.items():
+        rows = table(measured)
+        assert len(rows) > 2 and {row.count("|") for row in rows} == {rows[0].count("|")}, what
+        page = (PAPERS / f"{name}.md").read_text()
+        assert f"<!-- table: {f'{name} {what}'.strip()} -->" in page, f"no page asks for '{what}'"
