@@ -132,6 +132,22 @@ def check(
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
+@app.command()
+def explain(
+    run: Annotated[str, typer.Argument(help="A run's id, a recording, or a result folder (its first run gone wrong).")],
+    out_dir: OutDir = Path("results"),
+    study: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is not one of ours.")
+    ] = None,
+    violations: Annotated[int, typer.Option(min=1, max=100, help="So many, the first ones.")] = 3,
+    pages: Annotated[Path, typer.Option(help="Where diagrams are written.")] = Path("results/explained"),
+) -> None:
+    """Says what led to a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
+    from causeway.cli import explain
+
+    raise typer.Exit(1 if explain.explain(run, out_dir, study, violations, pages, out) else 0)
+
+
 @app.command("build")
 def build_(
     engine: Annotated[
