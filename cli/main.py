@@ -194,7 +194,7 @@ def report(
 def tables(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
     directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
-    page: Annotated[Path | None, typer.Option(help="The page (default: docs/papers/STUDY.md).")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
     add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
 ) -> None:
     """Writes the tables of a paper's page from result folders, or from the numbers stored beside the page."""
