@@ -8,6 +8,7 @@ from causeway.studies.tables import Measured, Table, lines, with_interval
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "INET, unit disk": {"engine": "omnet"},
+    "INET, wires acknowledged at once": {"engine": "omnet", "wire_acks": "at_once"},
     "INET, no medium access": {"engine": "omnet", "radio": "acking"},
     "INET, 180 m": {"engine": "omnet", "spacing_m": 180.0, "placement": "anywhere"},
     "INET, acks as printed": {"engine": "omnet", "acks": "periodic"},
