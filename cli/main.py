@@ -111,14 +111,21 @@ def check(
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
+    ] = False,
+    seeded: Annotated[
+        Path | None, typer.Option(metavar="FILE.py", help="Mistakes to plant: functions of a monkeypatch.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
     out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
 ) -> None:
     """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
     from causeway.cli.check import Search, check_study
+    from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
     from causeway.studies.trial import Trial
 
@@ -129,6 +136,10 @@ def check(
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    if mutants:
+        raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
+    if seeded is not None:
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
