@@ -206,6 +206,19 @@ def report(
 
 
 @app.command()
+def tables(
+    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
+    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
+) -> None:
+    """Writes the tables of a paper's page from result folders, or from the numbers stored beside the page."""
+    from causeway.cli.tables import write_tables
+
+    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
+
+
+@app.command()
 def convert(
     paths: Annotated[list[Path], typer.Argument(help="OMNeT++ result files (.sca, .vec) or folders of them.")],
     out_dir: OutDir = Path("results"),
