@@ -90,7 +90,7 @@ def diff(a: str | Path, b: str | Path, threshold: float = 0.0) -> DiffResult:
 
 def _quantities(folder: Path) -> pd.DataFrame:
     runs = store.read_pandas(folder, "runs", ["run_id", *_POINT])
-    return store.read_pandas(folder, "scalars").merge(runs, on="run_id")
+    return in_pandas.numbered(store.read_pandas(folder, "scalars")).merge(runs, on="run_id")
 
 
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:

@@ -14,6 +14,10 @@ from causeway.analysis.arrays import array
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
+_POSITION = pa.field("position", _INT)
+"""Which item of its kind in its file, counted from 0: tells items of one name apart, and finds their attributes."""
+
+
 def _required(**columns: pa.DataType) -> list[pa.Field]:
     return [pa.field(name, kind, nullable=False) for name, kind in columns.items()]
 
@@ -32,7 +36,7 @@ TABLES: dict[str, pa.Schema] = {
         pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
-    "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL)),
+    "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL), _POSITION),
     "vectors": _table(*_required(vector_id=_INT, module=_TEXT, name=_TEXT, unit=_TEXT, columns=_TEXT)),
     "samples": _table(
         *_required(vector_id=_INT),
@@ -46,9 +50,12 @@ TABLES: dict[str, pa.Schema] = {
         *_required(module=_TEXT, item=_TEXT, name=_TEXT, value=_TEXT, position=_INT),
     ),
     "config": _table(*_required(position=_INT, name=_TEXT, value=_TEXT)),
-    "pars": _table(*_required(module=_TEXT, name=_TEXT, value=_TEXT)),
-    "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL)),
-    "bins": _table(*_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL)),
+    "pars": _table(*_required(module=_TEXT, name=_TEXT, value=_TEXT), _POSITION),
+    "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL), _POSITION),
+    "bins": _table(
+        *_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL),
+        pa.field("item_position", _INT),  # the position of its statistic
+    ),
 }
 
 _DEFAULTS: dict[str, dict[str, Any]] = {

@@ -20,6 +20,7 @@ from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
 from causeway.studies.parameters import parse_settings
+from causeway.studies.processes import processes_for, run_in_processes
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import Study
 
@@ -27,6 +28,7 @@ from causeway.studies.study import Study
 def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
+    wished: int | None = None,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
@@ -40,7 +42,7 @@ def run_study(
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)
-    tally = _work(study, jobs, out_dir, spark, console)
+    tally = _work(study, jobs, out_dir, spark, processes_for(jobs, wished), console)
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # all runs may be older than the study's plots
@@ -73,7 +75,9 @@ def _recorded(job: Job, out_dir: Path) -> Job:
     return job.but(record_to=str(path))
 
 
-def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, console: Console) -> campaign.Tally:
+def _work(
+    study: Study, jobs: list[Job], out_dir: Path, spark: str | None, processes: int, console: Console
+) -> campaign.Tally:
     began = time.monotonic()
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
@@ -95,6 +99,8 @@ def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, conso
 
         if spark is not None:
             return campaign.run_on_spark(jobs, out_dir, spark, watch)
+        if processes > 1:
+            return run_in_processes(jobs, out_dir, processes, watch)
         return campaign.run_here(jobs, out_dir, watch, report=report)
 
 

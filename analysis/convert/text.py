@@ -13,11 +13,13 @@ import numpy as np
 
 from causeway.analysis.convert import kernel
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
-from causeway.analysis.convert.records import Header, RecordReader, Rows, Section
-from causeway.analysis.convert.samples import Batch, SampleWriter
+from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
+from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
 
 CHUNK_BYTES = 8 << 20
 _MOST_PROBLEMS = 1000
+_ORDERS = {code: order for order, code in COLUMNS.items()}
+_COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
 class StopAtProblem(Exception):
@@ -52,6 +54,7 @@ class Records:
     sections: list[Section]
     rows: int  # vector data lines
     end: int  # just behind the last whole line
+    contradictions: list[str]
 
 
 def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytearray, int]]:
@@ -88,7 +91,7 @@ def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, 
                 _take(reader, raw, starts[:found].tolist(), offset, problems)
             end = offset + lines
     reader.finish()
-    return Records(reader.headers, reader.sections, rows, end)
+    return Records(reader.headers, reader.sections, rows, end, reader.contradictions)
 
 
 def _take(reader: RecordReader, raw: bytearray, starts: list[int], offset: int, problems: Problems) -> None:
@@ -101,7 +104,7 @@ def _take(reader: RecordReader, raw: bytearray, starts: list[int], offset: int, 
 
 
 def read_range(
-    path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+    path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
     """The second pass, over the lines of [start, end), into `writer`."""
     with open(path, "rb") as file:
@@ -110,7 +113,7 @@ def read_range(
 
 
 def _parse_chunk(
-    raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+    raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
     data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
     while True:
@@ -135,15 +138,16 @@ def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> Non
     parts = tokens(line.rstrip("\r"))
     vector_id = integer(parts[0], "a vector id")
     known = declared[:, (declared[0] == vector_id) & (declared[2] <= offset)]
-    if not known.shape[1]:
+    if vector_id < 0 or not known.shape[1]:
         raise BadLine(f"a 'vector' record that declares vector {vector_id} before its data")
-    columns = int(known[1, 0])
-    if len(parts) != 1 + columns:
-        raise BadLine(f"{1 + columns} columns ({'id event time value' if columns == 3 else 'id time value'})")
-    event = integer(parts[1], "an event number") if columns == 3 else int(kernel.NO_EVENT)
-    row, (raw, exponent), value = batch.rows, exact_time(parts[-2]), number(parts[-1])
-    for column, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
-        column[row] = cell
+    order = _ORDERS[int(known[1, 0])]
+    if len(parts) != 1 + len(order):
+        raise BadLine(f"{1 + len(order)} columns ({' '.join(['id', *(_COLUMN_NAMES[c] for c in order)])})")
+    column = dict(zip(order, parts[1:], strict=True))
+    event = integer(column["E"], "an event number") if "E" in column else int(kernel.NO_EVENT)
+    row, (raw, exponent), value = batch.rows, exact_time(column["T"]), number(column["V"])
+    for room, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
+        room[row] = cell
     batch.rows += 1
 
 
@@ -157,13 +161,13 @@ def line_start(path: Path, offset: int, end: int) -> int:
     return min(end, offset - 1 + len(rest))
 
 
-def located(path: Path, problems: Problems) -> list[str]:
-    """The problems kept, as "file:line: expected ..."."""
+def located(path: Path, problems: Problems, name: object = None) -> list[str]:
+    """The problems kept, as "file:line: expected ..."; `name` is what to call the file."""
     lines, at, line = [], 0, 1
     with open(path, "rb") as file:
         for offset, expected in problems.found:
             while at < offset and (raw := file.read(min(offset - at, CHUNK_BYTES))):
                 line += raw.count(b"\n")
                 at += len(raw)
-            lines.append(f"{path}:{line}: expected {expected}")
+            lines.append(f"{name or path}:{line}: expected {expected}")
     return lines
