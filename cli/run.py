@@ -113,9 +113,9 @@ def _say_compiling(study: Study, console: Console) -> None:
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
     """What the finished runs came to, in the order of the jobs: as they told it, or read if they were there before."""
-    found = []
+    found, before = [], _read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
-        run = tally.found.get(job.run_id) or _read_back(out_dir, job)
+        run = tally.found.get(job.run_id) or before.get(job.run_id)
         if run is None:
             continue
         scalars = {name: _plain(value) for name, value in run["scalars"].items()}
@@ -125,12 +125,18 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
     return found
 
 
-def _read_back(out_dir: Path, job: Job) -> dict[str, Any] | None:
-    if not store.has_run(out_dir, job.run_id):
-        return None
-    run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
-    rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
-    return {**run, "scalars": {row["name"]: row["value"] for row in rows if row["module"] == "run"}}
+def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """Runs that were there before, all read at once."""
+    import pyarrow.compute as pc
+
+    if not run_ids:
+        return {}
+    ours = pc.field("run_id").isin(run_ids)
+    found = {run["run_id"]: {**run, "scalars": {}} for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()}
+    for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["scalars"][row["name"]] = row["value"]
+    return found
 
 
 def _plain(value: float) -> float | int | None:

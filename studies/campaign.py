@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from causeway.analysis import store
+from causeway.analysis import compact, store
 from causeway.bridge.errors import RunError, UserError
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
@@ -67,6 +67,7 @@ def run_here(
     busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
     for job in busy:
         _run_one(job, out, tally, watch, each, wait=True, **kwargs)
+    compact.compact_if_many(out)
     return tally
 
 
@@ -131,6 +132,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
     tally.found = {run_id: found for run_id, _, found in outcomes if found}
     tally.done, tally.running = len(left) - len(tally.failed), 0
     watch(tally)
+    compact.compact_if_many(out)
     return tally
 
 

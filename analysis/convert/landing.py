@@ -295,7 +295,7 @@ def _header_table(table: str, headers: Iterable[Header], sources: dict[str, str]
     for header in headers:
         for name, values in header_tables(header, sources.get(header.run_id, ""))[table].items():
             columns.setdefault(name, []).extend(values)
-    return schema.conform(table, columns)
+    return schema.conform(table, columns) if columns else schema.empty(table)
 
 
 def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:

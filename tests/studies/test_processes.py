@@ -68,7 +68,7 @@ def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
 
 
 def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
-    process = start(tmp_path, 2000, 400)
+    process = start(tmp_path, 2000, 100)
     try:
         assert wait_for(lambda: store.finished_runs(tmp_path))
         workers = children_of(process.pid)
@@ -77,17 +77,17 @@ def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
         process.wait()
         assert wait_for(lambda: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in workers), 10)
         landed = store.finished_runs(tmp_path)
-        assert landed and len(landed) < 400
+        assert landed and len(landed) < 100
     finally:
         process.kill()
         process.communicate()
-    done = start(tmp_path, 2000, 400).communicate(timeout=300)[0].split()
-    assert int(done[0]) + int(done[1]) == 400 and int(done[1]) >= len(landed) and done[2] == "0"
-    assert len(store.finished_runs(tmp_path)) == 400 and len(store.read_pandas(tmp_path, "runs")) == 400
+    done = start(tmp_path, 2000, 100).communicate(timeout=300)[0].split()
+    assert int(done[0]) + int(done[1]) == 100 and int(done[1]) >= len(landed) and done[2] == "0"
+    assert len(store.finished_runs(tmp_path)) == 100 and len(store.read_pandas(tmp_path, "runs")) == 100
 
 
 def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path):
-    jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 30)
+    jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 16)
     killed = []
 
     def watch(tally):
@@ -96,10 +96,10 @@ def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path
             os.kill(killed[0], signal.SIGKILL)
 
     tally = processes.run_in_processes(jobs, tmp_path, 2, watch)
-    assert killed and tally.done + len(tally.failed) == 30 and len(tally.failed) <= 1
+    assert killed and tally.done + len(tally.failed) == 16 and len(tally.failed) <= 1
     assert all("killed by SIGKILL" in why for why in tally.failed.values())
     assert processes.run_in_processes(jobs, tmp_path, 2, lambda tally: None).failed == {}
-    assert len(store.finished_runs(tmp_path)) == 30
+    assert len(store.finished_runs(tmp_path)) == 16
 
 
 def test_an_interrupt_keeps_what_had_finished(tmp_path):
