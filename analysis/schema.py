@@ -7,9 +7,10 @@ The other tables keep what OMNeT++'s own result files say beyond that, so that c
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.arrays import array
+from causeway.analysis.arrays import array, of_numbers, of_texts
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
@@ -86,13 +87,19 @@ def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None =
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def _repeated(value: Any, rows: int, kind: pa.DataType) -> pa.Array:
+    if rows < 100 or kind != pa.string():
+        return array([value] * rows, kind)
+    return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(rows, np.int8)), of_texts([value])).cast(kind)
+
+
 def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
     if given is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
         if field.name not in fill:
             return pa.nulls(rows, field.type)
-        return array([fill[field.name]] * rows, field.type)
+        return _repeated(fill[field.name], rows, field.type)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         column = given.cast(field.type) if given.type != field.type else given
     else:

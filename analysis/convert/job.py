@@ -149,7 +149,7 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
     report.status = "continued" if piece.continued else "converted"
     start = before.end if piece.continued and before else 0
     try:
-        records = text.read_records(content, problems, piece.add_rows)
+        records = text.read_records(content, problems, piece.add_rows, piece.add)
         if not records.headers:
             problems.add(0, "a 'run' record: is this a result file of OMNeT++?")
         if content.stat().st_size <= min(SMALL_BYTES, RANGE_BYTES):
@@ -182,8 +182,8 @@ def _collect(piece: Piece, content: Path, records: text.Records, start: int, pro
         collected = Collected(section.run_id, end - max(begin, start))
         text.read_range(content, max(begin, start), end, _declared(section), problems, collected)
         rows += collected.finish()
-        for number, table in enumerate(collected.tables):
-            piece.add("samples", section.run_id, table, f"c{begin:015d}-{number}")
+        for table in collected.tables:
+            piece.add("samples", section.run_id, table)
     return rows
 
 

@@ -82,22 +82,22 @@ class Piece:
     def folder(self) -> Path:
         return stage.folder_of(self.out, self.source)
 
-    def add(self, table: str, run_id: str, rows: pa.Table, position: str) -> None:
-        """Keeps rows, on the disk when they are many. `position` tells the parts of a table apart."""
+    def add(self, table: str, run_id: str, rows: pa.Table) -> None:
+        """Keeps rows, on the disk when they are many."""
         if self.held_bytes + rows.nbytes > IN_MEMORY_BYTES:
-            path = self.folder / f"{table}-{position}.parquet"
+            path = self.folder / f"{table}-part{len(self.staged):06d}.parquet"
             store.write_table(path, rows)
             self.staged.append(Staged(table, run_id, path))
         else:
             self.held_bytes += rows.nbytes
             self.tables.setdefault(table, []).append((run_id, rows))
 
-    def add_rows(self, run_id: str, rows: Rows, offset: int) -> None:
+    def add_rows(self, run_id: str, rows: Rows) -> None:
         """Keeps rows given as tuples, without the run's id."""
         for table, tuples in rows.items():
             names = schema.TABLES[table].names[1:]
             columns = dict(zip(names, zip(*tuples, strict=True), strict=True))
-            self.add(table, run_id, schema.conform(table, columns, run_id), f"{store.quote(run_id)}-r{offset:015d}")
+            self.add(table, run_id, schema.conform(table, columns, run_id))
 
 
 def stem_of(path: Path) -> str:

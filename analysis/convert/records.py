@@ -72,15 +72,14 @@ class Section:
 class RecordReader:
     """Reads record lines one by one and collects their rows, table by table, for the current run.
 
-    `put_away(run_id, rows, offset)` gets the rows of a run when they are many, before the next run, and at the end;
-    `offset` is where the first of their records stands. An item is never split from its attributes.
+    `put_away(run_id, rows)` gets the rows of a run when they are many, before the next run, and at the end. An item is
+    never split from its attributes.
     """
 
-    def __init__(self, put_away: Callable[[str, Rows, int], None], many: int = 200_000) -> None:
+    def __init__(self, put_away: Callable[[str, Rows], None], many: int = 200_000) -> None:
         self._put_away, self._many = put_away, many
         self._rows: Rows = {}
         self._row_count = 0
-        self._rows_offset = 0
         self.headers: dict[str, Header] = {}
         self.sections: list[Section] = []
         self._header: Header | None = None
@@ -124,8 +123,31 @@ class RecordReader:
         self._close_item()
         self._close_header()
         if self._rows and self._header:
-            self._put_away(self._header.run_id, self._rows, self._rows_offset)
+            self._put_away(self._header.run_id, self._rows)
         self._rows, self._row_count = {}, 0
+
+    # --- many scalars at once, which somebody else has read ---
+
+    @property
+    def may_take_scalars(self) -> bool:
+        """Whether a run has begun."""
+        return self._header is not None
+
+    @property
+    def run_id(self) -> str:
+        """The run that is read."""
+        return self._header.run_id if self._header else ""
+
+    def count(self, kind: str) -> int:
+        """How many items of a kind the run has so far."""
+        return self._counts.get((self.run_id, kind), 0)
+
+    def took_scalars(self, count: int, module: str, name: str) -> None:
+        """So many scalars of the run were read elsewhere, this one last."""
+        self.finish()
+        position = self.count("scalar") + count
+        self._counts[self.run_id, "scalar"] = position
+        self._owner, self._lost = ("scalar", module, name, position - 1), False
 
     # --- one method a record ---
 
@@ -139,8 +161,6 @@ class RecordReader:
         self._close_item()
         if self._row_count >= self._many:
             self.finish()
-        if not self._row_count:
-            self._rows_offset = offset
         count = self._counts.get((self._header.run_id, kind), 0)
         self._counts[self._header.run_id, kind] = count + 1
         self._owner = (kind, module, item, count if position is None else position)

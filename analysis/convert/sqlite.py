@@ -172,10 +172,7 @@ class _Reader:
         """Rows (without the run, with their row number at the end) as parts of a table, some at a time."""
         fields = list(schema.TABLES[table])[1:]
         names, rows = [field.name for field in fields], iter(rows)
-        for number in range(1 << 40):
-            some = list(islice(rows, _ROWS))
-            if not some:
-                return
+        while some := list(islice(rows, _ROWS)):
             try:
                 part = schema.conform(
                     table, dict(zip(names, zip(*(r[:-1] for r in some), strict=True), strict=True)), run_id
@@ -185,7 +182,7 @@ class _Reader:
                 if not sound:
                     continue
                 part = schema.conform(table, dict(zip(names, zip(*sound, strict=True), strict=True)), run_id)
-            self.piece.add(table, run_id, part, f"{source}-{self.piece.held_bytes}-{number:06d}")
+            self.piece.add(table, run_id, part)
 
     def _items(self, kind: str, key: int, run_id: str) -> None:
         """The items of one kind, and their attributes."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
-from causeway.analysis.convert import kernel
+from causeway.analysis.convert import kernel, scalars
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
 from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
 from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
@@ -77,7 +78,10 @@ def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> It
             raw = bytearray(2 * len(raw))  # one line longer than a chunk
 
 
-def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, int], None]) -> Records:
+def read_records(
+    path: Path, problems: Problems, put_away: Callable[[str, Rows], None],
+    put_table: Callable[[str, str, pa.Table], None],
+) -> Records:  # fmt: skip
     """The first pass: every line that is not vector data."""
     reader = RecordReader(put_away)
     starts, rows, end = np.empty(1 << 16, np.int64), 0, 0
@@ -88,19 +92,36 @@ def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, 
             while at < lines:
                 found, at, passed = kernel.records(data, words, at, lines, starts)
                 rows += passed
-                _take(reader, raw, starts[:found].tolist(), offset, problems)
+                _take(reader, raw, data, words, starts[:found], offset, problems, put_table)
             end = offset + lines
     reader.finish()
     return Records(reader.headers, reader.sections, rows, end, reader.contradictions)
 
 
-def _take(reader: RecordReader, raw: bytearray, starts: list[int], offset: int, problems: Problems) -> None:
-    for start in starts:
-        line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
-        try:
-            reader.read(line, offset + start)
-        except BadLine as bad:
-            problems.add(offset + start, str(bad))
+def _take(
+    reader: RecordReader, raw: bytearray, data: np.ndarray, words: np.ndarray, starts: np.ndarray, offset: int,
+    problems: Problems, put_table: Callable[[str, str, pa.Table], None],
+) -> None:  # fmt: skip
+    """The records that begin at `starts`: many plain scalars at once, all others one by one."""
+    at = 0
+    while at < len(starts):
+        behind = min(len(starts), at + scalars.LEAST_LINES)
+        if reader.may_take_scalars and raw.startswith(b"scalar", int(starts[at])):
+            position = reader.count("scalar")
+            many = scalars.stretch(data, words, starts, at, len(starts), reader.run_id, position)
+            if many is not None:
+                reader.took_scalars(many.rows, *many.last)
+                for table, rows in (("scalars", many.scalars), ("attributes", many.attributes)):
+                    put_table(table, reader.run_id, rows)
+                at += many.lines
+                continue
+        for start in starts[at:behind].tolist():
+            line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
+            try:
+                reader.read(line, offset + start)
+            except BadLine as bad:
+                problems.add(offset + start, str(bad))
+        at = behind
 
 
 def read_range(
