@@ -149,7 +149,7 @@ def stretch(
     )
     reached, rows, attributes = read(
         data, words, starts, first, last, places, lengths, values, own_places, own_lengths, owners
-    )  # type: ignore[call-arg]
+    )
     if rows == 0 or reached - first < min(LEAST_LINES, room):
         return None
     places, lengths, owners = places[:, :rows], lengths[:, :rows], owners[:attributes]
