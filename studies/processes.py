@@ -41,6 +41,8 @@ class _Worker:
     process: subprocess.Popen[bytes]
     pipe: Connection
     job: Job | None = None
+    known: set[tuple[str, ...]] = field(default_factory=set)
+    """Points that it has been given: their next seeds need no more than the seed."""
 
 
 @dataclass
@@ -108,8 +110,10 @@ class _Campaign:
             describe_in(self.out, job.study)
             self.described.add(job.study.name)
         worker.job = job
+        point = (job.name, job.point, job.engine, str(job.cap))
         with contextlib.suppress(OSError):  # it is dead: seen when we listen
-            worker.pipe.send((job, str(self.out)))
+            worker.pipe.send((point, None if point in worker.known else job, job.seed, job.record_to, str(self.out)))
+        worker.known.add(point)
 
     def _step(self, count: int) -> None:
         """Hears one round of workers, gives them more to do, and lands what is due."""

@@ -24,11 +24,13 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other end is interrupted too, and ends us
     if os.getppid() != parent:
         return
+    known: dict[tuple[str, ...], Job] = {}
     with Connection(descriptor) as pipe:
         while True:
             try:
-                job, out = pipe.recv()
-                pipe.send(_done(job, Path(out)))
+                point, job, seed, record_to, out = pipe.recv()
+                known[point] = job or known[point]  # a point is resolved once, not once a seed
+                pipe.send(_done(known[point].but(seed=seed, record_to=record_to), Path(out)))
             except (EOFError, OSError):
                 return
 

@@ -18,8 +18,7 @@ from causeway.analysis.convert import kernel
 
 LEAST_LINES = 1000
 """Fewer lines than this are not worth the columns."""
-_LF, _CR, _QUOTE, _BACKSLASH, _HASH = 10, 13, 34, 92, 35
-_TEXTS = 2  # strings of a row: module and name, or an attribute's name and value
+_LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
 
 
 @njit(inline="always")
@@ -55,49 +54,44 @@ _ATTR = np.frombuffer(b"attr", np.uint8)
 
 
 @njit(cache=True, nogil=True)
-def read(data, words, starts, first, last, places, lengths, values, attribute_places, attribute_lengths, owners):
+def read(data, words, starts, first, last, cells, values, own):
     """Lines first..last-1 of `starts`, as far as they are plain: (line reached, scalars, attributes).
 
-    An attribute belongs to the scalar before it, so the stretch begins with a scalar.
+    `cells` gets place and length of a scalar's module and name, `own` those of an attribute's name and value, and its
+    scalar. An attribute belongs to the scalar before it, so the stretch begins with a scalar.
     """
     bits = np.zeros(1, np.uint64)
     rows, attributes = 0, 0
     for line in range(first, last):
         at = starts[line]
-        if _is_word(data, at, _SCALAR):
-            module, module_length, at = _token(data, at + 6)
-            name, name_length, at = _token(data, at)
-            if module_length < 0 or name_length < 0 or not kernel._blank(data[at]):
+        is_scalar = _is_word(data, at, _SCALAR)
+        if not is_scalar and (rows == 0 or not _is_word(data, at, _ATTR)):
+            return line, rows, attributes
+        place, length, at = _token(data, at + (6 if is_scalar else 4))
+        next_place, next_length, at = _token(data, at)
+        if length < 0 or next_length < 0:
+            return line, rows, attributes
+        value = 0.0
+        if is_scalar:
+            if not kernel._blank(data[at]):
                 return line, rows, attributes
             value, at = kernel._value(data, words, kernel._skip_blanks(data, at), bits)
             if at < 0:
                 return line, rows, attributes
-            at = kernel._skip_blanks(data, at)
-            if data[at] == _CR:
-                at += 1
-            if data[at] != _LF:
-                return line, rows, attributes
-            places[0, rows], lengths[0, rows], places[1, rows], lengths[1, rows] = (
-                module, module_length, name, name_length,
-            )  # fmt: skip
+        at = kernel._skip_blanks(data, at)
+        if data[at] == _CR:
+            at += 1
+        if data[at] != _LF:
+            return line, rows, attributes
+        if is_scalar:
+            cells[0, rows], cells[1, rows], cells[2, rows], cells[3, rows] = place, length, next_place, next_length
             values[rows] = value
             rows += 1
-        elif rows > 0 and _is_word(data, at, _ATTR):
-            key, key_length, at = _token(data, at + 4)
-            text, text_length, at = _token(data, at)
-            if key_length < 0 or text_length < 0:
-                return line, rows, attributes
-            at = kernel._skip_blanks(data, at)
-            if data[at] == _CR:
-                at += 1
-            if data[at] != _LF:
-                return line, rows, attributes
-            attribute_places[0, attributes], attribute_lengths[0, attributes] = key, key_length
-            attribute_places[1, attributes], attribute_lengths[1, attributes] = text, text_length
-            owners[attributes] = rows - 1
-            attributes += 1
         else:
-            return line, rows, attributes
+            own[0, attributes], own[1, attributes] = place, length
+            own[2, attributes], own[3, attributes] = next_place, next_length
+            own[4, attributes] = rows - 1
+            attributes += 1
     return last, rows, attributes
 
 
@@ -141,20 +135,13 @@ def stretch(
     room = last - first
     if room < LEAST_LINES:
         return None
-    places, lengths, values = np.empty((2, room), np.int64), np.empty((2, room), np.int64), np.empty(room)
-    own_places, own_lengths, owners = (
-        np.empty((2, room), np.int64),
-        np.empty((2, room), np.int64),
-        np.empty(room, np.int64),
-    )
-    reached, rows, attributes = read(
-        data, words, starts, first, last, places, lengths, values, own_places, own_lengths, owners
-    )
+    cells, own, values = np.empty((4, room), np.int64), np.empty((5, room), np.int64), np.empty(room)
+    reached, rows, attributes = read(data, words, starts, first, last, cells, values, own)
     if rows == 0 or reached - first < min(LEAST_LINES, room):
         return None
-    places, lengths, owners = places[:, :rows], lengths[:, :rows], owners[:attributes]
-    own_places, own_lengths = own_places[:, :attributes], own_lengths[:, :attributes]
-    modules, names = _texts(data, places[0], lengths[0]), _texts(data, places[1], lengths[1])
+    modules, names = _texts(data, *cells[:2, :rows]), _texts(data, *cells[2:, :rows])
+    own_names, own_values = _texts(data, *own[:2, :attributes]), _texts(data, *own[2:4, :attributes])
+    owners = own[4, :attributes]
     scalars = schema.conform("scalars", {
         "module": modules, "name": names, "value": of_numbers(values[:rows].copy()),
         "position": of_numbers(np.arange(position, position + rows)),
@@ -162,7 +149,7 @@ def stretch(
     index = pa.array(owners)
     found = schema.conform("attributes", {
         "owner": pa.DictionaryArray.from_arrays(np.zeros(attributes, np.int8), pa.array(["scalar"])).cast(pa.string()),
-        "module": modules.take(index), "item": names.take(index), "name": _texts(data, own_places[0], own_lengths[0]),
-        "value": _texts(data, own_places[1], own_lengths[1]), "position": of_numbers(owners + position),
+        "module": modules.take(index), "item": names.take(index), "name": own_names,
+        "value": own_values, "position": of_numbers(owners + position),
     }, run_id)  # fmt: skip
     return Stretch(reached - first, scalars, found, rows, (modules[-1].as_py(), names[-1].as_py()))
