@@ -105,11 +105,6 @@ def diff(
     )
 
 
-<<<<<<< HEAD
-def _quantities(folder: Path) -> pd.DataFrame:
-    runs = store.read_pandas(folder, "runs", ["run_id", *_POINT])
-    return in_pandas.numbered(store.read_pandas(folder, "scalars")).merge(runs, on="run_id")
-=======
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
     """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
     kept = _quantities(Path(folder), vectors)[[*_POINT, "module", "name", "value"]]
@@ -123,7 +118,7 @@ def _quantities(place: Path, vectors: bool) -> pd.DataFrame:
     if place.is_file():
         return _baseline(place)
     runs = store.read_pandas(place, "runs", ["run_id", *_POINT])
-    found = store.read_pandas(place, "scalars")
+    found = in_pandas.numbered(store.read_pandas(place, "scalars"))
     if vectors:
         found = pd.concat([found, _of_vectors(place)], ignore_index=True)
     return found.merge(runs, on="run_id")
@@ -153,7 +148,6 @@ def _of_vectors(folder: Path) -> pd.DataFrame:
 def _chosen(frame: pd.DataFrame, text: str) -> Any:
     taken = select(text, lambda field: frame[field].tolist(), len(frame))
     return frame.loc[taken, :]
->>>>>>> main
 
 
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:

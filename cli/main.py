@@ -268,13 +268,8 @@ def compact(directory: Folder) -> None:
 
 @app.command()
 def diff(
-<<<<<<< HEAD
-    a: Folder,
-    b: Annotated[Path, typer.Argument(help="Another one.", callback=_local)],
-=======
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.")],
-    b: Annotated[Path | None, typer.Argument(help="Another one.")] = None,
->>>>>>> main
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
     filter_text: Annotated[
         str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
