@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import statistics
 import time
 import tracemalloc
 from typing import Any
 
-from causeway.aio import Programs
+from causeway.aio import Programs, SoloLoop
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.network import AbstractNetwork, constant_delay
@@ -99,7 +100,38 @@ def run(nodes: int = 1000, hops: int = 99) -> dict[str, Any]:
         "datagrams of the long run": events,
         "the long run took, s": million_s,
         "memory of an idle node, kB": _idle_kb(),
+        **_beside_looptime(),
     }
+
+
+async def sleepers(tasks: int = 100, sleeps: int = 100) -> None:
+    """Tasks that sleep, each for times of its own."""
+
+    async def one(number: int) -> None:
+        for i in range(sleeps):
+            await asyncio.sleep(0.001 * ((number * 7 + i * 13) % 50 + 1))
+
+    await asyncio.gather(*(one(number) for number in range(tasks)))
+
+
+def _beside_looptime() -> dict[str, float]:
+    """Processor time of one program on our loop and on that of looptime (PyPI), where it is installed, turn by turn."""
+    try:
+        looptime = importlib.import_module("looptime")
+    except ModuleNotFoundError:
+        return {}
+    ratios = []
+    for _ in range(ROUNDS):
+        ours_s, theirs_s = _cpu_s(SoloLoop), _cpu_s(lambda: looptime.new_event_loop(start=0))
+        ratios.append(ours_s / theirs_s)
+    return {"sleeps on our loop / on looptime": statistics.median(ratios)}
+
+
+def _cpu_s(loop_factory: Any) -> float:
+    began = time.process_time()
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(sleepers())
+    return time.process_time() - began
 
 
 def _idle_kb() -> float:
