@@ -24,6 +24,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
+from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __all__ = [
@@ -63,6 +64,8 @@ __all__ = [
     "Window",
     "Workload",
     "constant_delay",
+    "hexagonal_places",
     "normal_delay",
+    "tree_of",
     "uniform_delay",
 ]

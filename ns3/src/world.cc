@@ -66,14 +66,16 @@ void World::place_nodes() {
 }
 
 void World::lay_radio() {
-    const auto devices = install_radio(plan_, nodes_);
+    const auto [devices, air] = install_radio(plan_, nodes_);
     for (int node = 0; node < plan_.nodes(); ++node) {
         give_address(devices.Get(node), radio_address(node), radio_mask());
         owner_[radio_address(node)] = node;
     }
     wireless_ = std::make_unique<Wireless>(devices, reports_);
     meter_ = std::make_unique<ReceptionMeter>(
-        devices, plan_.station_count(), [this](int from, int to) { return hears(from, to); },
+        devices, plan_.station_count(),
+        [this, air](int from) -> const std::vector<int> & { return air->around(from, plan_.reach_m); },
+        [this](int from, int to) { return hears(from, to); },
         [this](int node) { return is_up(node); }, reports_);
 }
 
