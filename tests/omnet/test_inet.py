@@ -195,6 +195,22 @@ def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
     assert 0 < numbers["loss_rate"] < 0.3
 
 
+@pytest.mark.parametrize(
+    ("config", "medium"), [("PlainUnitDisk", "UnitDiskRadioMedium"), ("PlainWifi", "Ieee80211ScalarRadioMedium")]
+)
+def test_a_medium_that_asks_only_who_is_near_gives_the_numbers_of_inets_own(config, medium, tmp_path):
+    """Walking hosts, on INET's medium (which asks every radio) and on ours: every scalar is equal."""
+    own = (f'--*.radioMedium.typename="{medium}"', '--*.radioMedium.rangeFilter="interferenceRange"')
+    found = []
+    for name, options in (("ours", ()), ("inets", own)):
+        ran = opp_run(config, "--sim-time-limit=3s", f"--result-dir={tmp_path / name}", *options)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        lines = next((tmp_path / name).glob("*.sca")).read_text().splitlines()
+        found.append([line for line in lines if line.startswith("scalar ")])
+    assert found[0] == found[1]
+    assert any("lost" in line and float(line.split()[-1]) > 10 for line in found[0])
+
+
 def test_a_bridged_configuration_without_a_controller_says_what_to_do():
     ran = opp_run("UnitDisk")
     assert ran.returncode != 0
