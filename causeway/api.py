@@ -17,6 +17,7 @@ from causeway.bridge.network import (
     normal_delay,
     uniform_delay,
 )
+from causeway.bridge.places import version
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
@@ -26,6 +27,9 @@ from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+__version__ = version()
+"""Of Causeway, as it is installed."""
 
 __all__ = [
     "EVERYONE",
@@ -63,6 +67,7 @@ __all__ = [
     "UserError",
     "Window",
     "Workload",
+    "__version__",
     "constant_delay",
     "hexagonal_places",
     "normal_delay",

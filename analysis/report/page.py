@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from causeway.analysis.report import svg
-from causeway.analysis.report.figures import Figure
-from causeway.analysis.report.numbers import short
+from causeway.analysis.figures.drawing import draw, legend
+from causeway.analysis.figures.figure import Figure
+from causeway.analysis.figures.numbers import short
+from causeway.analysis.kinds import kind_of
 from causeway.analysis.report.style import STYLE
 from causeway.analysis.report.verdict import Verdict, bounds_verdict, told, verdict
 
@@ -69,11 +70,17 @@ def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
     )
     keys = ["study", "engine", "engine_version", "causeway_version", "commit"]
     rows = [
-        (*key, group["point"].nunique(), len(group), _range(group["seed"]), float(group["events"].sum()),
-         float(group["wall_s"].sum()), str(group["started_at"].min())[:19])
+        (*key, group["point"].nunique(), len(group), _range(group["seed"]), _sum(group["events"]),
+         _sum(group["wall_s"]), str(group["started_at"].min())[:19])
         for key, group in runs.groupby(keys, sort=True)
     ]  # fmt: skip
     return table(head, rows, stack=True) + _parameters(runs, parameters)
+
+
+def _sum(column: pd.Series) -> float | str:
+    """Nothing where nothing is known, as of converted files."""
+    total = column.sum(min_count=1)
+    return "" if pd.isna(total) else float(total)
 
 
 def _range(seeds: pd.Series) -> str:
@@ -193,5 +200,6 @@ def _figure(figure: Figure) -> str:
         for point in line.points
     ]
     numbers = f"<details><summary>Numbers</summary>{table(head, rows)}</details>"
+    kind = kind_of(figure.plot.kind)
     caption = f"<figcaption>{escape(figure.plot.title)}<small>{escape(source)}</small></figcaption>"
-    return f"<figure>{caption}{svg.draw(figure)}{svg.legend(figure)}{numbers}</figure>"
+    return f"<figure>{caption}{draw(figure, kind)}{legend(figure, kind)}{numbers}</figure>"

@@ -64,8 +64,7 @@ void Bridge::end() {
     vectors_.clear();
 }
 
-// ---- what EdgeBase asks of a simulator
-// --------------------------------------------------------------------------------
+// ---- what EdgeBase asks of a simulator ------------------------------------------------------------------------------
 
 NodeHandler *Bridge::handlerOf(int node) {
     if (!handlers_[node]) fail("no module registered for node " + std::to_string(node));

@@ -7,8 +7,8 @@ has arrived, but not longer than `drain_s`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,7 @@ from causeway.bridge.events import Kind
 from causeway.bridge.network import MobileNetwork
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
+from causeway.pycontrol.protocols.mobile.messages import what_about
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.studies.hexagons import Place, hexagonal_places, tree_of
 from causeway.studies.mobile20 import senders
@@ -27,9 +28,23 @@ from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
+
 HOSTS_PER_CELL = 10
 CELLS = (7, 19, 37, 61, 127)
 """A middle with 1, 2, 3, 4 and 6 rings around it."""
+SEVEN = 7
+OF_THREE = ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6))
+"""Wires of seven stations, each with up to three more, in the order in which the authors' later program numbers them
+(two neighbours, the one opposite to the first, the rest)."""
+
+EARLIER = {
+    "retry_max_ps": 600 * MS_PS, "retry_min_ps": 600 * MS_PS, "host_retry_ps": 1500 * MS_PS,
+    "station_ack_ps": 1000 * MS_PS,
+}  # fmt: skip
+"""An older file beside the authors' later program: 600 ms for stations, 1,500 for hosts, acknowledgements of stations
+every 1,000."""
 
 SIZE_BYTES = 100
 """Of an application message."""
@@ -46,7 +61,7 @@ WARMUP_S = {"static_tcp": 60}
 DRAIN_S = 600
 """Long enough for a cell that is overloaded when the last message is broadcast."""
 
-Radio = Literal["unitdisk", "acking", "wifi"]
+Radio = Literal["unitdisk", "csma", "acking", "wifi"]
 """The radios that the study is run with: an engine that has them can run it."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
@@ -78,8 +93,22 @@ class Mobile20Params(Params):
     placement: Literal["cells", "anywhere"] = Field(
         "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
     )
-    acks: Literal["owed", "periodic", "intervals"] = Field(
-        "owed", description="when something is to be acknowledged; as printed; beyond the paper: out of order, too"
+    tree: Literal["star", "three"] = Field(
+        "star",
+        description="wires: from the middle to all, ring by ring; three: up to three more below each, the authors' generator",
+    )
+    acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
+        "owed",
+        description="when something is to be acknowledged; as printed; as printed, hosts in turn; "
+        "beyond the paper: out of order, too",
+    )
+    retry: Literal["pending", "age", "earlier", "later"] = Field(
+        "pending",
+        description="1 s to 200 ms by how many are pending; by a message's age; the authors' earlier file; their later "
+        "program, its acknowledgements included",
+    )
+    wire_acks: Literal["delayed", "at_once"] = Field(
+        "delayed", description="TCP on the wires acknowledges within 200 ms, as the paper says of TCP, or at once; INET"
     )
     tcp_spread_ms: int = Field(
         10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections anywhere in this long"
@@ -102,14 +131,20 @@ class Mobile20Params(Params):
         return found
 
     @model_validator(mode="after")
-    def _who_fails(self) -> Mobile20Params:
+    def _fits_the_cells(self) -> Mobile20Params:
         if self.experiment == "faults" and self.cells <= VICTIM_STATION:
             raise ValueError(f"the hosts of station {VICTIM_STATION} fail; cells must be more than that")
+        if self.tree == "three" and self.cells != SEVEN:
+            raise ValueError(f"tree=three joins {SEVEN} cells; give cells={SEVEN} or tree=star")
         return self
 
     @property
     def stations(self) -> tuple[Place, ...]:
         return hexagonal_places(self.cells, self.spacing_m * 1000)
+
+    @property
+    def wires(self) -> tuple[tuple[int, int], ...]:
+        return tree_of(self.stations) if self.tree == "star" else OF_THREE
 
     @property
     def walks(self) -> bool:
@@ -127,6 +162,12 @@ class Mobile20Params(Params):
     def to_ps(self) -> int:
         return self.from_ps + self.duration_s * S_PS
 
+
+READINGS: tuple[dict[str, Any], ...] = (
+    {}, {"wire_acks": "at_once"}, {"tree": "three"}, {"radio": "csma"}, {"retry": "age"}, {"retry": "earlier"},
+    {"acks": "turns"}, {"intervals": "staggered"},
+)  # fmt: skip
+"""What the text or the authors' programs leave room for, one at a time (docs/lab/radio.md)."""
 
 SCENE = Scene(
     place="station", thing="host", at="cell", state="state",
@@ -181,6 +222,7 @@ class Mobile20Study(Study):
             for mbps in (1, 2, 4, 20)
             for e in ("static_tcp", "static", "load")
         ],
+        "readings": [{"experiment": e, **reading} for reading in READINGS for e in ("static", "load")],
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "cells": [{"cells": cells, "duration_s": 20} for cells in CELLS],
@@ -219,7 +261,8 @@ class Mobile20Study(Study):
         return MobileNetwork(
             station_xy_mm=stations,
             host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
-            wires=tree_of(stations),
+            wires=params.wires,
+            wire_delayed_acks=params.wire_acks == "delayed",
             hosts=params.hosts,
             workload=senders.poisson(*load) if params.intervals == "exponential" else senders.in_turn(*load, seed),
             radio=params.radio,
@@ -231,6 +274,11 @@ class Mobile20Study(Study):
 
     def protocol(self, params: Mobile20Params) -> MobileRun:
         return MobileRun(params, self.network(params, 0) if params.trace else None)
+
+    def checks(self, params: Mobile20Params) -> Checks:
+        from causeway.studies.mobile20 import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
         return params.reaction_us * (MS_PS // 1000)
@@ -250,6 +298,29 @@ class Mobile20Study(Study):
         return scalars
 
 
+def _timing(params: Mobile20Params) -> Timing:
+    if params.retry == "later":
+        return _later(params)
+    return Timing(
+        outstanding=params.outstanding,
+        idle_acks=params.acks in ("periodic", "turns"),
+        ack_turns=params.hosts if params.acks == "turns" else 0,
+        ack_intervals=params.acks == "intervals",
+        retry_by_age=params.retry == "age",
+        **(EARLIER if params.retry == "earlier" else {}),
+    )
+
+
+def _later(params: Mobile20Params) -> Timing:
+    """The authors' later program: all times go with the load, hosts acknowledge intervals, nothing bounds the sent."""
+    base_ps = round(50 * S_PS / params.rate)
+    return Timing(
+        ack_ps=2 * base_ps, station_ack_ps=base_ps, idle_acks=True, ack_turns=params.hosts, ack_intervals=True,
+        retry_max_ps=base_ps, retry_min_ps=base_ps // 2, retry_by_age=True, host_retry_ps=2 * base_ps,
+        outstanding=1_000_000,
+    )  # fmt: skip
+
+
 class MobileRun(PerNode):
     """The nodes of one run, with a meter and what samples it."""
 
@@ -260,18 +331,17 @@ class MobileRun(PerNode):
         self.meter = Meter(params.from_ps, params.to_ps)
         self.sampler = Sampler(self.meter, params.cells, map_)
         self.failures = Failures(params.to_ps)
-        self._neighbours = tree_neighbours(params.cells, tree_of(params.stations))
-        self._timing = Timing(
-            outstanding=params.outstanding,
-            idle_acks=params.acks == "periodic",
-            ack_intervals=params.acks == "intervals",
-        )
+        self._neighbours = tree_neighbours(params.cells, params.wires)
+        self._timing = _timing(params)
         super().__init__(self._node)
         self.every(EVERY_PS, self.sampler.run)
         self.every(REST_EVERY_PS, Rest().run, first_ps=params.to_ps)
         if params.experiment == "faults":
             first_ps = params.from_ps + FIRST_FAILURE_S * S_PS
             self.every(self.failures.every_ps, self.failures.run, node=VICTIM_STATION, first_ps=first_ps)
+
+    def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
+        return what_about(content)
 
     def scalars(self) -> Mapping[str, float]:
         found = {**super().scalars(), **self.meter.scalars(self.params.duration_s * S_PS), **self.sampler.scalars()}

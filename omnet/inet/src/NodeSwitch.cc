@@ -30,9 +30,9 @@ static void flush(cModule *module) {
     for (cModule::SubmoduleIterator it(module); !it.end(); ++it) flush(*it);
 }
 
-void NodeSwitch::setUp(bool up_) {
+void NodeSwitch::setUp(bool up) {
     Enter_Method("setUp");
-    up = up_;
+    up_ = up;
     cModule *node = getParentModule();
     if (auto mobility = dynamic_cast<CoveredMobility *>(node->getSubmodule("mobility"))) mobility->setUp(up);
     if (up) return;
