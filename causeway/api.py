@@ -3,6 +3,7 @@
 Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
 """
 
+from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
@@ -52,9 +53,14 @@ __all__ = [
     "Network",
     "Node",
     "Observer",
+    "OutsideError",
     "Params",
     "PerNode",
     "Plot",
+    "ProgramNode",
+    "ProgramParams",
+    "ProgramStudy",
+    "Programs",
     "Protocol",
     "RunError",
     "Scene",
@@ -62,6 +68,7 @@ __all__ = [
     "Segment",
     "SmallParams",
     "SmallStudy",
+    "SoloLoop",
     "State",
     "Study",
     "UserError",

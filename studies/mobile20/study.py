@@ -95,7 +95,7 @@ class Mobile20Params(Params):
     )
     tree: Literal["star", "three"] = Field(
         "star",
-        description="wires: from the middle to all, ring by ring; three: up to three more below each, the authors' generator",
+        description="wires: from the middle, ring by ring; three: up to three more below each, the authors' generator",
     )
     acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
         "owed",
