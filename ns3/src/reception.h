@@ -30,7 +30,8 @@ class ReceptionMeter {
         uint64_t copies_lost = 0;
     };
 
-    /// `near(a)`: all who may be in reach of a, ascending. `hears(a, b)`: whether b is up and in reach of a now; `is_up(b)`: whether it still is when the frame is over.
+    /// `near(a)`: all who may be in reach of a, ascending. `hears(a, b)`: whether b is up and in reach of a now;
+    /// `is_up(b)`: whether it still is when the frame is over.
     ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations,
                    std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                    std::function<bool(int)> is_up, const Reports &reports);

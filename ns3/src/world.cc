@@ -50,6 +50,7 @@ World::World(const Plan &plan, Reports reports)
     accept_streams(Interface::WIRE);
     if (plan_.host_tcp) accept_streams(Interface::WIRELESS_TCP);
     const auto address = [this](int node, int peer, Interface::Value interface) {
+        if (interface != Interface::WIRE) introduce(node, peer);
         return address_for(node, peer, interface);
     };
     connections_ = std::make_unique<Connections>(nodes_, address, reports_);
@@ -115,10 +116,10 @@ void World::accept(int node, Interface::Value interface, Ptr<ns3::Socket> socket
     stream(node, peer, interface).accepted(node, socket);
 }
 
-/// There is no ARP traffic: who is to send to whom knows his radio. (All to all would be a table of N entries in each of
-/// N nodes.)
+/// There is no ARP traffic: who is to send to somebody knows his radio, and the other way round. (Everybody's would be
+/// a table of N entries in each of N nodes.)
 void World::introduce(int a, int b) {
-    if (!introduced_.insert(std::minmax(a, b)).second) return;
+    if (a == b || !introduced_.insert(std::minmax(a, b)).second) return;
     for (const auto &[from, to] : {Pair{a, b}, Pair{b, a}}) {
         const auto ip = nodes_.Get(from)->GetObject<Ipv4L3Protocol>();
         const auto radio = ip->GetInterface(ip->GetInterfaceForAddress(radio_address(from)));

@@ -1,5 +1,6 @@
 // Things that move at random in a Near, beside the same question asked of everybody: nothing near may be missing, what
-// is found must be ascending, and little that is far away may come with it. Prints how many were found for each near one.
+// is found must be ascending, and little that is far away may come with it. Prints how many were found for each near
+// one.
 #include "bridge/cpp/near.h"
 
 #include <cstdio>
