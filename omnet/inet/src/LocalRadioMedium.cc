@@ -29,36 +29,36 @@ void LocalRadioMedium::addRadio(const IRadio *radio) {
     RadioMedium::addRadio(radio);
     const auto after = [](const IRadio *a, const IRadio *b) { return a->getId() < b->getId(); };
     radios.insert(std::upper_bound(radios.begin(), radios.end(), radio, after), radio);
-    gridIsThere = false;
+    grid_is_there = false;
 }
 
 void LocalRadioMedium::removeRadio(const IRadio *radio) {
     RadioMedium::removeRadio(radio);
     radios.erase(std::find(radios.begin(), radios.end(), radio));
-    gridIsThere = false;
+    grid_is_there = false;
 }
 
 // How far anybody can have moved since its place in the grid was taken; NaN where nobody knows.
 double LocalRadioMedium::stepsSinceLook() const {
-    return mediumLimitCache->getMaxSpeed().get() * (simTime() - lookedAt).dbl();
+    return mediumLimitCache->getMaxSpeed().get() * (simTime() - looked_at).dbl();
 }
 
 void LocalRadioMedium::look() {
-    if (!gridIsThere) {
+    if (!grid_is_there) {
         grid = Near(mediumLimitCache->getMaxInterferenceRange().get());
-        gridIsThere = true;
+        grid_is_there = true;
     }
     for (size_t i = 0; i < radios.size(); ++i) {
         const inet::Coord at = radios[i]->getAntenna()->getMobility()->getCurrentPosition();
         grid.put(static_cast<int>(i), at.x, at.y);
     }
-    lookedAt = simTime();
+    looked_at = simTime();
 }
 
 // Indices of all radios that the transmission can concern.
 const std::vector<int> &LocalRadioMedium::near(const ITransmission *transmission) {
     const double steps = stepsSinceLook();
-    if (!gridIsThere || (!(steps == 0) && !(simTime() - lookedAt <= LOOK_EVERY_S)) || std::isnan(steps)) look();
+    if (!grid_is_there || (!(steps == 0) && !(simTime() - looked_at <= LOOK_EVERY_S)) || std::isnan(steps)) look();
     const double radius = mediumLimitCache->getMaxInterferenceRange().get() + stepsSinceLook() + MARGIN_M;
     const inet::Coord at = transmission->getStartPosition();
     return grid.around(at.x, at.y, radius);
@@ -68,12 +68,12 @@ void LocalRadioMedium::addTransmission(const IRadio *transmitter, const ITransmi
     Enter_Method("addTransmission");
     transmissionCount++;
     communicationCache->addTransmission(transmission);
-    simtime_t lastEnd = transmission->getEndTime();
+    simtime_t last_end = transmission->getEndTime();
     for (const int i : near(transmission)) {
-        if (radios[i] != transmitter && radios[i]->getReceiver()) addArrival(radios[i], transmission, lastEnd);
+        if (radios[i] != transmitter && radios[i]->getReceiver()) addArrival(radios[i], transmission, last_end);
     }
     communicationCache->setCachedInterferenceEndTime(transmission,
-                                                     lastEnd + mediumLimitCache->getMaxTransmissionDuration());
+                                                     last_end + mediumLimitCache->getMaxTransmissionDuration());
     if (!removeNonInterferingTransmissionsTimer->isScheduled()) {
         scheduleAt(communicationCache->getCachedInterferenceEndTime(transmission),
                    removeNonInterferingTransmissionsTimer);
@@ -81,10 +81,10 @@ void LocalRadioMedium::addTransmission(const IRadio *transmitter, const ITransmi
     emit(signalAddedSignal, check_and_cast<const cObject *>(transmission));
 }
 
-void LocalRadioMedium::addArrival(const IRadio *receiver, const ITransmission *transmission, simtime_t &lastEnd) {
+void LocalRadioMedium::addArrival(const IRadio *receiver, const ITransmission *transmission, simtime_t &last_end) {
     const IArrival *arrival = propagation->computeArrival(transmission, receiver->getAntenna()->getMobility());
     const simtime_t start = arrival->getStartTime(), end = arrival->getEndTime();
-    lastEnd = std::max(lastEnd, end);
+    last_end = std::max(last_end, end);
     communicationCache->setCachedArrival(receiver, transmission, arrival);
     communicationCache->setCachedInterval(receiver, transmission,
                                           new inet::IntervalTree::Interval(start, end, (void *)transmission));
@@ -127,11 +127,11 @@ LocalCommunicationCache::ReceptionCacheEntry *LocalCommunicationCache::getRecept
 }
 
 // What lies in the radios' own trees goes with it.
-void LocalCommunicationCache::forget(int transmissionId) {
-    const auto found = rows.find(transmissionId);
+void LocalCommunicationCache::forget(int transmission_id) {
+    const auto found = rows.find(transmission_id);
     if (found == rows.end()) return;
-    for (const auto &[radioId, entry] : found->second) {
-        if (entry->interval) radioCache[radioId - baseRadioId].receptionIntervals->deleteNode(entry->interval);
+    for (const auto &[radio_id, entry] : found->second) {
+        if (entry->interval) radioCache[radio_id - baseRadioId].receptionIntervals->deleteNode(entry->interval);
     }
     rows.erase(found);
 }

@@ -28,8 +28,8 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
   protected:
     std::vector<const IRadio *> radios;  // ascending ids, as INET goes through them
     Near grid;
-    bool gridIsThere = false;
-    omnetpp::simtime_t lookedAt;
+    bool grid_is_there = false;
+    omnetpp::simtime_t looked_at;
 
     void initialize(int stage) override;
     void addTransmission(const IRadio *transmitter, const ITransmission *transmission) override;
@@ -38,7 +38,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
     const std::vector<int> &near(const ITransmission *transmission);
     double stepsSinceLook() const;
     void look();
-    void addArrival(const IRadio *receiver, const ITransmission *transmission, omnetpp::simtime_t &lastEnd);
+    void addArrival(const IRadio *receiver, const ITransmission *transmission, omnetpp::simtime_t &last_end);
 };
 
 // What the medium has computed for a transmission: entries for the radios that it concerns, and no others.
@@ -57,7 +57,7 @@ class LocalCommunicationCache : public inet::physicallayer::VectorCommunicationC
     std::unordered_map<int, Row> rows;  // by the transmission's id
 
     ReceptionCacheEntry *getReceptionCacheEntry(const IRadio *radio, const ITransmission *transmission) override;
-    void forget(int transmissionId);
+    void forget(int transmission_id);
 };
 
 }  // namespace causeway
