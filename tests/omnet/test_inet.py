@@ -132,7 +132,7 @@ def test_wifi_runs_at_the_rate_it_is_told():
 def test_radios_and_rates_that_there_are_not_are_refused_in_one_line():
     with pytest.raises(UserError, match="has no rate of 7000000 b/s"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="wifi", radio_bps=7_000_000), MS))
-    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, acking, wifi"):
+    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, csma, acking, wifi"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="laser"), MS))
 
 
