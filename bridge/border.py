@@ -34,6 +34,7 @@ from causeway.bridge.border_kernel import (
     first_bad_action,
     first_bad_event,
 )
+from causeway.bridge.checked import MOST_NODES
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import (
@@ -50,7 +51,7 @@ from causeway.bridge.events import (
     column,
 )
 from causeway.bridge.made import Ranges
-from causeway.bridge.network import MobileNetwork
+from causeway.bridge.network import InetNetwork, MobileNetwork, Network
 
 INTERFACES_OF_NETWORKS = 3
 """See `bridge/network.py`."""
@@ -61,6 +62,12 @@ TYPES = tuple(ROW[name] for name in COLUMNS)
 U8, I32, I64 = np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.int64)
 
 
+def _stations_of(network: Network) -> int:
+    if isinstance(network, MobileNetwork):
+        return len(network.station_xy_mm)
+    return MOST_NODES if isinstance(network, InetNetwork) else network.nodes  # how many there are, only INET knows
+
+
 class Border:
     """What is known of one run: how many nodes, which ids exist, how far its time is."""
 
@@ -69,7 +76,7 @@ class Border:
         self._s = s = np.zeros(STATE, np.int64)
         self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
         s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
-        s[STATIONS] = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else network.nodes
+        s[STATIONS] = _stations_of(network)
         s[INSTANT] = -1
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)

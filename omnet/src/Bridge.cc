@@ -9,9 +9,24 @@ using namespace omnetpp;
 
 namespace causeway {
 
+static std::unique_ptr<Bridge> current;
+
 Bridge &Bridge::instance() {
-    static Bridge bridge;
-    return bridge;
+    if (!current) current = std::make_unique<Bridge>();
+    return *current;
+}
+
+void Bridge::forget() { current.reset(); }
+
+static std::vector<std::function<void()>> &calls() {
+    static std::vector<std::function<void()>> registered;
+    return registered;
+}
+
+void Bridge::beforeInitialize(std::function<void()> call) { calls().push_back(std::move(call)); }
+
+void Bridge::callBeforeInitialize() {
+    for (const auto &call : calls()) call();
 }
 
 bool Bridge::configured() {
@@ -23,6 +38,8 @@ const Setup &Bridge::setup() {
     if (finished_)
         throw cRuntimeError("causeway: a process carries one run; start every run with a process of its own");
     if (!connected()) {
+        if (getEnvir()->isGUI())
+            Channel::instead_of_exit([](const std::string &why) { throw cRuntimeError("causeway: %s", why.c_str()); });
         const char *version = std::getenv("CAUSEWAY_ENGINE_VERSION");
         hello("omnet", version ? version
                                : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." +
@@ -62,6 +79,13 @@ void Bridge::end() {
     finished_ = true;
     finish(simTime().raw(), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
+}
+
+// In the log of a graphical environment.
+void Bridge::exchanged(const Window &window, size_t actions) {
+    if (!getEnvir()->isGUI() || getEnvir()->isExpressMode()) return;
+    EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps()) << " s: "
+       << window.kind().size() << " events told, " << actions << " actions came back\n";
 }
 
 // ---- what EdgeBase asks of a simulator

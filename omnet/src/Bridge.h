@@ -13,6 +13,7 @@
 #include <omnetpp.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,7 +46,13 @@ class NodeHandler {
 
 class Bridge : public EdgeBase {
   public:
+    // The bridge of the network that is there now.
     static Bridge &instance();
+    // The network is gone: the next one begins with another bridge.
+    static void forget();
+    // Has `call()` called whenever a network is there and not yet initialized. For libraries, when they are loaded.
+    static void beforeInitialize(std::function<void()> call);
+    static void callBeforeInitialize();
     // Whether this simulation was started by a controller at all.
     static bool configured();
 
@@ -73,6 +80,7 @@ class Bridge : public EdgeBase {
         *exchanged = false;
         return next_ps < free_until_ps() || askMayRun(next_ps, exchanged);
     }
+    using EdgeBase::end_ps;
     using EdgeBase::end_reason;
     void end();
 
@@ -87,6 +95,7 @@ class Bridge : public EdgeBase {
     void send(const Action &action) override;
     void switched(int32_t node, bool up) override;
     void record(const Action &action) override;
+    void exchanged(const Window &window, size_t actions) override;
 
     void emitNow(Kind::Value kind, int node, int64_t ref, int arg) {
         emit(kind, omnetpp::simTime().raw(), node, ref, arg);
