@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from causeway.analysis import store
+from causeway.analysis import kinds, store
 from causeway.analysis.plots import MARKS, Headline, Plot, Scene, State
 from causeway.analysis.reduce import expression
 from causeway.bridge.errors import UserError
@@ -85,7 +85,10 @@ def _made(given: dict[str, Any]) -> Description:
         "published": tuple(dict(row) for row in given["published"]),
         "scene": scene,
     })  # fmt: skip
-    formulas = [plot.y for plot in found.plots if plot.kind != "time"] + [h.scalar for h in found.headlines]
-    for formula in (*formulas, *(row["scalar"] for row in found.published)):
+    known = kinds.known()
+    for plot in found.plots:
+        if plot.kind in known:  # else it is of a file that is not read here: the report says so
+            known[plot.kind].check(plot)
+    for formula in (*(h.scalar for h in found.headlines), *(row["scalar"] for row in found.published)):
         expression.parse(formula)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class Plot:
     title: str
     study: str
     y: str
-    """A scalar, or an arithmetic expression over scalars; for kind 'time' the name of a recorded series."""
+    """A scalar, or an arithmetic expression over scalars; for kinds like time the name of a recorded series."""
     x: str = ""
     """A parameter of the study; '' for kind 'time' (x is simulated time)."""
     series: str = ""
@@ -23,11 +24,13 @@ class Plot:
     paper: str = ""
     """Where the paper has it, e.g. 'hash, Fig. 1'; published points of that place are marked."""
     kind: str = "line"
-    """line | bar | time"""
+    """line | bar | time, or the name of one of your own (causeway.analysis.kinds)."""
     x_label: str = ""
     y_label: str = ""
     log_x: bool = False
     log_y: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that only this kind has."""
 
 
 @dataclass(frozen=True)

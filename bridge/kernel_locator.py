@@ -17,6 +17,8 @@ from causeway.bridge.kernel_cache import kernels_dir, state_of
 
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")})
 
+STAMP_DIGITS = 16
+
 
 class KernelLocator(_CacheLocator):
     """For functions of Causeway, and for those of a user's own files, which may call them."""
@@ -47,5 +49,6 @@ class KernelLocator(_CacheLocator):
         return state_of(self._file)
 
     def get_disambiguator(self) -> str:
-        """Tells functions of one name and file apart."""
-        return str(self._line)
+        """Tells functions of one name and file apart, and what was compiled from other sources: numba unpickles what it
+        finds before it looks at the stamp, and that may name a class which is gone."""
+        return f"{self._line}-{self.get_source_stamp()[:STAMP_DIGITS]}"

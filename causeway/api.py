@@ -19,9 +19,12 @@ from causeway.bridge.network import (
     uniform_delay,
 )
 from causeway.bridge.workload import Faults, Script, Segment, Workload
+from causeway.pycontrol.check.checks import Checks
+from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __all__ = [
@@ -34,7 +37,9 @@ __all__ = [
     "WIRELESS_TCP",
     "AbstractNetwork",
     "Actions",
+    "Budget",
     "CausalityChecker",
+    "Checks",
     "Context",
     "Faults",
     "Headline",
@@ -52,6 +57,8 @@ __all__ = [
     "Scene",
     "Script",
     "Segment",
+    "SmallParams",
+    "SmallStudy",
     "State",
     "Study",
     "UserError",

@@ -1,4 +1,4 @@
-"""`causeway build`: compiles edges ahead of their first use."""
+"""`causeway build`: compiles edges and kernels ahead of their first use."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from causeway.bridge import engines
 from causeway.bridge.edges import Edge, build
 from causeway.bridge.errors import UserError
 
+KERNELS = "kernels"
+"""The name, beside those of engines, for what numba compiles."""
+
 
 def build_edges(names: Sequence[str], console: Console) -> None:
-    """Compiles the edges of these engines; of all whose simulators are here, if none is named."""
-    for name in names or engines.ENGINES:
+    """Compiles the edges of these engines, or `kernels`; all that can be compiled here, if nothing is named."""
+    for name in [n for n in names or engines.ENGINES if n != KERNELS]:
         engine = engines.get(name)
         edges = engine.edges()
         if not edges and names:
@@ -27,6 +30,10 @@ def build_edges(names: Sequence[str], console: Console) -> None:
                 f"engine {name} is ready: {edge.simulator}, in {edge.directory}",
                 markup=False, highlight=False, soft_wrap=True,
             )  # fmt: skip
+    if not names or KERNELS in names:
+        from causeway.cli.kernels import build_kernels
+
+        build_kernels(console)
 
 
 def prepare(name: str, console: Console) -> None:

@@ -119,34 +119,72 @@ def check(
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     property_: Annotated[
         list[str] | None,
-        typer.Option("--property", help="once, causal, fifo, total or arrives; default: once, causal, arrives."),
+        typer.Option(
+            "--property",
+            help="once, causal, fifo, total, arrives, recovers; default: the study's, or "
+            "once, causal and arrives. Repeatable.",
+        ),
     ] = None,
-    broadcasts: Annotated[int, typer.Option(min=1, help="How many messages are broadcast.")] = 3,
-    losses: Annotated[int, typer.Option(min=0, help="How many copies the air may lose.")] = 0,
-    duplicates: Annotated[int, typer.Option(min=0, help="How many copies may arrive twice.")] = 0,
-    crashes: Annotated[int, typer.Option(min=0, help="How many nodes may fail, and recover.")] = 0,
+    always: Annotated[
+        list[str] | None, typer.Option(metavar="PYTHON", help="What must hold in every state, over `nodes`.")
+    ] = None,
+    at_end: Annotated[
+        list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
+    ] = None,
+    broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
+    moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
+    losses: Annotated[int | None, typer.Option(min=0, help="How many copies the air may lose.")] = None,
+    duplicates: Annotated[int | None, typer.Option(min=0, help="How many copies may arrive twice.")] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, help="How many nodes may fail.")] = None,
+    recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
+    forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
+    whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
     out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
 ) -> None:
     """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
     from causeway.cli.check import Search, check_study
-    from causeway.pycontrol.check.world import Budget
+    from causeway.studies.parameters import parse_settings
+    from causeway.studies.trial import Trial
 
-    budget = Budget(broadcasts, losses, duplicates, crashes)
-    search = Search(study, set_ or [], property_ or [], budget, tries, seconds, every, seed)
-    raise typer.Exit(1 if check_study(search, out_dir, out) else 0)
+    asked = {
+        "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
+        "crashes": crashes, "recover": recover, "forever": forever,
+    }  # fmt: skip
+    given = {name: value for name, value in asked.items() if value is not None}
+    properties = tuple(property_ or ())
+    trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
+
+
+@app.command()
+def explain(
+    run: Annotated[str, typer.Argument(help="A run's id, a recording, or a result folder (its first run gone wrong).")],
+    out_dir: OutDir = Path("results"),
+    study: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is not one of ours.")
+    ] = None,
+    violations: Annotated[int, typer.Option(min=1, max=100, help="So many, the first ones.")] = 3,
+    pages: Annotated[Path, typer.Option(help="Where diagrams are written.")] = Path("results/explained"),
+) -> None:
+    """Says what led to a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
+    from causeway.cli import explain
+
+    raise typer.Exit(1 if explain.explain(run, out_dir, study, violations, pages, out) else 0)
 
 
 @app.command("build")
 def build_(
     engine: Annotated[
-        list[str] | None, typer.Argument(help="ns3, omnet; default: all whose simulators are here.")
+        list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
 ) -> None:
-    """Compiles the C++ edges into the cache folder (CAUSEWAY_CACHE). `run` does it by itself the first time."""
+    """Compiles the C++ edges and the kernels of all studies into the cache folder (CAUSEWAY_CACHE). `run` does it by
+    itself the first time."""
     from causeway.cli.build import build_edges
 
     build_edges(engine or [], out)
@@ -171,11 +209,14 @@ def report(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
+    kinds: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+    ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out)
+    write_report(directory, spark, out, kinds or [])
 
 
 @app.command()

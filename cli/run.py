@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from causeway.analysis import store
+from causeway.bridge.compiling import MOST_S, told_of_compiling
 from causeway.bridge.errors import UserError, unknown
 from causeway.cli import outcome
 from causeway.cli.build import prepare
@@ -124,7 +125,13 @@ def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, conso
 
         if spark is not None:
             return campaign.run_on_spark(jobs, out_dir, spark, watch)
-        return campaign.run_here(jobs, out_dir, watch, report=report)
+        with told_of_compiling(lambda: _say_compiling(study, console)):
+            return campaign.run_here(jobs, out_dir, watch, report=report)
+
+
+def _say_compiling(study: Study, console: Console) -> None:
+    text = f"compiling what {study.name} needs (once, up to {MOST_S} s; `causeway build kernels` does it ahead)"
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:

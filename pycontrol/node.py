@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.border_words import MOST_BYTES
 from causeway.bridge.errors import RunError, UserError
@@ -56,6 +56,8 @@ class Node:
     """One process. Subclass it; override the handlers you need."""
 
     host: PerNode
+    not_state: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that only count and never decide anything: `causeway check` leaves them out of a node's state."""
 
     def __init__(self, id_: int = -1) -> None:
         self.id = id_
@@ -158,6 +160,21 @@ class Repeated:
     node: int
 
 
+def messages_in(content: Any, depth: int = 3) -> set[int]:
+    """Whole numbers that may be messages: the content itself, or what is called so in it."""
+    if type(content) is int:
+        return {content}
+    found: set[int] = set()
+    for name in ("message", "number", "id"):
+        if type(value := getattr(content, name, None)) is int:
+            found.add(value)
+    if depth and isinstance(content, tuple | list):
+        for one in content:
+            if type(one) is not int:
+                found |= messages_in(one, depth - 1)
+    return found
+
+
 NEVER_AGAIN = -1
 """What a repeated job returns when it is over."""
 
@@ -205,6 +222,16 @@ class PerNode(Protocol):
         wants to be called next, or NEVER_AGAIN.
         """
         self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
+
+    def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
+        """Which messages a packet carries, and which nodes it is about: for `causeway explain` only. Override it if
+        messages are not numbers in the content, or in fields `message`, `number` or `id` of it."""
+        return messages_in(content), ()
+
+    @property
+    def kept_packets(self) -> Mapping[int, list[Any]]:
+        """Of each packet that may still arrive: what it holds, first."""
+        return self._packets
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:

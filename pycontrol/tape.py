@@ -18,6 +18,14 @@ K_TIMER, K_BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
 """Kinds of events as plain numbers, for kernels."""
 ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 
+
+class Here(NamedTuple):
+    """Who is at work, and when."""
+
+    node: int | np.int64
+    now_ps: int | np.int64
+
+
 TOLD, ACT = Axis("told"), Axis("act")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from causeway.analysis import description, published
 from causeway.analysis.description import Description
+from causeway.analysis.kinds import kind_of
 from causeway.studies.study import Study
 
 
@@ -17,6 +18,8 @@ def describe(study: Study) -> Description:
 
 @cache
 def _describe(study: type[Study]) -> Description:
+    for plot in study.plots:
+        kind_of(plot.kind).check(plot)
     path = study.published_file()
     rows = published.read(path) if path is not None else []
     own = tuple(row for row in rows if row["study"] == study.name)

@@ -9,13 +9,16 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from causeway.analysis.plots import Headline, Plot, Scene
 from causeway.bridge.network import Network
 from causeway.pycontrol.protocol import Observer, Protocol
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 MS_PS = 10**9
 S_PS = 10**12
@@ -42,7 +45,8 @@ class Study(ABC):
     first one that is not missing here is the default."""
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
     """Named lists of points: `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
-    'demo' is what `make demo` runs."""
+    'demo' is what `make demo` runs; 'smallest' calls every compiled kernel within a few events, so that
+    `causeway build` can compile them ahead."""
     headlines: ClassVar[Sequence[Headline]] = ()
     """The few numbers that say how a run went: `causeway run` prints them."""
     plots: ClassVar[Sequence[Plot]] = ()
@@ -78,6 +82,12 @@ class Study(ABC):
     def options(self, params: Any, engine: str) -> Mapping[str, Any]:
         """What only one engine understands (e.g. {"ini": ..., "config": ...} for omnet)."""
         return {}
+
+    def checks(self, params: Any) -> Checks:
+        """What `causeway check` should know: smaller worlds, what else must hold."""
+        from causeway.pycontrol.check.checks import Checks
+
+        return Checks()
 
     @classmethod
     def published_file(cls) -> Path | None:

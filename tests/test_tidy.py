@@ -51,11 +51,6 @@ COMPILED_WITH_MANY = {
     "bridge/engines/inline_wheel.py:collect": 16,
     "bridge/engines/inline_wheel.py:put": 10,
     "bridge/workload.py:next_broadcast": 10,
-    "pycontrol/protocols/hash/kernel.py:_handle_other": 9,
-    "pycontrol/protocols/hash/kernel.py:_send": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_emit": 9,
-    "pycontrol/protocols/icpp18/kernel.py:_send_bundle": 9,
-    "pycontrol/protocols/ladc18/kernel.py:handle": 9,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""
@@ -188,6 +183,20 @@ def test_no_line_is_longer_than_a_screen_is_wide() -> None:
 
 # ---- names ----------------------------------------------------------------------------------------------------------
 
+CAMEL_VARIABLE = re.compile(r"[\w>:][ *&]+(?!k[A-Z])([a-z]+[A-Z]\w*)\s*(?:=[^=]|;|,|\{|\))")
+"""A declared variable, field or argument in camelCase; constants are kLikeThis, methods come before a parenthesis."""
+
+
+def test_variables_of_the_cpp_code_are_in_snake_case() -> None:
+    found = [
+        f"{name_of(path)}:{number}: {match[1]}"
+        for path in files(".cc", ".h")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for match in CAMEL_VARIABLE.finditer(re.sub(r'"[^"]*"|//.*', "", line))
+        if not re.search(r"\b(?:return|class|struct)\b", line[: match.end()])
+    ]
+    assert not found, "; ".join(found)
+
 
 def words_of(path: Path) -> Counter[str]:
     """Every identifier in the code of a file, in strings too (an entry point is a string)."""
@@ -195,7 +204,9 @@ def words_of(path: Path) -> Counter[str]:
 
 
 def is_registered(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether a decorator hands the function to somebody: a command, a fixture, an overload of a compiled function."""
+    """Whether it is handed to somebody: a command, a fixture, an overload of a compiled function, a kind of plot."""
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "PlotKind" for base in node.bases):
+        return True
     return any(re.search(r"\b(command|fixture|overload)\(", ast.unparse(one)) for one in node.decorator_list)
 
 

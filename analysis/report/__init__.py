@@ -1,7 +1,8 @@
 """The report of a result folder: one page that needs no network, and comparison.csv beside it. Start here: `write`.
 
-`figures` turns the plots a study asks for into numbers, `svg` draws them, `page` puts the sections together. What the
-studies ask for stands in the folder (`causeway.analysis.description`): a report knows no study.
+Kinds of plots (`causeway.analysis.kinds`) make numbers of what the studies ask for and draw them, `page` puts the
+sections together. What the studies ask for stands in the folder (`causeway.analysis.description`): a report knows no
+study.
 """
 
 import os
@@ -13,11 +14,12 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, schema, store
+from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis.figures.data import Data, Recorded
+from causeway.analysis.figures.figure import Figure, rows
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.report import page
-from causeway.analysis.report.figures import Figure, OverTime, figure, rows
 
 _SMALL_ROWS = 2_000_000  # what pandas reduces faster than Spark starts
 _SHOWN_SCALARS = 400
@@ -32,15 +34,16 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
     source = _Source(Path(result_dir), master)
     out = Path(out_dir) if out_dir else source.folder / "report"
     described = description.read(source.folder)
-    plots = [plot for one in described for plot in one.plots]
+    asked = [plot for one in described for plot in one.plots]
+    plots = [plot for plot in asked if plot.kind in kinds.known()]
     published = comparison.frame_of([row for one in described for row in one.published])
     runs = store.read_pandas(source.folder, "runs")
     parameters = store.read_pandas(source.folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
     known = comparison.Runs(runs, parameters, source.run_values(wanted))
     compared = comparison.compare(published, known)
-    over_time = OverTime(known, *source.series(plots)) if any(plot.kind == "time" for plot in plots) else None
-    figures = [figure(plot, known, published, over_time) for plot in plots]
+    data = Data(known, published, source.recorded)
+    figures = [kinds.kind_of(plot.kind).reduce(plot, data) for plot in plots]
     drawn = [one for one in figures if any(line.points for line in one.lines)]
     scalars = source.scalar_means(runs)
     out.mkdir(parents=True, exist_ok=True)
@@ -61,6 +64,8 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
         sections.append(("undescribed", "Not described", _undescribed(unknown)))
     if drawn:
         sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
+    if strange := [plot for plot in asked if plot not in plots]:
+        sections.append(("strange", "Kinds of plots that are not known here", _strange(strange)))
     sections.append(("scalars", "All scalars", _scalar_section(scalars)))
     sections.append(("tables", "Tables", _table_section(source.folder, out)))
     path = out / "index.html"
@@ -101,18 +106,18 @@ class _Source:
         joined = store.read_spark(spark, self.folder, "scalars").join(spark.createDataFrame(keys), "run_id")
         return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
 
-    def series(self, plots: Sequence[Plot]) -> tuple[pd.DataFrame, Any, Any]:
-        """Vectors, samples and the reductions to use, for plots over time."""
+    def recorded(self) -> Recorded:
+        """Vectors, samples and the reductions to use."""
         vectors = store.read_pandas(self.folder, "vectors")
         if self._rows("samples") <= _SMALL_ROWS:
-            return vectors, store.read_pandas(self.folder, "samples"), in_pandas
+            return Recorded(vectors, store.read_pandas(self.folder, "samples"), in_pandas)
         from causeway.analysis.reduce import in_spark
 
-        return vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark
+        return Recorded(vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark)
 
 
 def _formulas(plots: Sequence[Plot]) -> list[str]:
-    return [plot.y for plot in plots if plot.kind != "time"]
+    return [formula for plot in plots for formula in kinds.kind_of(plot.kind).formulas(plot)]
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
@@ -125,6 +130,12 @@ def _undescribed(studies: Sequence[str]) -> str:
         f"<p>This folder does not say what to draw for: {escape(', '.join(studies))}. Converted results are like "
         "that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
     )
+
+
+def _strange(plots: Sequence[Plot]) -> str:
+    told = "".join(f"<li>{escape(plot.title)}: kind '{escape(plot.kind)}'</li>" for plot in plots)
+    how = "They are of a file of your own: <code>causeway report --kinds FILE.py</code> draws them."
+    return f"<p>{how}</p><ul>{told}</ul>"
 
 
 def _undrawn(figures: Sequence[Figure], drawn: Sequence[Figure]) -> str:

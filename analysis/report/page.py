@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from causeway.analysis.report import svg
-from causeway.analysis.report.figures import Figure
-from causeway.analysis.report.numbers import short
+from causeway.analysis.figures.drawing import draw, legend
+from causeway.analysis.figures.figure import Figure
+from causeway.analysis.figures.numbers import short
+from causeway.analysis.kinds import kind_of
 from causeway.analysis.report.style import STYLE
 from causeway.analysis.report.verdict import Verdict, bounds_verdict, told, verdict
 
@@ -193,5 +194,6 @@ def _figure(figure: Figure) -> str:
         for point in line.points
     ]
     numbers = f"<details><summary>Numbers</summary>{table(head, rows)}</details>"
+    kind = kind_of(figure.plot.kind)
     caption = f"<figcaption>{escape(figure.plot.title)}<small>{escape(source)}</small></figcaption>"
-    return f"<figure>{caption}{svg.draw(figure)}{svg.legend(figure)}{numbers}</figure>"
+    return f"<figure>{caption}{draw(figure, kind)}{legend(figure, kind)}{numbers}</figure>"

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from causeway.analysis.report.numbers import short
+from causeway.analysis.figures.numbers import short
 
 NEAR = 0.10  # a relative distance below which two numbers count as near each other
 

@@ -86,7 +86,7 @@ class InlineSession:
         faulty = len(network.faults.time_ps) > 0
         self._state = (np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.int64))
         self._cpu = (network.send_ps, network.send_ps_per_byte, network.recv_ps, faulty)
-        self._cancelled = Dict.empty(types.int64, types.int64)
+        self._cancelled = _no_timers()
         self._limits = (spec.reaction_ps, spec.cap, spec.passive_kinds, spec.duration_ps or NEVER, PASSIVE_CAP)
         self._work = self._start_workload()
         self._start_faults()
@@ -205,6 +205,12 @@ class InlineSession:
                 self._s, self._pool, self._queues, self._width_ps, np.int64(time_ps), wheel.K_NODE, np.int64(node),
                 np.int64(0), np.int64(up), np.int64(0),
             )  # fmt: skip
+
+
+@numba.njit(cache=True)
+def _no_timers():
+    """An empty table of cancelled timers. (Made outside a kernel, numba compiles it anew in every process.)"""
+    return Dict.empty(types.int64, types.int64)
 
 
 @numba.njit(cache=True)

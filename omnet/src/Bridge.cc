@@ -88,8 +88,7 @@ void Bridge::exchanged(const Window &window, size_t actions) {
        << window.kind().size() << " events told, " << actions << " actions came back\n";
 }
 
-// ---- what EdgeBase asks of a simulator
-// --------------------------------------------------------------------------------
+// ---- what EdgeBase asks of a simulator ------------------------------------------------------------------------------
 
 NodeHandler *Bridge::handlerOf(int node) {
     if (!handlers_[node]) fail("no module registered for node " + std::to_string(node));

@@ -5,7 +5,7 @@ using namespace omnetpp;
 
 namespace causeway {
 
-static cValue nodesOfRun(cComponent *, cValue[], int) {
+static cValue nodes_of_run(cComponent *, cValue[], int) {
     const Setup &setup = Bridge::instance().setup();
     if (setup.has_mobile_network()) {
         return cValue(
@@ -14,7 +14,7 @@ static cValue nodesOfRun(cComponent *, cValue[], int) {
     return cValue(static_cast<intval_t>(setup.abstract_network().nodes()));
 }
 
-Define_NED_Function2(nodesOfRun, "int causewayNodes()", "causeway",
+Define_NED_Function2(nodes_of_run, "int causewayNodes()", "causeway",
                      "Number of nodes of the run, as the controller says.");
 
 }  // namespace causeway

@@ -44,10 +44,10 @@ class Leave : public Event, public Pooled<Leave> {
     int64_t failures_;
 };
 
-int64_t nowPs() { return simTime().raw(); }
+int64_t now_ps() { return simTime().raw(); }
 
 // Whether anything else may happen at this instant.
-bool instantIsOver() {
+bool instant_is_over() {
     const cEvent *next = getSimulation()->getFES()->peekFirst();
     return next == nullptr || next->getArrivalTime() > simTime();
 }
@@ -61,15 +61,14 @@ void Process::initialize() {
     Bridge::instance().registerNode(node_, this);
 }
 
-// ---- sending
-// ----------------------------------------------------------------------------------------------------------
+// ---- sending --------------------------------------------------------------------------------------------------------
 
 void Process::onSend(const Action &action) {
-    if (!medium_->sendingTakesTime() || instantIsOver()) {
+    if (!medium_->sendingTakesTime() || instant_is_over()) {
         serve(action);
         return;
     }
-    if (to_send_.empty()) (new Call(kServePriority, this, &Process::serveWaiting))->scheduleAt(nowPs());
+    if (to_send_.empty()) (new Call(kServePriority, this, &Process::serveWaiting))->scheduleAt(now_ps());
     to_send_.push_back(action);
 }
 
@@ -80,7 +79,7 @@ void Process::serveWaiting() {
 }
 
 void Process::serve(const Action &action) {
-    const int64_t leave_ps = std::max(nowPs(), send_free_ps_) + medium_->sendPs(action.size_bytes);
+    const int64_t leave_ps = std::max(now_ps(), send_free_ps_) + medium_->sendPs(action.size_bytes);
     send_free_ps_ = leave_ps;
     if (Bridge::instance().faulty()) {
         (new Leave(this, action, Bridge::instance().failures(node_)))->scheduleAt(leave_ps);
@@ -90,18 +89,17 @@ void Process::serve(const Action &action) {
 }
 
 void Process::leave(const Action &action, int64_t failures_before) {
-    if (Bridge::instance().failures(node_) == failures_before) medium_->transmit(action, nowPs());
+    if (Bridge::instance().failures(node_) == failures_before) medium_->transmit(action, now_ps());
 }
 
-// ---- receiving
-// --------------------------------------------------------------------------------------------------------
+// ---- receiving ------------------------------------------------------------------------------------------------------
 
 void Process::reach(int64_t packet, uint8_t interface) {
-    if (to_take_in_.empty() && instantIsOver()) {
+    if (to_take_in_.empty() && instant_is_over()) {
         takeIn({packet, interface});
         return;
     }
-    if (to_take_in_.empty()) (new Call(kTakePriority, this, &Process::takeWaiting))->scheduleAt(nowPs());
+    if (to_take_in_.empty()) (new Call(kTakePriority, this, &Process::takeWaiting))->scheduleAt(now_ps());
     to_take_in_.push_back({packet, interface});
 }
 
@@ -113,7 +111,7 @@ void Process::takeWaiting() {
 }
 
 void Process::takeIn(const Incoming &copy) {
-    const int64_t done_ps = std::max(nowPs(), recv_free_ps_) + medium_->receivePs();
+    const int64_t done_ps = std::max(now_ps(), recv_free_ps_) + medium_->receivePs();
     recv_free_ps_ = done_ps;
     (new Copy(this, copy.packet, copy.interface, Copy::ARRIVES))->scheduleAt(done_ps);
 }

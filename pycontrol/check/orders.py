@@ -1,95 +1,196 @@
 """Every order of events of a small world: all states that it can reach, each looked at once.
 
-Two states are the same if nodes, packets on their way, timers (in the order in which they are due) and what has been
-delivered are the same. Time itself does not count, unless nodes keep it: such a protocol has more states than it needs.
+A timer that is set may go off at any time: clocks promise nothing. (Where nodes look at their clocks, timers of one
+node go off in their order.) What a node does is worked out once for each of its states and events (`machine.py`).
+
+Whole: breadth first, so what is found first is the shortest. Reduced (`reduced.py`): events at different nodes can be
+swapped, so of the orders that differ only in that, one is enough.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from causeway.pycontrol.check.schedules import MakeWorld, Rules
-from causeway.pycontrol.check.world import World
+from causeway.pycontrol.check import reduced, schedules
+from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
+from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
+from causeway.pycontrol.check.world import NO_CLOCKS, OWN_CLOCKS, Choice, World
 
-SKIPPED = ("host",)
+MakeWorld = Callable[[], World]
+WORDS = {BROADCAST: "broadcast", CRASH: "crash", RECOVER: "recover", LOSS: "loss", TWICE: "twice"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Covered:
-    """How far the search came."""
+    """How far a search came."""
+
+    states: int = 0
+    steps: int = 0
+    """Events that were followed."""
+    depth: int = 0
+    ends: int = 0
+    """States in which nothing is left to happen by itself."""
+    locals: int = 0
+    """States of single nodes."""
+    complete: bool = False
+    seconds: float = 0.0
+    broken: str | None = None
+    clocks: str = NO_CLOCKS
+    plan: tuple[int, ...] = ()
+    """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
+    path: list[Move] = field(default_factory=list, repr=False)
+
+
+@dataclass
+class Limits:
+    """When to give up."""
 
     states: int
-    depth: int
-    complete: bool
     seconds: float
-    broken: str | None = None
-    plan: tuple[int, ...] = ()
-    """The shortest order that breaks something, as `schedules.follow` takes it."""
+    tell: Callable[[int], None] = lambda states: None
+    began: float = field(default_factory=time.monotonic)
+
+    def reached(self, states: int) -> bool:
+        """Whether it is time; asked now and then."""
+        self.tell(states)
+        return states > self.states or time.monotonic() - self.began > self.seconds
 
 
 def every_order(
-    make: MakeWorld, rules: Rules, most_states: int, seconds: float, tell: Callable[[int], None] = lambda states: None
-) -> Covered:
-    """Breadth first, so that what is found first is the shortest."""
-    began, depth = time.monotonic(), 0
-    layer: list[tuple[World, tuple[int, ...]]] = [(make(), ())]
-    seen = {state_of(layer[0][0])}
-    while layer:
-        following: list[tuple[World, tuple[int, ...]]] = []
-        for world, plan in layer:
-            choices = world.choices()
-            if not _must_go_on(world) and (broken := _first(rules.at_rest, world)) is not None:
-                return Covered(len(seen), depth, False, time.monotonic() - began, broken, plan)
-            for number in range(len(choices)):
-                twin = world.fork()
-                twin.do(choices[number])
-                broken = twin.broken or _first(rules.always, twin)
-                if broken is not None:
-                    return Covered(len(seen), depth, False, time.monotonic() - began, broken, (*plan, number))
-                if (state := state_of(twin)) not in seen:
-                    seen.add(state)
-                    following.append((twin, (*plan, number)))
-            tell(len(seen))
-            if len(seen) > most_states or time.monotonic() - began > seconds:
-                return Covered(len(seen), depth, False, time.monotonic() - began)
-        layer, depth = following, depth + 1
-    return Covered(len(seen), depth, True, time.monotonic() - began)
+    make: MakeWorld, rules: Rules, most_states: int, seconds: float,
+    tell: Callable[[int], None] = lambda states: None, *, reduce: bool = False, alike: bool = False,
+) -> Covered:  # fmt: skip
+    """`reduce`: one order of those that differ only in the order of events at different nodes. `alike`: nodes differ in
+    their names only."""
+    limits = Limits(most_states, seconds, tell)
+    world = make()
+    machine = _machine(world, rules, timed=False)
+    covered = _search(machine, world, rules, limits, reduce, alike)
+    if machine.must_look_again:
+        world = make()
+        machine = _machine(world, rules, timed=True)
+        covered = _search(machine, world, rules, limits, reduce, alike)
+    covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
+    covered.clocks = OWN_CLOCKS if machine.timed else NO_CLOCKS
+    if covered.broken is not None:
+        world = make()
+        world.clocks = covered.clocks
+        covered.plan = plan_of(world, machine, covered.path)
+        covered.broken = world.broken or rules.at_once(world) or rules.at_end(world) or covered.broken
+    return covered
 
 
-def _must_go_on(world: World) -> bool:
-    """Whether something is left that happens by itself."""
-    return bool(world.flying or world.due or (world.down and world.budget.recover))
+def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]:
+    """The plan, shrunk."""
+
+    def make_alike() -> World:
+        world = make()
+        world.clocks = covered.clocks
+        return world
+
+    taken = schedules.Taken()
+    schedules.follow(make_alike(), covered.plan, rules, taken)
+    return schedules.simplest(make_alike, rules, taken)
 
 
-def _first(rules: tuple[Callable[[World], str | None], ...], world: World) -> str | None:
-    return next((found for rule in rules if (found := rule(world)) is not None), None)
+def _machine(world: World, rules: Rules, timed: bool) -> Machine:
+    return Machine(world.protocol, world.count, world.seed, world.watched, rules.ordered, timed, dict(world.calls))
 
 
-def state_of(world: World) -> bytes:
-    """A digest of all that decides what can still happen and whether it will be right."""
-    timers = [timer for timer, _ in sorted(world.due.items(), key=lambda item: item[1])]
-    b = world.budget
-    rest = (world.down, world.failed, world.gone, b.broadcasts, b.losses, b.duplicates, b.crashes, timers)
-    flying = sorted(repr(frozen((p.sender, p.receiver, p.interface, p.content))) for p in world.flying)
-    nodes = [frozen({k: v for k, v in vars(node).items() if k not in SKIPPED}) for node in world.nodes]
-    history = (world.delivered, world.known, world.source, world.past)
-    return hashlib.blake2b(repr((nodes, flying, frozen(rest), frozen(history))).encode(), digest_size=16).digest()
+def _search(machine: Machine, world: World, rules: Rules, limits: Limits, reduce: bool, alike: bool) -> Covered:
+    total = Covered(complete=True)
+    ways: Sequence[tuple[Purse, ...]] = [one_purse(world.budget)]
+    if reduce:
+        ways = list(shares(world.budget, world.count, world.broadcasters, alike))
+    senders = frozenset(world.broadcasters or range(world.count))
+    for purses in reversed(ways):
+        space = Space(machine, purses, senders, world.budget.recover, world.budget.forever)
+        one = reduced.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
+        if one.broken is not None or not one.complete or machine.must_look_again:
+            return one
+    return total
 
 
-def frozen(value: Any) -> Hashable:
-    """The value as something that prints the same whenever it is the same, whatever it is made of."""
-    if isinstance(value, dict):
-        return ("dict", *sorted(((frozen(k), frozen(v)) for k, v in value.items()), key=repr))
-    if isinstance(value, set | frozenset):
-        return ("set", *sorted(map(frozen, value), key=repr))
-    if isinstance(value, list | tuple):
-        return tuple(map(frozen, value))
-    if value is None or isinstance(value, str | int | float | bytes):
-        return value
-    if hasattr(value, "__dict__") and not callable(value):
-        return (type(value).__name__, frozen({k: v for k, v in vars(value).items() if k not in SKIPPED}))
-    return repr(value) if not callable(value) else getattr(value, "__qualname__", "function")
+def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covered:
+    first = space.first()
+    came: dict[State, tuple[State, Move] | None] = {first: None}
+    layer = [first]
+    total.broken = space.begun_broken()
+    asks = 0
+    while layer and total.broken is None and not space.machine.must_look_again:
+        following: list[State] = []
+        for state in layer:
+            if space.at_rest(state):
+                total.ends += 1
+                total.broken = rules.at_end(space.seen(state)) if rules.at_rest else None
+            if total.broken is not None:
+                return _told(total, came, state, None)
+            for moves in space.moves(state):
+                for move in moves:
+                    after, _, broken = space.take(state, move)
+                    total.steps += 1
+                    fresh = after not in came
+                    if broken is None and fresh and rules.always:
+                        broken = rules.at_once(space.seen(after))
+                    if broken is not None:
+                        total.broken, total.states = broken, len(came)
+                        return _told(total, came, state, move)
+                    if fresh:
+                        came[after] = (state, move)
+                        following.append(after)
+            asks += 1
+            if asks % 256 == 0 and limits.reached(len(came)):
+                total.states, total.complete = len(came), False
+                return total
+        layer, total.depth = following, total.depth + bool(following)
+    total.states = len(came)
+    if total.states > limits.states:
+        total.complete = False
+    return total
+
+
+def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: State, move: Move | None) -> Covered:
+    """With the way to where it broke."""
+    path = [move] if move is not None else []
+    while (step := came[state]) is not None:
+        state, before = step
+        path.append(before)
+    total.path, total.complete, total.states = path[::-1], False, len(came)
+    return total
+
+
+def plan_of(world: World, machine: Machine, path: Sequence[Move]) -> tuple[int, ...]:
+    """The same order in a world, as numbers of its choices."""
+    names: dict[tuple[int, int], int] = {}
+    plan, begun = [], [p for step in machine.begun for p in step.sends]
+    for packet, number in zip(world.flying, begun, strict=True):
+        names[packet.number, packet.receiver] = number
+    states = [step.state for step in machine.begun]
+    for node, what, number in path:
+        choices = world.choices()
+        word = what[0] if isinstance(what, tuple) else "packet"
+        chosen = next(i for i, choice in enumerate(choices) if _same(choice, word, node, what, number, names))
+        plan.append(chosen)
+        sent = world.packets
+        world.do(choices[chosen])
+        if what is LOSS:
+            continue
+        step = machine.step(node, states[node], number if what is TWICE else what)
+        states[node] = step.state
+        fresh = [packet for packet in world.flying if packet.number >= sent]
+        for packet, name in zip(fresh, step.sends, strict=False):
+            names[packet.number, packet.receiver] = name
+    return tuple(plan)
+
+
+def _same(
+    choice: Choice, word: str, node: int, what: object, number: int, names: dict[tuple[int, int], int]
+) -> bool:  # fmt: skip
+    if choice.what != word or choice.node != node:
+        return False
+    if choice.packet is not None:
+        return names.get((choice.packet.number, choice.packet.receiver)) == number
+    return word not in ("timer", "call") or (isinstance(what, tuple) and choice.key == what[1])

@@ -5,13 +5,36 @@ Those of `ON_DELIVERY` are looked at when a node delivers, those of `AT_REST` on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
-from causeway.pycontrol.check.world import World
-
+World = Any
+"""A world (`world.World`), or what a search knows of one: `count`, `nodes`, and of each node what it delivered and
+knows (`delivered`, `known`), of each message its `source` and its `past`, who is `down`, ever `failed`, or `gone`, and
+what members are `owed` (None: everything)."""
 OnDelivery = Callable[[World, int], str | None]
 AtRest = Callable[[World], str | None]
+Always = Callable[[World], str | None]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What must hold besides what is looked at on delivery."""
+
+    at_rest: tuple[AtRest, ...] = ()
+    always: tuple[Always, ...] = ()
+    ordered: bool = True
+    """Whether it matters in which order a node delivered what it delivered."""
+
+    def at_end(self, world: World) -> str | None:
+        """What is wrong now that nothing is left to happen."""
+        return next((found for rule in self.at_rest if (found := rule(world)) is not None), None)
+
+    def at_once(self, world: World) -> str | None:
+        """What is wrong, whatever else is still to happen."""
+        return next((found for rule in self.always if (found := rule(world)) is not None), None)
 
 
 def causal_order(world: World, node: int) -> str | None:
@@ -20,7 +43,7 @@ def causal_order(world: World, node: int) -> str | None:
     if not _exists(world, message):
         return None
     own = {m for m in world.known[node] if world.source[m] == node}
-    if missing := world.past[message] - own - set(before):
+    if missing := _owed(world, node, world.past[message]) - own - set(before):
         return f"causal order: node {node} delivers message {message} before message {min(missing)}, which it follows"
     return None
 
@@ -49,19 +72,36 @@ def once(world: World, node: int) -> str | None:
     *before, message = world.delivered[node]
     if not _exists(world, message):
         return f"no creation: node {node} delivers message {message}, which nobody has broadcast"
+    if world.owed is not None and node not in world.owed:
+        return f"no creation: node {node} delivers message {message} although it has left"
     return f"no duplicates: node {node} delivers message {message} twice" if message in before else None
 
 
 def everything_arrives(world: World) -> str | None:
-    """Nodes that never failed deliver every message of each other, and every one that some of them delivers."""
+    """Nodes that never failed deliver every message of each other, and every one that some of them delivers, since they
+    joined."""
     correct = [i for i in range(world.count) if i not in world.failed and i not in world.gone]
-    owed = {m for m, source in enumerate(world.source) if source in correct}
-    owed |= {m for i in correct for m in world.delivered[i]}
-    for node in correct:
-        own = {m for m in owed if world.source[m] == node}
-        if missing := owed - own - set(world.delivered[node]):
-            return f"everything arrives: node {node} never delivers message {min(missing)}"
+    wanted = {m for m in world.messages if world.source[m] in correct}
+    wanted |= {m for i in correct for m in world.delivered[i]}
+    return _never_delivered(world, correct, wanted, "everything arrives")
+
+
+def failures_cost_nothing(world: World) -> str | None:
+    """Every node that is up delivers every message that was broadcast since it joined, whoever failed meanwhile."""
+    up = [i for i in range(world.count) if i not in world.down and i not in world.gone]
+    return _never_delivered(world, up, set(world.messages), "failures cost nothing")
+
+
+def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:
+    for node in nodes:
+        own = {m for m in wanted if world.source[m] == node}
+        if missing := _owed(world, node, wanted) - own - set(world.delivered[node]):
+            return f"{what}: node {node} never delivers message {min(missing)}"
     return None
+
+
+def _owed(world: World, node: int, messages: Set[int]) -> Set[int]:
+    return messages if world.owed is None else messages & world.owed.get(node, frozenset())
 
 
 def _exists(world: World, message: int) -> bool:
@@ -69,6 +109,10 @@ def _exists(world: World, message: int) -> bool:
 
 
 ON_DELIVERY: dict[str, OnDelivery] = {"once": once, "causal": causal_order, "fifo": fifo_order}
-AT_REST: dict[str, AtRest] = {"total": total_order, "arrives": everything_arrives}
+AT_REST: dict[str, AtRest] = {
+    "total": total_order, "arrives": everything_arrives, "recovers": failures_cost_nothing,
+}  # fmt: skip
+BY_ORDER = frozenset({"fifo", "total"})
+"""Those for which it matters in which order a node delivered what it had delivered before."""
 USUAL = ("once", "causal", "arrives")
 """What a causal broadcast is held to."""

@@ -2,36 +2,31 @@
 
 An order is a plan: a list of whole numbers. Each says which of the things that can happen next happens, 0 the first;
 when the plan is used up, packets arrive and timers go off in their order, and nothing goes wrong any more. So a shorter
-plan, and a plan of smaller numbers, is a simpler order. hypothesis makes them and shrinks them.
+plan, and a plan of smaller numbers, is a simpler order.
+
+Orders differ in temper: how many events, how eager the application is, how much goes wrong, how far packets overtake.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random
 
-from causeway.bridge.errors import UserError
-from causeway.pycontrol.check.properties import AtRest
-from causeway.pycontrol.check.shrink import shrunk
+from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.shrink import Label, shrunk
 from causeway.pycontrol.check.world import Choice, World
 
-LONGEST_PLAN = 400
+LENGTHS = (6, 12, 25, 50, 100, 200)
+"""How many events of an order are made up, short ones first."""
 REST_STEPS = 2000
 """Nodes with periodic timers never come to rest: after so many events without mischief what is owed must be there."""
 PATIENT_STEPS = 50
 """How many events pass between two looks whether everything is there."""
+APPLICATION, MISCHIEF = ("broadcast", "call", "move"), ("loss", "twice", "crash", "recover")
 
 MakeWorld = Callable[[], World]
-Always = Callable[[World], str | None]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What must hold besides what the world itself watches."""
-
-    at_rest: tuple[AtRest, ...] = ()
-    always: tuple[Always, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,42 +41,114 @@ class Verdict:
     """Events of the shrunk counterexample."""
 
 
-def follow(world: World, plan: Sequence[int], rules: Rules, taken: list[int] | None = None) -> str | None:
+@dataclass
+class Taken:
+    """The choices of a plan, as numbers and by what they are."""
+
+    numbers: list[int] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+    def take(self, number: int, choice: Choice) -> None:
+        self.numbers.append(number)
+        self.labels.append(label_of(choice))
+
+
+def label_of(choice: Choice) -> Label:
+    """What it is, in words that still mean something when other events are left out."""
+    packet = choice.packet
+    if packet is None:
+        return (choice.what, choice.node, choice.key)
+    return (choice.what, choice.node, packet.sender, type(packet.content).__name__)
+
+
+def follow(world: World, plan: Sequence[int], rules: Rules, taken: Taken | None = None) -> str | None:
     """Lets a world go by a plan, then to rest; what is broken, if anything. `taken` is told the choices."""
     for number in plan:
         choices = world.choices()
         if not choices:
             break
+        number %= len(choices)
         if taken is not None:
-            taken.append(number % len(choices))
-        if (broken := _step(world, choices[number % len(choices)], rules)) is not None:
+            taken.take(number, choices[number])
+        if (broken := _step(world, choices[number], rules)) is not None:
             return broken
-    world.budget.losses = world.budget.duplicates = world.budget.crashes = 0
     return _to_rest(world, rules)
+
+
+def follow_labels(world: World, labels: Sequence[Label], rules: Rules) -> Taken | None:
+    """The same by what the choices are; those that cannot be taken are left out. None if nothing breaks."""
+    taken = Taken()
+    for label in labels:
+        choices = world.choices()
+        number = next((i for i, choice in enumerate(choices) if label_of(choice) == label), None)
+        if number is None:
+            continue
+        taken.take(number, choices[number])
+        if _step(world, choices[number], rules) is not None:
+            return taken
+    return taken if _to_rest(world, rules) is not None else None
 
 
 def _step(world: World, choice: Choice, rules: Rules) -> str | None:
     world.do(choice)
     if world.broken is not None:
         return world.broken
-    return next((found for rule in rules.always if (found := rule(world)) is not None), None)
+    return rules.at_once(world)
 
 
 def _to_rest(world: World, rules: Rules) -> str | None:
     """The oldest packet, else the first timer, until nothing is left or everything owed has been there for a while."""
+    world.calm_down()
     for step in range(REST_STEPS):
-        waiting = [c for c in world.choices() if c.what in ("packet", "timer", "recover")]
-        if not waiting:
+        waiting = world.next_without_mischief()
+        if waiting is None:
             break
-        if (broken := _step(world, waiting[0], rules)) is not None:
+        if (broken := _step(world, waiting, rules)) is not None:
             return broken
-        if step % PATIENT_STEPS == PATIENT_STEPS - 1 and not world.flying and _at_rest(world, rules) is None:
+        if step % PATIENT_STEPS == PATIENT_STEPS - 1 and not world.flying and rules.at_end(world) is None:
             return None
-    return _at_rest(world, rules)
+    return rules.at_end(world)
 
 
-def _at_rest(world: World, rules: Rules) -> str | None:
-    return next((found for rule in rules.at_rest if (found := rule(world)) is not None), None)
+@dataclass(frozen=True)
+class Temper:
+    """What kind of order is made up."""
+
+    length: int
+    weights: tuple[float, float, float, float]
+    """Of packets, timers, the application, mischief."""
+    orderly: float
+    """How often the oldest packet comes first."""
+
+
+def temper(random: Random, tried: int) -> Temper:
+    """Short orders first, then all lengths."""
+    longest = min(len(LENGTHS), 2 + tried // 50)
+    weights = (
+        random.choice((2.0, 4.0, 8.0)), random.choice((0.3, 1.0, 3.0)), random.choice((0.5, 1.0, 3.0)),
+        random.choice((0.2, 1.0)),
+    )  # fmt: skip
+    return Temper(LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)))
+
+
+def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
+    """Makes an order up as it goes."""
+    taken = Taken()
+    for _ in range(kind.length):
+        choices = world.choices()
+        groups: list[list[int]] = [[], [], [], []]
+        for number, choice in enumerate(choices):
+            what = choice.what
+            groups[0 if what == "packet" else 1 if what == "timer" else 2 if what in APPLICATION else 3].append(number)
+        there = [(group, weight) for group, weight in zip(groups, kind.weights, strict=True) if group]
+        if not there:
+            break
+        (group,) = random.choices([g for g, _ in there], [w for _, w in there])
+        number = group[0] if group is groups[0] and random.random() < kind.orderly else random.choice(group)
+        taken.take(number, choices[number])
+        if (broken := _step(world, choices[number], rules)) is not None:
+            return broken, taken
+    return _to_rest(world, rules), taken
 
 
 def search(
@@ -92,44 +159,29 @@ def search(
     seed: int,
     tell: Callable[[int], None] = lambda tried: None,
 ) -> Verdict:
-    """Tries so many plans or for so long; the shortest plan that breaks something, if one was found."""
-    try:
-        from hypothesis import HealthCheck, Phase, find, settings
-        from hypothesis import strategies as st
-        from hypothesis.errors import NoSuchExample
-    except ImportError:
-        raise UserError("`causeway check` needs hypothesis: pip install hypothesis") from None
-    from random import Random
-
-    began, tried = time.monotonic(), 0
-    settings_ = settings(
-        max_examples=tries, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, Phase.shrink),
-    )  # fmt: skip
-    found_one = False
-
-    def breaks(plan: list[int]) -> bool:
-        nonlocal tried, found_one
-        tried += 1
-        if tried % 64 == 0:
+    """Makes so many orders up or for so long; a shrunk one that breaks something, if one was found."""
+    began, random = time.monotonic(), Random(seed)
+    for tried in range(1, tries + 1):
+        broken, taken = wander(make(), random, temper(random, tried), rules)
+        if broken is not None:
+            break
+        if tried % 16 == 0:
             tell(tried)
-        if not found_one and time.monotonic() - began > seconds:
-            return False
-        found_one |= (result := follow(make(), plan, rules) is not None)
-        return result
-
-    plans = st.lists(st.integers(0, 63), max_size=LONGEST_PLAN)
-    try:
-        plan = find(plans, breaks, settings=settings_, random=Random(seed))
-    except NoSuchExample:
-        return Verdict(tried, time.monotonic() - began)
-    short = shrunk(tuple(plan), lambda candidate: _taken(make(), candidate, rules))
+            if time.monotonic() - began > seconds:
+                return Verdict(tried, time.monotonic() - began)
+    else:
+        return Verdict(tries, time.monotonic() - began)
+    plan = simplest(make, rules, taken)
     world = make()
-    broken = follow(world, short, rules)
-    return Verdict(tried, time.monotonic() - began, broken, short, len(world.log))
+    broken = follow(world, plan, rules)
+    return Verdict(tried, time.monotonic() - began, broken, plan, len(world.log))
 
 
-def _taken(world: World, plan: Sequence[int], rules: Rules) -> list[int] | None:
-    """Which choices a plan takes until something breaks; None if nothing does."""
-    taken: list[int] = []
-    return taken if follow(world, plan, rules, taken) is not None else None
+def simplest(make: MakeWorld, rules: Rules, taken: Taken) -> tuple[int, ...]:
+    """The shrunk plan."""
+
+    def by_number(plan: Sequence[int]) -> Taken | None:
+        told = Taken()
+        return told if follow(make(), plan, rules, told) is not None else None
+
+    return tuple(shrunk(taken, by_number, lambda labels: follow_labels(make(), labels, rules)).numbers)

@@ -1,17 +1,17 @@
 """A small network in memory: whoever holds the world chooses what happens next, and it happens.
 
 Packets take any time and come in any order (those over wires and TCP in the order in which they were sent, and always).
-A timer is never early. A node that fails forgets its timers, and packets that reach it while it is down are gone. What
-a node does is in effect at once: the reaction time only keeps two events of one node apart.
+A node that fails forgets its timers, and packets that reach it while it is down are gone. What a node does is in effect
+at once: the reaction time only keeps two events of one node apart. When timers go off is up to `clocks`.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
@@ -34,7 +34,7 @@ class Packet(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Something that can happen: packet, loss, twice, timer, broadcast, crash or recover."""
+    """Something that can happen: packet, loss, twice, timer, broadcast, call, crash or recover."""
 
     what: str
     node: int
@@ -64,7 +64,17 @@ class Budget:
     losses: int = 0
     duplicates: int = 0
     crashes: int = 0
+    calls: int = 0
+    """Of what else the application can do (`World.calls`)."""
+    moves: int = 0
+    """Of hosts, from cell to cell."""
     recover: bool = True
+    forever: bool = False
+    """What is on the air stays there: every copy may arrive again at any time."""
+
+
+ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS = "one", "own", "none"
+"""Timers go off in the order in which they are due: all of them; those of one node; in any order."""
 
 
 @dataclass
@@ -92,8 +102,13 @@ class World:
     past: list[frozenset[int]] = field(default_factory=list)
     """Of each message: what its sender had delivered or broadcast before."""
     known: list[set[int]] = field(default_factory=list)
+    owed: dict[int, set[int]] = field(default_factory=dict)
+    """Of each member: what was broadcast since it joined."""
     log: list[Event] = field(default_factory=list)
     packets: int = 0
+    clocks: str = ONE_CLOCK
+    calls: dict[str, Callable[[Any], None]] = field(default_factory=dict)
+    """What the application can do at a node besides broadcasting: a name, and what is called with the node."""
     watched: tuple[Callable[[World, int], str | None], ...] = ()
     """Looked at whenever a node delivers; what they find first is `broken`."""
     broken: str | None = None
@@ -101,6 +116,8 @@ class World:
     def __post_init__(self) -> None:
         self.delivered = [[] for _ in range(self.count)]
         self.known = [set() for _ in range(self.count)]
+        self.clock_ps = [0] * self.count
+        self.owed = {i: set() for i in range(self.count)}
         self._attach(self.protocol)
         self.protocol.start(Context(self.count, self.seed, STEP_PS))
 
@@ -118,6 +135,11 @@ class World:
         return self.protocol.nodes
 
     @property
+    def messages(self) -> range:
+        """All that were broadcast."""
+        return range(len(self.source))
+
+    @property
     def now_ps(self) -> int:
         """The time of the event that happened last."""
         return self.protocol.now_ps
@@ -129,6 +151,10 @@ class World:
         found += [Choice("timer", node, key=key) for node, key in self._next_timer()]
         if self.budget.broadcasts:
             found += [Choice("broadcast", i) for i in self.broadcasters or range(self.count) if i not in self.down]
+        if self.budget.calls:
+            found += [
+                Choice("call", i, key=name) for name in self.calls for i in range(self.count) if i not in self.down
+            ]
         lossy = [p for p in self._arrivable() if p.interface == WIRELESS]
         found += [Choice("loss", p.receiver, p) for p in lossy if self.budget.losses]
         found += [Choice("twice", p.receiver, p) for p in lossy if self.budget.duplicates]
@@ -137,6 +163,19 @@ class World:
         if self.budget.recover:
             found += [Choice("recover", i) for i in sorted(self.down)]
         return found
+
+    def next_without_mischief(self) -> Choice | None:
+        """What happens next of all that happens by itself."""
+        for packet in self._arrivable():
+            return Choice("packet", packet.receiver, packet)
+        for node, key in self._next_timer():
+            return Choice("timer", node, key=key)
+        return Choice("recover", min(self.down)) if self.down and self.budget.recover else None
+
+    def calm_down(self) -> None:
+        """From now on nothing goes wrong, and the application does nothing more."""
+        budget = self.budget
+        budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
         """Any packet of the air; of each wire or stream the oldest."""
@@ -150,38 +189,62 @@ class World:
         return found
 
     def _next_timer(self) -> list[tuple[int, Hashable]]:
-        """The timers that are due first (several at the same instant)."""
-        if not self.due:
-            return []
+        """The timers that may go off (several at the same instant)."""
+        if not self.due or self.clocks == NO_CLOCKS:
+            return list(self.due)
+        if self.clocks == OWN_CLOCKS:
+            first = {i: min(due for (owner, _), due in self.due.items() if owner == i) for i, _ in self.due}
+            return [timer for timer, due_ps in self.due.items() if due_ps == first[timer[0]]]
         first_ps = min(self.due.values())
         return [timer for timer, due_ps in self.due.items() if due_ps == first_ps]
 
     # ---- making it happen -------------------------------------------------------------------------------------------
     def do(self, choice: Choice) -> None:
-        """The choice comes true; what the node does about it is done."""
-        what, node, packet, key = choice
-        due_ps = self.due[node, key] if what == "timer" else 0
-        self.protocol.now_ps = max(self.now_ps + STEP_PS, due_ps)
+        """The choice comes true; what the node does about it is done. An error of the node is what is broken, then."""
+        self._set_clock(choice)
+        try:
+            self._do(*choice)
+        except UserError:
+            raise
+        except Exception as error:
+            self.broken = self.broken or f"an error: node {choice.node} raises {type(error).__name__}: {error}"
+
+    def _set_clock(self, choice: Choice) -> None:
+        due_ps = self.due[choice.node, choice.key] if choice.what == "timer" else 0
+        if self.clocks == ONE_CLOCK:
+            self.protocol.now_ps = max(self.now_ps + STEP_PS, due_ps)
+        else:
+            self.clock_ps[choice.node] = max(self.clock_ps[choice.node], due_ps)
+            self.protocol.now_ps = self.clock_ps[choice.node]
+
+    def _do(self, what: str, node: int, packet: Packet | None, key: Hashable) -> None:
         handler = self.nodes[node]
         if packet is not None:
-            self._log(what, node, packet.number, packet.sender, str(packet.content))
-            if what != "twice":
-                self.flying.remove(packet)
-            if what == "packet" and node not in self.down:
-                handler.on_packet(packet.content, packet.sender, packet.interface)
-            self.budget.losses -= what == "loss"
-            self.budget.duplicates -= what == "twice"
-            if what == "twice":
-                self.flying.append(packet)
+            self._on_packet(what, node, packet)
         elif what == "timer":
             del self.due[node, key]
-            self._log(what, node, -1, -1, str(key))
+            self._log("timer", node, -1, -1, str(key))
             handler.on_timer(key)
         elif what == "broadcast":
             self.budget.broadcasts -= 1
             handler.on_broadcast(len(self.source), self.size_bytes)
+        elif what == "call":
+            self.budget.calls -= 1
+            self._log("call", node, -1, -1, str(key))
+            self.calls[str(key)](handler)
         else:
             self._switch(node, what == "recover")
+
+    def _on_packet(self, what: str, node: int, packet: Packet) -> None:
+        """It arrives, is lost, or arrives and will again."""
+        self._log(what, node, packet.number, packet.sender, str(packet.content))
+        stays = what == "twice" or (what == "packet" and self.budget.forever and packet.interface == WIRELESS)
+        if not stays:
+            self.flying.remove(packet)
+        self.budget.losses -= what == "loss"
+        self.budget.duplicates -= what == "twice"
+        if what != "loss" and node not in self.down:
+            self.nodes[node].on_packet(packet.content, packet.sender, packet.interface)
 
     def _switch(self, node: int, up: bool) -> None:
         self._log("recover" if up else "crash", node, -1, -1, "")
@@ -195,22 +258,6 @@ class World:
         for timer in [timer for timer in self.due if timer[0] == node]:
             del self.due[timer]
         self.nodes[node].on_down()
-
-    def fork(self) -> World:
-        """A world of its own in the same state."""
-        twin = copy.copy(self)
-        twin.budget = copy.copy(self.budget)
-        twin.flying, twin.due, twin.log = list(self.flying), dict(self.due), list(self.log)
-        twin.down, twin.failed, twin.gone = set(self.down), set(self.failed), set(self.gone)
-        twin.delivered = [list(row) for row in self.delivered]
-        twin.known = [set(row) for row in self.known]
-        twin.source, twin.past = list(self.source), list(self.past)
-        for name in DETACHED:
-            self.protocol.__dict__.pop(name, None)
-        twin.protocol = copy.deepcopy(self.protocol)
-        self._attach(self.protocol)
-        twin._attach(twin.protocol)
-        return twin
 
     # ---- what nodes do ----------------------------------------------------------------------------------------------
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
@@ -234,20 +281,27 @@ class World:
         self.source.append(node)
         self.past.append(frozenset(self.known[node]))
         self.known[node].add(message)
+        for owed in self.owed.values():
+            owed.add(message)
         self._log("broadcast", node, message, -1, "")
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
         if op == DELIVER:
             self.delivered[node].append(message)
-            self.known[node].add(message)
             self._log("delivered", node, message, -1, "")
             for property_ in self.watched:
                 self.broken = self.broken or property_(self, node)
+            self.known[node].add(message)
+            self.known[node] |= self.past[message] if 0 <= message < len(self.past) else set()
         elif op == LEFT:
             self.gone.add(node)
+            self.owed.pop(node, None)
+            self.known[node] = set()
             self._log("left", node, -1, -1, "")
-        elif op == JOINED:
+        elif op == JOINED:  # whoever left is new when it comes back
+            self.gone.discard(node)
+            self.owed[node], self.delivered[node] = set(), []
             self._log("joined", node, -1, -1, "")
 
     def _log(self, what: str, node: int, number: int, peer: int, text: str) -> None:

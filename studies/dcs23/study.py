@@ -145,6 +145,11 @@ class Dcs23Study(Study):
     published = "published.csv"
     Params = Dcs23Params
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+        "smallest": [
+            {"processes": 20, "duration_s": 1, "entries": entries, **how}
+            for entries in (0, 20)
+            for how in ({}, AUTHORS)
+        ],
         "demo": [{"processes": 100}, {"processes": 100, "entries": 260}],
         "figure5": FIGURE5,
         "figure7": [{"entries": entries} for entries in (0, 260, OWN_MEAN)],

@@ -97,6 +97,11 @@ class HashStudy(Study):
     published = "published.csv"
     Params = HashParams
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+        "smallest": [
+            {"processes": 20, "messages": 100, "clock_size": 8, "detector": detector, **how}
+            for detector in DETECTORS
+            for how in ({}, AUTHORS)
+        ],
         "demo": [
             *({"messages": 2000, "detector": detector} for detector in DETECTORS),
             *({"messages": 2000, "detector": "hash", "rate": rate} for rate in (50, 75)),

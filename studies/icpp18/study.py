@@ -76,6 +76,7 @@ class Icpp18Study(Study):
     published = "published.csv"
     Params = Icpp18Params
     sweeps: ClassVar[Mapping[str, Any]] = {
+        "smallest": _both([4]),
         "demo": _both([16, 64, 256]),
         "table1": _both(SIZES),
         "table1_sd35": _both(SIZES, delay_sd=35.0),

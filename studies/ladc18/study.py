@@ -95,6 +95,7 @@ class Ladc18Study(Study):
     published = "published.csv"
     Params = Ladc18Params
     sweeps: ClassVar[Mapping[str, Any]] = {
+        "smallest": [{"processes": 8, "crashes": crashes} for crashes in (0, 1)],
         "demo": [{"processes": n, **SCENARIOS[s]} for n in (8, 16, 64) for s in ("NO-AGGR", "SMALL2")],
         "table2": [{**p, "trees": t} for t in (1, 2, 4, 8, 16) for p in _grid([16])],
         "table3": [*_grid(SIZES), *_grid(SIZES, crashes=1)],

@@ -7,7 +7,7 @@ than `drain_s`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -17,6 +17,7 @@ from causeway.bridge.events import Kind
 from causeway.bridge.network import MobileNetwork
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
+from causeway.pycontrol.protocols.mobile.messages import what_about
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
@@ -143,6 +144,7 @@ class Mobile20Study(Study):
     published = "published.csv"
     Params = Mobile20Params
     sweeps: ClassVar[Mapping[str, Any]] = {
+        "smallest": [{"hosts": 7, "duration_s": 1, "warmup_s": 1, "drain_s": 1}],
         "demo": [{"experiment": e, "duration_s": 20, "trace": True} for e in ("static", "dynamic")],
         "paper": _points(),
         "paper-acking": _points(radio="acking"),
@@ -252,6 +254,9 @@ class MobileRun(PerNode):
         if params.experiment == "faults":
             first_ps = params.from_ps + FIRST_FAILURE_S * S_PS
             self.every(self.failures.every_ps, self.failures.run, node=VICTIM_STATION, first_ps=first_ps)
+
+    def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
+        return what_about(content)
 
     def scalars(self) -> Mapping[str, float]:
         found = {**super().scalars(), **self.meter.scalars(self.params.duration_s * S_PS), **self.sampler.scalars()}

@@ -11,9 +11,9 @@ import pytest
 
 from causeway.analysis import description, published, report
 from causeway.analysis.description import Description
+from causeway.analysis.figures.numbers import linear_ticks, log_ticks, short
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
-from causeway.analysis.report.numbers import linear_ticks, log_ticks, short
 from causeway.analysis.report.verdict import bounds_verdict, verdict
 from tests.worlds.result_folder import fill
 

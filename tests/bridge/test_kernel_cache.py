@@ -71,3 +71,18 @@ def test_a_kernel_of_ours_depends_on_the_kinds_of_events_but_not_on_other_kernel
             left += imported_by(file)
     assert SOURCES / "bridge" / "events.py" in reached
     assert SOURCES / "pycontrol" / "protocols" / "icpp18" / "kernel.py" not in reached
+
+
+def test_a_kernel_whose_argument_has_another_class_by_now_is_compiled_again(kernels: Path) -> None:
+    """What is kept of the old one names a class that is gone."""
+    state = "from typing import NamedTuple\nclass {0}(NamedTuple):\n    x: int\nmake = {0}\n"
+    user = "import causeway.bridge, caller_kernel, state_of_it\nprint(caller_kernel.caller(state_of_it.make(1)))"
+    write(kernels, "caller", "x.x + 1", "import state_of_it")
+    for name in ("Before", "After"):
+        (kernels / "state_of_it.py").write_text(state.format(name))
+        environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)}
+        environment |= {"PYTHONDONTWRITEBYTECODE": "1", VARIABLE: str(kernels / "cache"), "PYTHONPATH": str(SOURCES)}
+        told = subprocess.run(
+            [sys.executable, "-c", user], cwd=kernels, env=environment, capture_output=True, text=True
+        )
+        assert (told.stdout, told.returncode) == ("2\n", 0), told.stderr[-2000:]

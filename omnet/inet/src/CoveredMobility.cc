@@ -15,18 +15,18 @@ Define_Module(CoveredMobility);
 static const int kMostDraws = 100000;
 
 // The ns-3 edge draws from the same stream in the same order: the same seed, the same walks.
-double CoveredMobility::randomUnit() { return unit(draw(seed, RandomStream::PLACE, node, draws++)); }
+double CoveredMobility::randomUnit() { return unit(draw(seed_, RandomStream::PLACE, node_, draws_++)); }
 
 void CoveredMobility::initialize(int stage) {
     LineSegmentsMobilityBase::initialize(stage);
     if (stage == inet::INITSTAGE_LOCAL) {
-        cellRadius = par("cellRadius");
-        speed = par("speed");
-        maxLeg = par("maxLeg");
-        coveredOnly = par("coveredOnly");
-        stationary = speed == 0;
-        seed = par("seed");
-        node = inet::getContainingNode(this)->par("nodeId");
+        cell_radius_ = par("cellRadius");
+        speed_ = par("speed");
+        max_leg_ = par("maxLeg");
+        covered_only_ = par("coveredOnly");
+        stationary = speed_ == 0;
+        seed_ = par("seed");
+        node_ = inet::getContainingNode(this)->par("nodeId");
         findArea();
     }
 }
@@ -37,22 +37,22 @@ void CoveredMobility::findArea() {
     const char *name = par("stations");
     for (int i = 0, n = network->getSubmoduleVectorSize(name); i < n; ++i) {
         cModule *mobility = network->getSubmodule(name, i)->getSubmodule("mobility");
-        stations.emplace_back(mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue());
+        stations_.emplace_back(mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue());
     }
-    if (stations.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
-    const double room = cellRadius + (coveredOnly ? 0.0 : par("margin").doubleValue());
-    low = high = stations[0];
-    for (const Coord &s : stations) {
-        low = low.min(s);
-        high = high.max(s);
+    if (stations_.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
+    const double room = cell_radius_ + (covered_only_ ? 0.0 : par("margin").doubleValue());
+    low_ = high_ = stations_[0];
+    for (const Coord &s : stations_) {
+        low_ = low_.min(s);
+        high_ = high_.max(s);
     }
-    low -= Coord(room, room, 0);
-    high += Coord(room, room, 0);
+    low_ -= Coord(room, room, 0);
+    high_ += Coord(room, room, 0);
 }
 
 bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
-    if (coveredOnly) return segment_covered(stations, cellRadius, from, to);
-    return low.x <= to.x && to.x <= high.x && low.y <= to.y && to.y <= high.y;
+    if (covered_only_) return segment_covered(stations_, cell_radius_, from, to);
+    return low_.x <= to.x && to.x <= high_.x && low_.y <= to.y && to.y <= high_.y;
 }
 
 void CoveredMobility::setInitialPosition() {
@@ -63,7 +63,7 @@ void CoveredMobility::setInitialPosition() {
     }
     for (int i = 0; i < kMostDraws; ++i) {
         const double u = randomUnit(), v = randomUnit();
-        lastPosition = Coord(low.x + u * (high.x - low.x), low.y + v * (high.y - low.y), 0);
+        lastPosition = Coord(low_.x + u * (high_.x - low_.x), low_.y + v * (high_.y - low_.y), 0);
         if (allowed(lastPosition, lastPosition)) return;
     }
     throw cRuntimeError("no place inside the cells found");
@@ -71,7 +71,7 @@ void CoveredMobility::setInitialPosition() {
 
 void CoveredMobility::setTargetPosition() {
     for (int i = 0; i < kMostDraws; ++i) {
-        const double angle = 2 * M_PI * randomUnit(), length = maxLeg * randomUnit();
+        const double angle = 2 * M_PI * randomUnit(), length = max_leg_ * randomUnit();
         const Coord target = lastPosition + Coord(cos(angle), sin(angle), 0) * length;
         if (length > 0 && allowed(lastPosition, target)) return walkTo(target);
     }
@@ -80,19 +80,19 @@ void CoveredMobility::setTargetPosition() {
 
 void CoveredMobility::walkTo(const Coord &target) {
     targetPosition = target;
-    nextChange = simTime() + std::max(lastPosition.distance(target) / speed, 1e-6);
+    nextChange = simTime() + std::max(lastPosition.distance(target) / speed_, 1e-6);
 }
 
 void CoveredMobility::move() {
-    if (!standing) LineSegmentsMobilityBase::move();
+    if (!standing_) LineSegmentsMobilityBase::move();
 }
 
 void CoveredMobility::setUp(bool up) {
     Enter_Method("setUp");
-    if (stationary || standing == !up || !par("standWhenDown")) return;
+    if (stationary || standing_ == !up || !par("standWhenDown")) return;
     moveAndUpdate();
-    standing = !up;
-    if (standing) {
+    standing_ = !up;
+    if (standing_) {
         lastVelocity = Coord::ZERO;
         nextChange = -1;
     } else {

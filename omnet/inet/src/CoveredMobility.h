@@ -7,17 +7,17 @@ namespace causeway {
 
 class CoveredMobility : public inet::LineSegmentsMobilityBase {
   public:
-    double getMaxSpeed() const override { return speed; }
+    double getMaxSpeed() const override { return speed_; }
 
     // A node that fails stands still until it is back (if standWhenDown).
     void setUp(bool up);
 
   protected:
-    std::vector<inet::Coord> stations;
-    double cellRadius = 0, speed = 0, maxLeg = 0;
-    bool coveredOnly = true, standing = false;
-    inet::Coord low, high;  // corners of the area
-    int64_t seed = 0, node = 0, draws = 0;
+    std::vector<inet::Coord> stations_;
+    double cell_radius_ = 0, speed_ = 0, max_leg_ = 0;
+    bool covered_only_ = true, standing_ = false;
+    inet::Coord low_, high_;  // corners of the area
+    int64_t seed_ = 0, node_ = 0, draws_ = 0;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
     void initialize(int stage) override;

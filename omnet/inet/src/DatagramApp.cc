@@ -17,38 +17,38 @@ int DatagramApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void DatagramApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        nodeId = par("nodeId");
-        port = par("port");
-        edge = Edge::find(this);
+        node_ = par("nodeId");
+        port_ = par("port");
+        edge_ = Edge::find(this);
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
-        if (edge) edge->addSender(nodeId, Interface::WIRELESS, this);
+        if (edge_) edge_->addSender(node_, Interface::WIRELESS, this);
         cModule *table = inet::getContainingNode(this)->getSubmodule("interfaceTable");
         const char *name = par("wirelessInterface");
         auto wireless = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(name);
         if (!wireless) throw cRuntimeError("the node has no interface '%s'", name);
-        wirelessId = wireless->getInterfaceId();
-        socket.setOutputGate(gate("socketOut"));
-        socket.setCallback(this);
-        socket.bind(port);
-        socket.setBroadcast(true);
+        wireless_id_ = wireless->getInterfaceId();
+        socket_.setOutputGate(gate("socketOut"));
+        socket_.setCallback(this);
+        socket_.bind(port_);
+        socket_.setBroadcast(true);
     }
 }
 
-void DatagramApp::handleMessage(cMessage *message) { socket.processMessage(message); }
+void DatagramApp::handleMessage(cMessage *message) { socket_.processMessage(message); }
 
 void DatagramApp::sendPacket(const PacketTag &tag) {
     Enter_Method("sendPacket");
     auto packet = new inet::Packet("datagram");
     packet->insertAtBack(tagged_payload(tag));
-    packet->addTag<inet::InterfaceReq>()->setInterfaceId(wirelessId);
+    packet->addTag<inet::InterfaceReq>()->setInterfaceId(wireless_id_);
     inet::L3Address to = inet::Ipv4Address::ALLONES_ADDRESS;
-    if (tag.peer >= 0) to = edge->addressOf(tag.peer, Interface::WIRELESS);
-    socket.sendTo(packet, to, port);
+    if (tag.peer >= 0) to = edge_->addressOf(tag.peer, Interface::WIRELESS);
+    socket_.sendTo(packet, to, port_);
 }
 
 void DatagramApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekData().get());
-    if (edge && tag) edge->arrival(nodeId, tag->packet, Interface::WIRELESS);
+    if (edge_ && tag) edge_->arrival(node_, tag->packet, Interface::WIRELESS);
     delete packet;
 }
 

@@ -11,9 +11,9 @@ class DatagramApp : public omnetpp::cSimpleModule, public PacketSender, public i
     void sendPacket(const PacketTag &tag) override;
 
   protected:
-    int nodeId = -1, port = 0, wirelessId = -1;
-    Edge *edge = nullptr;
-    inet::UdpSocket socket;
+    int node_ = -1, port_ = 0, wireless_id_ = -1;
+    Edge *edge_ = nullptr;
+    inet::UdpSocket socket_;
 
     int numInitStages() const override;
     void initialize(int stage) override;

@@ -23,7 +23,7 @@ int Edge::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void Edge::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        bridge = &Bridge::instance();
+        bridge_ = &Bridge::instance();
         findNodes();
         checkSetup();
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
@@ -32,10 +32,10 @@ void Edge::initialize(int stage) {
 }
 
 void Edge::finish() {
-    measure("wire_packets", wirePackets);
-    measure("wire_bytes", wireBytes);
-    measure("tcp_opened", opened);
-    measure("tcp_broken", broken);
+    measure("wire_packets", wire_packets_);
+    measure("wire_bytes", wire_bytes_);
+    measure("tcp_opened", opened_);
+    measure("tcp_broken", broken_);
 }
 
 // Node ids are dense, from 0.
@@ -44,32 +44,32 @@ void Edge::findNodes() {
         cModule *module = *it;
         if (!module->hasPar("nodeId")) continue;
         const size_t id = module->par("nodeId").intValue();
-        if (id >= nodes.size()) nodes.resize(id + 1);
-        if (nodes[id]) throw cRuntimeError("two nodes have the id %zu", id);
-        nodes[id] = std::make_unique<End>();
-        nodes[id]->module = module;
-        nodes[id]->onOff = NodeSwitch::of(module);
-        bridge->registerNode(static_cast<int>(id), nodes[id].get());
+        if (id >= nodes_.size()) nodes_.resize(id + 1);
+        if (nodes_[id]) throw cRuntimeError("two nodes have the id %zu", id);
+        nodes_[id] = std::make_unique<End>();
+        nodes_[id]->module = module;
+        nodes_[id]->on_off = NodeSwitch::of(module);
+        bridge_->registerNode(static_cast<int>(id), nodes_[id].get());
     }
-    for (size_t id = 0; id < nodes.size(); ++id) {
-        if (!nodes[id]) throw cRuntimeError("no node has the id %zu; ids must be dense, from 0", id);
+    for (size_t id = 0; id < nodes_.size(); ++id) {
+        if (!nodes_[id]) throw cRuntimeError("no node has the id %zu; ids must be dense, from 0", id);
     }
 }
 
 // The ini file builds the network; where the controller described one, the two must agree.
 void Edge::checkSetup() const {
-    const Setup &setup = bridge->setup();
+    const Setup &setup = bridge_->setup();
     if (!setup.has_mobile_network()) return;
     const auto &wanted = setup.mobile_network();
     const size_t count = wanted.station_x_mm().size() / sizeof(int32_t) + wanted.hosts();
-    if (count != nodes.size()) {
-        throw cRuntimeError("the controller asked for %zu nodes, the network has %zu", count, nodes.size());
+    if (count != nodes_.size()) {
+        throw cRuntimeError("the controller asked for %zu nodes, the network has %zu", count, nodes_.size());
     }
 }
 
 void Edge::moved(int node, int station, const inet::Coord &at) {
     const auto mm = [](double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); };
-    bridge->emitStation(node, station, mm(at.x), mm(at.y));
+    bridge_->emitStation(node, station, mm(at.x), mm(at.y));
 }
 
 void Edge::End::onSend(const Action &action) {
@@ -86,35 +86,36 @@ void Edge::End::onSend(const Action &action) {
 }
 
 void Edge::End::onNode(bool up) {
-    if (!onOff) throw cRuntimeError("%s has no switch: it cannot go down", module->getFullPath().c_str());
-    onOff->setUp(up);
+    if (!on_off) throw cRuntimeError("%s has no switch: it cannot go down", module->getFullPath().c_str());
+    on_off->setUp(up);
 }
 
 void Edge::findAddresses() {
-    for (size_t id = 0; id < nodes.size(); ++id) {
-        auto table = check_and_cast<inet::IInterfaceTable *>(nodes[id]->module->getSubmodule("interfaceTable"));
+    for (size_t id = 0; id < nodes_.size(); ++id) {
+        auto table = check_and_cast<inet::IInterfaceTable *>(nodes_[id]->module->getSubmodule("interfaceTable"));
         for (int i = 0; i < table->getNumInterfaces(); ++i) {
             const inet::NetworkInterface *interface = table->getInterface(i);
             const inet::L3Address address = interface->getNetworkAddress();
             if (interface->isLoopback() || address.isUnspecified()) continue;
-            byAddress[address] = static_cast<int>(id);
+            by_address_[address] = static_cast<int>(id);
             inet::L3Address &slot =
-                nodes[id]->addresses[interface->isWireless() ? Interface::WIRELESS : Interface::WIRE];
+                nodes_[id]->addresses[interface->isWireless() ? Interface::WIRELESS : Interface::WIRE];
             if (slot.isUnspecified()) slot = address;
         }
     }
 }
 
-void Edge::addSender(int node, int interface, PacketSender *sender) { nodes.at(node)->senders.at(interface) = sender; }
+void Edge::addSender(int node, int interface, PacketSender *sender) { nodes_.at(node)->senders.at(interface) = sender; }
 
 inet::L3Address Edge::addressOf(int node, int interface) const {
-    if (node < 0 || node >= static_cast<int>(nodes.size())) throw cRuntimeError("there is no node %d to send to", node);
-    return nodes[node]->addresses[interface == Interface::WIRE ? Interface::WIRE : Interface::WIRELESS];
+    if (node < 0 || node >= static_cast<int>(nodes_.size()))
+        throw cRuntimeError("there is no node %d to send to", node);
+    return nodes_[node]->addresses[interface == Interface::WIRE ? Interface::WIRE : Interface::WIRELESS];
 }
 
 int Edge::nodeOf(const inet::L3Address &address) const {
-    const auto found = byAddress.find(address);
-    return found == byAddress.end() ? -1 : found->second;
+    const auto found = by_address_.find(address);
+    return found == by_address_.end() ? -1 : found->second;
 }
 
 }  // namespace causeway

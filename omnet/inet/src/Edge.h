@@ -29,27 +29,27 @@ class Edge : public omnetpp::cSimpleModule {
     static Edge *find(omnetpp::cModule *inside);
 
     // ---- events, told at the current simulation time ---------------------------------------------------------------
-    void arrival(int node, int64_t packet, int interface) { bridge->emitArrival(node, packet, interface); }
-    void lost(int node, int64_t packet, int interface) { bridge->emitLost(node, packet, interface); }
+    void arrival(int node, int64_t packet, int interface) { bridge_->emitArrival(node, packet, interface); }
+    void lost(int node, int64_t packet, int interface) { bridge_->emitLost(node, packet, interface); }
     void moved(int node, int station, const inet::Coord &at);
 
     // A TCP connection of some node was opened, or broke.
-    void tcpOpened() { ++opened; }
-    void tcpBroken() { ++broken; }
+    void tcpOpened() { ++opened_; }
+    void tcpBroken() { ++broken_; }
 
     // A packet was sent over a wire.
     void wireSent(int64_t bytes) {
-        ++wirePackets;
-        wireBytes += bytes;
+        ++wire_packets_;
+        wire_bytes_ += bytes;
     }
 
     // A number the network measured; goes to the controller at the end of the run. Call it from finish().
-    void measure(const std::string &name, double value) { bridge->measure("network", name, value); }
+    void measure(const std::string &name, double value) { bridge_->measure("network", name, value); }
 
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
-    bool isUp(int node) const { return bridge->is_up(node); }
-    omnetpp::cModule *moduleOf(int node) const { return nodes.at(node)->module; }
+    bool isUp(int node) const { return bridge_->is_up(node); }
+    omnetpp::cModule *moduleOf(int node) const { return nodes_.at(node)->module; }
     // The address under which a node is reached over an interface; unspecified if it is not.
     inet::L3Address addressOf(int node, int interface) const;
     // The node with this address, -1 if none.
@@ -60,7 +60,7 @@ class Edge : public omnetpp::cSimpleModule {
     class End : public NodeHandler {
       public:
         omnetpp::cModule *module = nullptr;
-        NodeSwitch *onOff = nullptr;
+        NodeSwitch *on_off = nullptr;
         std::array<PacketSender *, 3> senders{};
         std::array<inet::L3Address, 2> addresses;  // over the air, over the wires
 
@@ -69,10 +69,10 @@ class Edge : public omnetpp::cSimpleModule {
         omnetpp::cComponent *component() override { return module; }
     };
 
-    Bridge *bridge = nullptr;
-    std::vector<std::unique_ptr<End>> nodes;
-    std::map<inet::L3Address, int> byAddress;
-    int64_t opened = 0, broken = 0, wirePackets = 0, wireBytes = 0;
+    Bridge *bridge_ = nullptr;
+    std::vector<std::unique_ptr<End>> nodes_;
+    std::map<inet::L3Address, int> by_address_;
+    int64_t opened_ = 0, broken_ = 0, wire_packets_ = 0, wire_bytes_ = 0;
 
     int numInitStages() const override;
     void initialize(int stage) override;

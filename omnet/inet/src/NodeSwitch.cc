@@ -34,9 +34,9 @@ void flush_interfaces(cModule *node) {
     for (int i = 0, n = node->getSubmoduleVectorSize("wlan"); i < n; ++i) flush(node->getSubmodule("wlan", i));
 }
 
-void NodeSwitch::setUp(bool up_) {
+void NodeSwitch::setUp(bool up) {
     Enter_Method("setUp");
-    up = up_;
+    up_ = up;
     cModule *node = getParentModule();
     if (auto mobility = dynamic_cast<CoveredMobility *>(node->getSubmodule("mobility"))) mobility->setUp(up);
     if (!up) flush_interfaces(node);

@@ -10,19 +10,19 @@ void flush_interfaces(omnetpp::cModule *node);
 
 class NodeSwitch : public omnetpp::cSimpleModule, public inet::NetfilterBase::HookBase {
   public:
-    bool isUp() const { return up; }
+    bool isUp() const { return up_; }
     void setUp(bool up);
 
     // The switch of a node, or null if it has none (it is up, then).
     static NodeSwitch *of(omnetpp::cModule *node);
 
   protected:
-    bool up = true;
+    bool up_ = true;
 
     int numInitStages() const override;
     void initialize(int stage) override;
 
-    Result gate() const { return up ? ACCEPT : DROP; }
+    Result gate() const { return up_ ? ACCEPT : DROP; }
     Result datagramPreRoutingHook(inet::Packet *) override { return gate(); }
     Result datagramForwardHook(inet::Packet *) override { return gate(); }
     Result datagramPostRoutingHook(inet::Packet *) override { return gate(); }

@@ -14,13 +14,13 @@ Define_Module(PlainTrafficApp);
 void PlainTrafficApp::initialize(int stage) {
     DatagramApp::initialize(stage);
     if (stage == inet::INITSTAGE_LOCAL) {
-        onWires = par("onWires");
-        rate = par("rate");
-        timer = new omnetpp::cMessage("send");
+        on_wires_ = par("onWires");
+        rate_ = par("rate");
+        timer_ = new omnetpp::cMessage("send");
     } else if (stage == inet::INITSTAGE_LAST) {
-        if (onWires) {
+        if (on_wires_) {
             findNeighbours();
-            rate *= neighbours.size();
+            rate_ *= neighbours_.size();
         }
         scheduleNext();
     }
@@ -33,28 +33,28 @@ void PlainTrafficApp::findNeighbours() {
         cModule *module = other->getOwnerModule()->getSubmodule("interfaceTable");
         auto table = check_and_cast<inet::IInterfaceTable *>(module);
         const std::string name = "ppp" + std::to_string(other->getIndex());
-        neighbours.push_back(table->findInterfaceByName(name.c_str())->getNetworkAddress());
+        neighbours_.push_back(table->findInterfaceByName(name.c_str())->getNetworkAddress());
     }
 }
 
 void PlainTrafficApp::scheduleNext() {
-    if (rate > 0) scheduleAfter(exponential(1.0 / rate), timer);
+    if (rate_ > 0) scheduleAfter(exponential(1.0 / rate_), timer_);
 }
 
 void PlainTrafficApp::handleMessage(cMessage *message) {
-    if (message != timer) return DatagramApp::handleMessage(message);
+    if (message != timer_) return DatagramApp::handleMessage(message);
     sendDatagram();
     scheduleNext();
 }
 
 void PlainTrafficApp::sendDatagram() {
     PacketTag tag;
-    tag.source = nodeId;
+    tag.source = node_;
     tag.size = par("messageLength");
-    if (!onWires) return sendPacket(tag);
+    if (!on_wires_) return sendPacket(tag);
     auto packet = new inet::Packet("datagram");
     packet->insertAtBack(tagged_payload(tag));
-    socket.sendTo(packet, neighbours[intrand(neighbours.size())], port);
+    socket_.sendTo(packet, neighbours_[intrand(neighbours_.size())], port_);
 }
 
 }  // namespace causeway

@@ -7,10 +7,10 @@ namespace causeway {
 
 class PlainTrafficApp : public DatagramApp {
   public:
-    ~PlainTrafficApp() override { cancelAndDelete(timer); }
+    ~PlainTrafficApp() override { cancelAndDelete(timer_); }
 
   protected:
-    omnetpp::cMessage *timer = nullptr;
+    omnetpp::cMessage *timer_ = nullptr;
 
     void initialize(int stage) override;
     void handleMessage(omnetpp::cMessage *message) override;
@@ -18,9 +18,9 @@ class PlainTrafficApp : public DatagramApp {
     void findNeighbours();
     void sendDatagram();
 
-    double rate = 0;
-    bool onWires = false;
-    std::vector<inet::L3Address> neighbours;  // at the other ends of this station's wires
+    double rate_ = 0;
+    bool on_wires_ = false;
+    std::vector<inet::L3Address> neighbours_;  // at the other ends of this station's wires
 };
 
 }  // namespace causeway

@@ -18,11 +18,11 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
   public:
     // What was counted so far. A copy is one frame at one receiver it was meant for, in reach and up.
     struct Counts {
-        double stationFrames = 0, hostFrames = 0, stationBytes = 0, hostBytes = 0;
+        double station_frames = 0, host_frames = 0, station_bytes = 0, host_bytes = 0;
         double received = 0, lost = 0;
         double lossRate() const { return received + lost == 0 ? 0.0 : lost / (received + lost); }
     };
-    const Counts &counts() const { return total; }
+    const Counts &counts() const { return total_; }
 
     using cListener::receiveSignal;
     void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::cObject *value,
@@ -31,8 +31,8 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
   protected:
     struct Receiver {
         int node = -1;
-        bool isStation = false, gotIt = false;
-        NodeSwitch *onOff = nullptr;
+        bool is_station = false, got_it = false;
+        NodeSwitch *on_off = nullptr;
         const inet::NetworkInterface *nic = nullptr;
     };
     struct Frame {
@@ -40,13 +40,13 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
         const PacketTag *tag = nullptr;  // lives as long as the transmission
     };
 
-    double cellRadius = 0;
-    bool macRepeats = false;
-    int64_t minFrame = 0;
-    Edge *edge = nullptr;
-    Counts total;
-    std::unordered_map<const void *, Receiver> radios;
-    std::unordered_map<int, Frame> onAir;
+    double cell_radius_ = 0;
+    bool mac_repeats_ = false;
+    int64_t min_frame_ = 0;
+    Edge *edge_ = nullptr;
+    Counts total_;
+    std::unordered_map<const void *, Receiver> radios_;
+    std::unordered_map<int, Frame> on_air_;
 
     int numInitStages() const override;
     void initialize(int stage) override;

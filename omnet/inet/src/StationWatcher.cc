@@ -14,13 +14,13 @@ int StationWatcher::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void StationWatcher::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        cellRadius = par("cellRadius");
-        checkEvery = par("checkEvery");
-        positionEvery = par("positionEvery");
-        edge = Edge::find(this);
-        timer = new cMessage("look");
-        timer->setSchedulingPriority(-1);  // before the traffic of the same instant
-        scheduleAt(SIMTIME_ZERO, timer);
+        cell_radius_ = par("cellRadius");
+        check_every_ = par("checkEvery");
+        position_every_ = par("positionEvery");
+        edge_ = Edge::find(this);
+        timer_ = new cMessage("look");
+        timer_->setSchedulingPriority(-1);  // before the traffic of the same instant
+        scheduleAt(SIMTIME_ZERO, timer_);
     } else if (stage == inet::INITSTAGE_LAST) {
         findNodes();
     }
@@ -32,29 +32,29 @@ void StationWatcher::findNodes() {
         if (!node->hasPar("nodeId") || !node->hasPar("isStation")) continue;
         auto mobility = check_and_cast<inet::IMobility *>(node->getSubmodule("mobility"));
         if (node->par("isStation").boolValue())
-            stations.push_back(mobility->getCurrentPosition());
+            stations_.push_back(mobility->getCurrentPosition());
         else
-            walkers.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
-        if (!(mobility->getMaxSpeed() == 0)) moving = true;  // NaN: unknown
+            walkers_.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
+        if (!(mobility->getMaxSpeed() == 0)) moving_ = true;  // NaN: unknown
     }
 }
 
 void StationWatcher::handleMessage(cMessage *) {
     const bool start = simTime() == SIMTIME_ZERO;
-    look(start || (positionEvery > SIMTIME_ZERO && simTime().raw() % positionEvery.raw() == 0));
-    if (moving || positionEvery > SIMTIME_ZERO) scheduleAfter(checkEvery, timer);
+    look(start || (position_every_ > SIMTIME_ZERO && simTime().raw() % position_every_.raw() == 0));
+    if (moving_ || position_every_ > SIMTIME_ZERO) scheduleAfter(check_every_, timer_);
 }
 
-void StationWatcher::look(bool tellAll) {
-    for (Walker &w : walkers) {
-        if (edge && !edge->isUp(w.node)) continue;  // it sees nothing; what changed meanwhile is told when it is back
+void StationWatcher::look(bool tell_all) {
+    for (Walker &w : walkers_) {
+        if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; what changed meanwhile is told when it is back
         const inet::Coord at = w.mobility->getCurrentPosition();
-        const int station = nearest_station(stations, cellRadius, at);
+        const int station = nearest_station(stations_, cell_radius_, at);
         const bool changed = station != w.station;
         w.station = station;
-        if (edge && (changed || tellAll)) edge->moved(w.node, station, at);
+        if (edge_ && (changed || tell_all)) edge_->moved(w.node, station, at);
         if (changed)
-            for (auto &tell : tellees) tell(w.node, station);
+            for (auto &tell : tellees_) tell(w.node, station);
     }
 }
 

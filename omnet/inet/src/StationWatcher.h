@@ -13,9 +13,9 @@ class Edge;
 class StationWatcher : public omnetpp::cSimpleModule {
   public:
     // Calls `tell(node, station)` whenever it changes.
-    void onChange(std::function<void(int, int)> tell) { tellees.push_back(tell); }
+    void onChange(std::function<void(int, int)> tell) { tellees_.push_back(tell); }
 
-    ~StationWatcher() override { cancelAndDelete(timer); }
+    ~StationWatcher() override { cancelAndDelete(timer_); }
 
   protected:
     struct Walker {
@@ -24,20 +24,20 @@ class StationWatcher : public omnetpp::cSimpleModule {
         int station = -1;
     };
 
-    double cellRadius = 0;
-    bool moving = false;  // whether anybody can move
-    omnetpp::simtime_t checkEvery, positionEvery;
-    std::vector<inet::Coord> stations;
-    std::vector<Walker> walkers;
-    std::vector<std::function<void(int, int)>> tellees;
-    Edge *edge = nullptr;
-    omnetpp::cMessage *timer = nullptr;
+    double cell_radius_ = 0;
+    bool moving_ = false;  // whether anybody can move
+    omnetpp::simtime_t check_every_, position_every_;
+    std::vector<inet::Coord> stations_;
+    std::vector<Walker> walkers_;
+    std::vector<std::function<void(int, int)>> tellees_;
+    Edge *edge_ = nullptr;
+    omnetpp::cMessage *timer_ = nullptr;
 
     int numInitStages() const override;
     void initialize(int stage) override;
     void handleMessage(omnetpp::cMessage *message) override;
     void findNodes();
-    void look(bool tellAll);
+    void look(bool tell_all);
 };
 
 }  // namespace causeway

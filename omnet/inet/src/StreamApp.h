@@ -32,14 +32,14 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
         omnetpp::cMessage *retry = nullptr;
     };
 
-    int nodeId = -1, interface = Interface::WIRE, port = 0, station = -1;
-    omnetpp::simtime_t reconnectAfter;
-    Edge *edge = nullptr;
-    inet::TcpSocket server;
-    std::map<int, std::unique_ptr<Link>> links;  // by socket id
-    std::vector<std::unique_ptr<Link>> ended;    // kept until the message that ended them is handled
-    std::map<int, Peer> peers;
-    std::set<int> awaited;  // those that open the connection to us
+    int node_ = -1, interface_ = Interface::WIRE, port_ = 0, station_ = -1;
+    omnetpp::simtime_t reconnect_after_;
+    Edge *edge_ = nullptr;
+    inet::TcpSocket server_;
+    std::map<int, std::unique_ptr<Link>> links_;  // by socket id
+    std::vector<std::unique_ptr<Link>> ended_;    // kept until the message that ended them is handled
+    std::map<int, Peer> peers_;
+    std::set<int> awaited_;  // those that open the connection to us
 
     int numInitStages() const override;
     void initialize(int stage) override;
@@ -47,10 +47,10 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public ine
 
     void listen();
     void openWires();
-    void follow(int newStation);
+    void follow(int station);
     void open(int peer);
     Link *add(inet::TcpSocket *socket, int peer);
-    void drop(inet::TcpSocket *socket, bool tryAgain);
+    void drop(inet::TcpSocket *socket, bool try_again);
     void flush(Peer &peer);
     void received(Link &link, int64_t bytes, const PacketTag &tag);
 

@@ -17,7 +17,7 @@ from causeway.pycontrol.protocols.clocks.state import END
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
 from causeway.pycontrol.protocols.hash.state import APP, REQ, RSP
 from causeway.pycontrol.slots import forget, give_back, slot_of, take
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, send, tell
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, send, tell
 
 ASKED, ANSWERED, DELIVERABLE = -1, -2, -3
 """What an item waits for, instead of an entry: the answer to its request, or the dependencies that it named."""
@@ -25,13 +25,13 @@ ONE = np.uint64(1)
 
 
 @compiled
-def _send(packets, tape, kind, effect_ps, p, peer, message, size_bytes, copies):
-    """A packet leaves p."""
+def _send(packets, tape, kind, leaves, peer, message, size_bytes, copies):
+    """A packet leaves a node: `leaves` says which and when."""
     packet = packets.slots.at[0].next
     slot = take(packets.slots)
     packets.kind[slot], packets.message[slot] = kind, message
-    packets.sender[slot], packets.copies[slot] = p, copies
-    send(tape, effect_ps, p, packet, peer, size_bytes)
+    packets.sender[slot], packets.copies[slot] = leaves.node, copies
+    send(tape, leaves.now_ps, leaves.node, packet, peer, size_bytes)
 
 
 @inlined
@@ -72,7 +72,7 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
     tell(tape, BROADCAST, time_ps, p, message)
     tell(tape, DELIVER, time_ps, p, message)
     size_bytes += c.app_bytes
-    _send(packets, tape, APP, time_ps + c.reaction_ps, p, BROADCAST_PEER, message, size_bytes, others)
+    _send(packets, tape, APP, Here(p, time_ps + c.reaction_ps), BROADCAST_PEER, message, size_bytes, others)
     if others == 0:
         _release(s, slot)
 
@@ -99,8 +99,8 @@ def _request(c, s, packets, tape, time_ps, p, slot):
     s.copies[slot] += 1
     tell(tape, FLAGGED, time_ps, p, s.id_of[slot])
     s.counts[0].requests += 1
-    effect_ps = time_ps + c.reaction_ps
-    _send(packets, tape, REQ, effect_ps, p, s.sender[slot], s.id_of[slot], c.header_bytes, 1)
+    leaves = Here(p, time_ps + c.reaction_ps)
+    _send(packets, tape, REQ, leaves, s.sender[slot], s.id_of[slot], c.header_bytes, 1)
 
 
 @inlined
@@ -161,7 +161,7 @@ def _answer(c, s, packets, tape, time_ps, p, peer, message):
     """Line 14. The answer goes to the process that asked."""
     slot = slot_of(s.slots, message)
     size_bytes = c.header_bytes + c.id_bytes * s.dep_count[slot]
-    _send(packets, tape, RSP, time_ps + c.reaction_ps, p, peer, message, size_bytes, 1)
+    _send(packets, tape, RSP, Here(p, time_ps + c.reaction_ps), peer, message, size_bytes, 1)
 
 
 @compiled
@@ -210,8 +210,9 @@ def _not_deliverable(c, s, packets, tape, time_ps, p, slot, entry):
 
 
 @compiled
-def _handle_other(c, s, packets, tape, kind, time_ps, p, ref, arg):
+def _handle_other(c, s, packets, tape, kind, here, ref, arg):
     """Everything but the arrival of an APP."""
+    p, time_ps = here.node, here.now_ps
     if kind == K_BROADCAST:
         _broadcast(c, s, packets, tape, time_ps, p, arg)
         _look_again(c, s, packets, tape, time_ps, p)
@@ -235,7 +236,7 @@ def handle(c, s, packets, tape, events):
         kind, now_ps, p, ref = events.kind[i], events.time_ps[i], events.node[i], events.ref[i]
         packet = slot_of(packets.slots, ref) if kind == K_ARRIVAL else -1
         if packet < 0 or packets.kind[packet] != APP:
-            _handle_other(c, s, packets, tape, kind, now_ps, p, ref, events.arg[i])
+            _handle_other(c, s, packets, tape, kind, Here(p, now_ps), ref, events.arg[i])
             continue
         slot = slot_of(s.slots, packets.message[packet])
         _use_up(packets, ref, packet, 1)

@@ -18,7 +18,7 @@ from causeway.pycontrol.arrays import allocate, size_of, with_room
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import kernel
 from causeway.pycontrol.protocols.icpp18.kernel import MESSAGE_CLASSES
-from causeway.pycontrol.protocols.icpp18.state import KEPT, Config, State
+from causeway.pycontrol.protocols.icpp18.state import Config, State
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.pycontrol.tape import Tape, events_of, take
 
@@ -48,7 +48,7 @@ class CausalAggregation(Protocol):
     def start(self, context: Context) -> None:
         super().start(context)
         dimension(context.nodes)
-        self._config = Config(context.reaction_ps, *self.config)
+        self._config = Config(context.nodes, context.reaction_ps, *self.config)
         self._s = _make_state(context.nodes, self.per_node, self.keep_times)
         self._tape = allocate(Tape, told=1 << 14, act=1 << 14)
 
@@ -102,7 +102,7 @@ def _bytes(wire: Wire) -> tuple[int, int, int, int]:
 def _make_state(n: int, per_node: int, keep_times: bool) -> State:
     return allocate(
         State, node=n, message=n * per_node, packet=1 << 16, bundled=1 << 16, keeper=n if keep_times else 0,
-        kept=len(KEPT), by_messages=MESSAGE_CLASSES, by_size=SIZE_CLASSES,
+        by_messages=MESSAGE_CLASSES, by_size=SIZE_CLASSES,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
-from causeway.pycontrol.protocols.icpp18.state import CAME_PS, COMPANY, DELIVERED_PS, State
+from causeway.pycontrol.protocols.icpp18.state import State
 
 PAIR = 2
 
@@ -33,7 +33,7 @@ class Compared(CausalAggregation):
 
 def compare(with_: State, without: State) -> dict[str, float]:
     """How much the mean latencies change, in percent: of all copies that packets brought, and of those in pairs."""
-    company = with_.kept[:, :, COMPANY]
+    company = with_.kept["company"]
     pairs = company == PAIR
     return {
         "pairs": float(pairs.sum()) / PAIR,
@@ -61,4 +61,4 @@ def _means(which: NDArray[np.bool_], s: State) -> tuple[float, float]:
     """Mean reception and delivery latency, in ps, of some copies (node, slot)."""
     born_ps = s.born_ps[np.nonzero(which)[1]]
     kept = s.kept[which]
-    return float((kept[:, CAME_PS] - born_ps).mean()), float((kept[:, DELIVERED_PS] - born_ps).mean())
+    return float((kept["came_ps"] - born_ps).mean()), float((kept["delivered_ps"] - born_ps).mean())

@@ -15,8 +15,8 @@ import numpy as np
 
 from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER
-from causeway.pycontrol.protocols.icpp18.state import CAME_PS, COMPANY, DELIVERED_PS
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, send, tell
+from causeway.pycontrol.protocols.icpp18.state import Load
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, Here, send, tell
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -67,91 +67,95 @@ def _lacks(depends, m, known, i, b, single_tree):
 
 
 @compiled
-def _emit(c, s, tape, i, k, first, count, size, now_ps):
-    """Sends one packet; its messages are bundles[first : first + count]."""
+def _emit(c, s, tape, here, k, load):
+    """Sends one packet to k."""
+    i = here.node
     packet = s.next[0].packet
     s.next[0].packet += 1
-    s.content[packet] = -1 - first
-    send(tape, now_ps + c.reaction_ps, i, packet, k, size)
+    s.content[packet] = -1 - load.first
+    send(tape, here.now_ps + c.reaction_ps, i, packet, k, load.size_bytes)
     s.counts[0].packets += 1
-    s.counts[0].carried += count
-    s.counts[0].bytes += size
-    s.counts[0].largest = max(s.counts[0].largest, count)
-    s.by_messages[min(count, MESSAGE_CLASSES - 1)] += 1
-    s.by_size[min((size - 1) // SIZE_CLASS_BYTES, len(s.by_size) - 1)] += 1
-    if count > 1:
+    s.counts[0].carried += load.messages
+    s.counts[0].bytes += load.size_bytes
+    s.counts[0].largest = max(s.counts[0].largest, load.messages)
+    s.by_messages[min(load.messages, MESSAGE_CLASSES - 1)] += 1
+    s.by_size[min((load.size_bytes - 1) // SIZE_CLASS_BYTES, len(s.by_size) - 1)] += 1
+    if load.messages > 1:
         s.counts[0].aggregated += 1
-        s.max_aggregated[i] = max(s.max_aggregated[i], count)
+        s.max_aggregated[i] = max(s.max_aggregated[i], load.messages)
 
 
 @compiled
-def _emit_one(c, s, tape, i, k, m, now_ps):
-    _emit(c, s, tape, i, k, 0, 1, c.header_bytes + s.size[m], now_ps)
+def _emit_one(c, s, tape, here, k, m):
+    _emit(c, s, tape, here, k, Load(0, 1, c.header_bytes + s.size[m]))
     s.content[s.next[0].packet - 1] = m
 
 
 @compiled
-def _check_agg(c, s, tape, i, b, m, nodes, now_ps):
+def _check_agg(c, s, tape, here, b, m):
     """CHECKAGG (line 23) and the SEND of what it gives, in packets of at most the MTU. Whether m itself was sent."""
+    i = here.node
     k, child_mask = i ^ (1 << b), (2 << b) - 1
     first, count, size, sent_m = s.next[0].bundled, 0, c.header_bytes, False
     word, shift = m >> 6, np.uint64(m & 63)
     for at in range(s.waiting[i]):
         other = s.pending[i, at]
-        if not c.single_tree and (other & (nodes - 1) ^ i) & child_mask:
+        if not c.single_tree and (other & (c.nodes - 1) ^ i) & child_mask:
             continue  # line 25: k is no child of i in the tree of m'.s
         if not s.depends[other, word] >> shift & ONE or _lacks(s.depends, other, s.known, i, b, c.single_tree):
             continue
         if count > 0 and size + s.size[other] > c.mtu_bytes:
             s.counts[0].full += 1
-            _send_bundle(c, s, tape, i, k, first, count, size, now_ps)
+            _send_bundle(c, s, tape, here, k, Load(first, count, size))
             first, count, size = s.next[0].bundled, 0, c.header_bytes
         s.bundles[first + count] = other
         count += 1
         size += s.size[other]
         sent_m = sent_m or other == m
     if count > 0:
-        _send_bundle(c, s, tape, i, k, first, count, size, now_ps)
+        _send_bundle(c, s, tape, here, k, Load(first, count, size))
     return sent_m
 
 
 @compiled
-def _send_bundle(c, s, tape, i, k, first, count, size, now_ps):
-    if count == 1:
-        _emit_one(c, s, tape, i, k, s.bundles[first], now_ps)
+def _send_bundle(c, s, tape, here, k, load):
+    if load.messages == 1:
+        _emit_one(c, s, tape, here, k, s.bundles[load.first])
         return
-    s.bundles[first + count] = -1  # the end
-    s.next[0].bundled = first + count + 1
-    _emit(c, s, tape, i, k, first, count, size, now_ps)
+    s.bundles[load.first + load.messages] = -1  # the end
+    s.next[0].bundled = load.first + load.messages + 1
+    _emit(c, s, tape, here, k, load)
 
 
 @compiled
-def _deliver(s, tape, i, m, nodes, now_ps):
+def _deliver(c, s, tape, here, m):
+    i = here.node
     _add(s.delivered, i, m)
-    source = m & (nodes - 1)
+    source = m & (c.nodes - 1)
     if not s.changed[i, source]:
         s.changed[i, source] = 1
         s.changes[i] += 1
-    tell(tape, DELIVER, now_ps, i, s.id_of[m])
+    tell(tape, DELIVER, here.now_ps, i, s.id_of[m])
     if len(s.kept) > 0:
-        s.kept[i, m, DELIVERED_PS] = now_ps
+        s.kept[i, m].delivered_ps = here.now_ps
     if source != i:
-        latency_ps = now_ps - s.born_ps[m]
+        latency_ps = here.now_ps - s.born_ps[m]
         s.counts[0].delivered += 1
         s.counts[0].delivery_ps += latency_ps
         s.counts[0].max_delivery_ps = max(s.counts[0].max_delivery_ps, latency_ps)
 
 
 @compiled
-def _broadcast(c, s, tape, i, nodes, now_ps):
+def _broadcast(c, s, tape, here):
     """CO_BROADCAST (line 5)."""
-    m = s.sent[i] * nodes + i
+    i = here.node
+    m = s.sent[i] * c.nodes + i
     s.sent[i] += 1
     s.id_of[m] = s.next[0].message
     s.next[0].message += 1
-    s.born_ps[m] = now_ps
+    s.born_ps[m] = here.now_ps
     s.counts[0].messages += 1
-    tell(tape, BROADCAST, now_ps, i, s.id_of[m])
+    tell(tape, BROADCAST, here.now_ps, i, s.id_of[m])
     _add(s.received, i, m)
     _add(s.known, i, m)
     s.vector_max[i, i] += 1
@@ -163,49 +167,50 @@ def _broadcast(c, s, tape, i, nodes, now_ps):
     s.changed[i, :] = 0
     s.changes[i] = 0
     s.changed[i, i] = 1  # its own entry is in every clock it sends
-    _deliver(s, tape, i, m, nodes, now_ps)
+    _deliver(c, s, tape, here, m)
     if c.single_tree and i != SINGLE_ROOT:
-        _emit_one(c, s, tape, i, SINGLE_ROOT, m, now_ps)
+        _emit_one(c, s, tape, here, SINGLE_ROOT, m)
         return
-    for b in range(height_below(i, i, nodes, c.single_tree)):
-        _emit_one(c, s, tape, i, i ^ (1 << b), m, now_ps)
+    for b in range(height_below(i, i, c.nodes, c.single_tree)):
+        _emit_one(c, s, tape, here, i ^ (1 << b), m)
 
 
 @compiled
-def _receive(c, s, tape, i, m, company, nodes, now_ps):
+def _receive(c, s, tape, here, m, company):
     """One message of a received set of `company` (line 13)."""
-    source = m & (nodes - 1)
-    height = height_below(i, source, nodes, c.single_tree)
+    i = here.node
+    source = m & (c.nodes - 1)
+    height = height_below(i, source, c.nodes, c.single_tree)
     if source == i:  # single tree only: its own message comes by on its way down
         for b in range(height):
-            _emit_one(c, s, tape, i, i ^ (1 << b), m, now_ps)
+            _emit_one(c, s, tape, here, i ^ (1 << b), m)
         return
     if _has(s.received, i, m):
         s.counts[0].duplicates += 1
         return
-    latency_ps = now_ps - s.born_ps[m]
+    latency_ps = here.now_ps - s.born_ps[m]
     s.counts[0].received += 1
     s.counts[0].reception_ps += latency_ps
     s.counts[0].max_reception_ps = max(s.counts[0].max_reception_ps, latency_ps)
     if len(s.kept) > 0:
-        s.kept[i, m, COMPANY] = company
-        s.kept[i, m, CAME_PS] = now_ps
+        s.kept[i, m].company = company
+        s.kept[i, m].came_ps = here.now_ps
     _add(s.received, i, m)
     at = s.waiting[i]
     s.pending[i, at] = m
     s.blocker[i, at] = 0
     s.waiting[i] += 1
-    following = s.vector_max[i, source] * nodes + source
+    following = s.vector_max[i, source] * c.nodes + source
     while following < len(s.id_of) and _has(s.received, i, following):  # line 16
         _add(s.known, i, following)
         s.vector_max[i, source] += 1
-        following += nodes
+        following += c.nodes
     for b in range(height):
         if not c.aggregate:
-            _emit_one(c, s, tape, i, i ^ (1 << b), m, now_ps)
-        elif not _check_agg(c, s, tape, i, b, m, nodes, now_ps):
+            _emit_one(c, s, tape, here, i ^ (1 << b), m)
+        elif not _check_agg(c, s, tape, here, b, m):
             s.counts[0].postponed += 1
-    _check_delivery(s, tape, i, nodes, now_ps)
+    _check_delivery(c, s, tape, here)
 
 
 @compiled
@@ -237,14 +242,15 @@ def _deliverable(s, i, at):
 
 
 @compiled
-def _check_delivery(s, tape, i, nodes, now_ps):
+def _check_delivery(c, s, tape, here):
     """CHECKDELIVERY (line 29): until a whole pass delivers nothing."""
+    i = here.node
     progress = True
     while progress:
         progress, kept = False, 0
         for at in range(s.waiting[i]):
             if _deliverable(s, i, at):
-                _deliver(s, tape, i, s.pending[i, at], nodes, now_ps)
+                _deliver(c, s, tape, here, s.pending[i, at])
                 progress = True
                 continue
             if kept != at:
@@ -255,10 +261,10 @@ def _check_delivery(s, tape, i, nodes, now_ps):
 
 
 @compiled
-def _room_for(s, i, messages, nodes):
+def _room_for(c, s, i, messages):
     """The most packets that one event can give: a message goes to a child once."""
     height = 1
-    while (1 << height) < nodes:
+    while (1 << height) < c.nodes:
         height += 1
     return (s.waiting[i] + messages + 1) * height
 
@@ -266,15 +272,15 @@ def _room_for(s, i, messages, nodes):
 @compiled
 def handle(c, s, tape, events, start):
     """Handles events from `start` on while there is room for what one event can give; how many it has handled."""
-    nodes = len(s.sent)
     for e in range(start, len(events.kind)):
-        kind, i, now_ps, packet = events.kind[e], np.int64(events.node[e]), events.time_ps[e], events.ref[e]
+        kind, packet = events.kind[e], events.ref[e]
+        here = Here(np.int64(events.node[e]), events.time_ps[e])
         first, messages = np.int64(0), 1
         if kind == K_ARRIVAL and s.content[packet] < 0:
             first = np.int64(-1 - s.content[packet])
             while s.bundles[first + messages] >= 0:
                 messages += 1
-        room = _room_for(s, i, messages, nodes)
+        room = _room_for(c, s, here.node, messages)
         if (
             tape.rows[0].acts + room > len(tape.kind)
             or tape.rows[0].told + room + 2 > len(tape.op)
@@ -283,12 +289,12 @@ def handle(c, s, tape, events, start):
         ):
             return e
         if kind == K_BROADCAST:
-            _broadcast(c, s, tape, i, nodes, now_ps)
+            _broadcast(c, s, tape, here)
         elif kind == K_ARRIVAL:
             if s.content[packet] >= 0:
-                _receive(c, s, tape, i, np.int64(s.content[packet]), 1, nodes, now_ps)
+                _receive(c, s, tape, here, np.int64(s.content[packet]), 1)
             else:
                 for at in range(messages):
-                    _receive(c, s, tape, i, np.int64(s.bundles[first + at]), messages, nodes, now_ps)
-            _count_held(s, i, packet)
+                    _receive(c, s, tape, here, np.int64(s.bundles[first + at]), messages)
+            _count_held(s, here.node, packet)
     return len(events.kind)

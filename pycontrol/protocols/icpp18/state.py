@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from causeway.pycontrol.arrays import I32, I64, U8, U64, Axis, Record, fields
+from causeway.pycontrol.arrays import I32, I64, U8, U64, Axis, Record, Rows, fields
 
 NODE, MESSAGE, PACKET, BUNDLED = Axis("node"), Axis("message"), Axis("packet"), Axis("bundled")
-KEEPER, KEPT_FIELD, MESSAGES_CLASS, SIZE_CLASS = Axis("keeper"), Axis("kept"), Axis("by_messages"), Axis("by_size")
-COMPANY, CAME_PS, DELIVERED_PS = KEPT = range(3)
-"""Of a copy of a message: messages in the packet it came in, and when."""
+KEEPER, MESSAGES_CLASS, SIZE_CLASS = Axis("keeper"), Axis("by_messages"), Axis("by_size")
 
 
 class Config(NamedTuple):
     """The parameters of a run."""
 
+    nodes: int
     reaction_ps: int
     aggregate: bool
     single_tree: bool
@@ -25,6 +24,14 @@ class Config(NamedTuple):
     header_bytes: int
     entry_bytes: int
     mtu_bytes: int
+
+
+class Load(NamedTuple):
+    """Messages that travel in one packet."""
+
+    first: int  # place in `bundles`
+    messages: int
+    size_bytes: int
 
 
 class State(NamedTuple):
@@ -51,7 +58,8 @@ class State(NamedTuple):
     bundles: Annotated[I32, BUNDLED]  # slots, -1 behind the last one of a packet
     by_messages: Annotated[I64, MESSAGES_CLASS]  # packets, by number of messages
     by_size: Annotated[I64, SIZE_CLASS]  # packets, by hundreds of bytes
-    kept: Annotated[I64, KEEPER, MESSAGE, KEPT_FIELD]  # of copies; no rows if nobody asks
+    kept: Annotated[Rows, fields(company="i8", came_ps="i8", delivered_ps="i8"), KEEPER, MESSAGE]
+    """Of a copy of a message: how many the packet had that brought it, and when; no rows if nobody asks."""
     next: Annotated[Record, fields(packet="i8", message="i8", bundled="i8")]  # free number or place
     counts: Annotated[Record, fields(
         packets="i8", messages="i8", carried="i8", received="i8", reception_ps="i8", delivered="i8", delivery_ps="i8",

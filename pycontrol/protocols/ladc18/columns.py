@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
-from causeway.bridge.events import Actions, Kind, Window, joined
+from causeway.bridge.events import Actions, Window, joined
+from causeway.pycontrol.arrays import allocate, size_of, with_room
 from causeway.pycontrol.protocol import Context, Protocol
-from causeway.pycontrol.protocols.ladc18 import kernel, state
-from causeway.pycontrol.protocols.ladc18.state import Config, enlarged, make_out, make_state
+from causeway.pycontrol.protocols.ladc18 import kernel
+from causeway.pycontrol.protocols.ladc18.state import Config, enlarged, make_state, rows_at_first
 from causeway.pycontrol.protocols.vcube.tree import dimension
-
-KINDS = (int(Kind.ARRIVAL), int(Kind.TIMER), int(Kind.BROADCAST), int(Kind.NODE))
+from causeway.pycontrol.tape import Tape, events_of, take
 
 
 class Limits(NamedTuple):
@@ -52,45 +50,32 @@ class BundledBroadcast(Protocol):
             limits.ack_size, limits.test_interval_ps, limits.reply_timeout_ps, limits.test_until_ps,
         )  # fmt: skip
         self._s = make_state(n)
-        self._out = make_out(state.ROWS)
+        rows = rows_at_first(n)
+        self._tape = allocate(Tape, told=rows, act=rows)
         if context.nodes > n:
-            kernel.start(self._config, self._s, self._out)
+            kernel.start(self._config, self._s, self._tape)
 
     def on_window(self, window: Window) -> Actions:
-        actions, done = [], 0
+        actions, done, events = [], 0, events_of(window)
         while True:
-            at = kernel.handle(
-                self._config, self._s, self._out, done, window.kind, window.time_ps, window.node, window.ref, KINDS
-            )
-            actions.append(self._take())
+            at = kernel.handle(self._config, self._s, self._tape, events, done)
+            self._record()
+            actions.append(take(self._tape, self.context))
             if at == len(window):
                 return actions[0] if len(actions) == 1 else joined(actions)
             self._s = enlarged(self._s)
-            if self._s.counts[state.NEED] > len(self._out.kind):
-                self._out = make_out(2 * int(self._s.counts[state.NEED]))
+            if (need := int(self._s.next["need"][0])) > size_of(self._tape, "act"):
+                self._tape = with_room(self._tape, told=2 * need, act=2 * need)
             done = at
 
-    def _take(self) -> Actions:
-        """What is in `_out`: observers are told, process 0's packets recorded, the actions go back."""
-        out, (rows, told, samples) = self._out, self._out.rows.tolist()
-        out.rows[:] = 0
-        if told:
-            self.context.observe(out.op[:told], out.op_time[:told], out.op_node[:told], out.op_message[:told])
-        for time_ps, items, bytes_ in zip(*(c[:samples].tolist() for c in out[-4:-1]), strict=True):
+    def _record(self) -> None:
+        """The packets that process 0 has sent."""
+        for time_ps, items, size_bytes in self._s.samples[: self._s.next["sample"][0]].tolist():
             self.context.record("node[0]", "bundled", time_ps, items)
-            self.context.record("node[0]", "bytes", time_ps, bytes_)
-        return Actions(
-            out.kind[:rows].copy(), out.time_ps[:rows].copy(), out.node[:rows].copy(), out.ref[:rows].copy(),
-            out.peer[:rows].copy(), out.size_bytes[:rows].copy(), np.zeros(rows, np.uint8),
-        )  # fmt: skip
+            self.context.record("node[0]", "bytes", time_ps, size_bytes)
+        self._s.next["sample"] = 0
 
     def scalars(self) -> Mapping[str, float]:
-        count = self._s.counts
-        return {
-            "packets": float(count[state.OWN_PACKETS]),
-            "tree_messages": float(count[state.TREE_MESSAGES]),
-            "ack_messages": float(count[state.ACK_MESSAGES]),
-            "tests": float(count[state.TESTS]),
-            "unfinished": float(count[state.UNFINISHED]),
-            "last_arrival_ps": int(count[state.LAST_ARRIVAL]),
-        }
+        count = self._s.counts[0]
+        names = ("packets", "tree_messages", "ack_messages", "tests", "unfinished")
+        return {name: float(count[name]) for name in names} | {"last_arrival_ps": int(count["last_arrival_ps"])}

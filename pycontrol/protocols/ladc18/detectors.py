@@ -10,9 +10,10 @@ import numpy as np
 
 from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18.bundles import cancel_timer, carry, ff_neighbor, send_packet, set_timer
-from causeway.pycontrol.protocols.ladc18.state import NEVER, NONE, TESTS, UNFINISHED
+from causeway.pycontrol.protocols.ladc18.state import NEVER, NONE
 from causeway.pycontrol.protocols.ladc18.tasks import on_crash
 from causeway.pycontrol.protocols.vcube.detector import TEST_BYTES
+from causeway.pycontrol.tape import Here
 
 TEST = -1
 """The content of a test; a reply carries how many crashes its sender has learnt of: their list only grows."""
@@ -35,30 +36,38 @@ def _tests(s, i, place):
 
 
 @compiled
-def begin_round(c, s, out, i, now_ps):
+def _detector(c, here):
+    """The node of process `here.node`'s detector."""
+    return Here(c.processes + here.node, here.now_ps)
+
+
+@compiled
+def begin_round(c, s, tape, here):
+    i = here.node
     for place in range(1, c.processes):
         s.tested[i, place] = NOT_TESTED
         if _tests(s, i, place):
             s.tested[i, place] = TESTED
-            s.counts[TESTS] += 1
+            s.counts[0].tests += 1
             carry(s, TEST)
-            send_packet(c, s, out, c.processes + i, c.processes + (i ^ place), TEST_BYTES, now_ps)
+            send_packet(c, s, tape, _detector(c, here), c.processes + (i ^ place), TEST_BYTES)
     s.awaited[i] = 1
-    _await_next(c, s, out, i, now_ps)
+    _await_next(c, s, tape, here)
 
 
 @compiled
-def _await_next(c, s, out, i, now_ps):
+def _await_next(c, s, tape, here):
     """Waits for the next reply that is still missing; after the last one, for the next round."""
+    i = here.node
     place = s.awaited[i]
     while place < c.processes and s.tested[i, place] != TESTED:
         place += 1
     s.awaited[i] = place
     if s.timer[i] >= 0:
-        cancel_timer(c, out, c.processes + i, s.timer[i], now_ps)
-    s.limit_ps[i] = now_ps + c.timeout_ps if place < c.processes else NEVER
+        cancel_timer(c, tape, _detector(c, here), s.timer[i])
+    s.limit_ps[i] = here.now_ps + c.timeout_ps if place < c.processes else NEVER
     wait_ps = c.timeout_ps if place < c.processes else c.interval_ps
-    s.timer[i] = set_timer(c, s, out, c.processes + i, wait_ps - c.reaction_ps, now_ps)
+    s.timer[i] = set_timer(c, s, tape, _detector(c, here), wait_ps - c.reaction_ps)
 
 
 @compiled
@@ -71,48 +80,52 @@ def news_in(s, i, packet):
 
 
 @compiled
-def _learn(c, s, out, i, j, now_ps):
+def _learn(c, s, tape, here, j):
     """j has crashed: the process is told."""
+    i = here.node
     s.learned[i, s.known[i]] = j
     s.known[i] += 1
-    on_crash(c, s, out, i, j, now_ps)
+    on_crash(c, s, tape, here, j)
 
 
 @compiled
-def on_packet(c, s, out, i, packet, now_ps):
+def on_packet(c, s, tape, here, packet):
+    i = here.node
     j, content = np.int64(s.sender[packet]) - c.processes, s.carried[s.end[packet]]
     if content == TEST:
         carry(s, s.known[i])
-        send_packet(c, s, out, c.processes + i, c.processes + j, TEST_BYTES, now_ps)
+        send_packet(c, s, tape, _detector(c, here), c.processes + j, TEST_BYTES)
         return
     for _ in range(news_in(s, i, packet)):  # the smallest first
         k = c.processes
         for at in range(content):
             if s.correct[i, s.learned[j, at]]:
                 k = min(k, np.int64(s.learned[j, at]))
-        _learn(c, s, out, i, k, now_ps)
+        _learn(c, s, tape, here, k)
     if s.tested[i, i ^ j] == TESTED:
         s.tested[i, i ^ j] = REPLIED
         if s.awaited[i] == i ^ j:
-            _await_next(c, s, out, i, now_ps)
+            _await_next(c, s, tape, here)
 
 
 @compiled
-def time_out(c, s, out, i, now_ps):
+def time_out(c, s, tape, here):
     """Whoever is waited for has not replied in time."""
+    i = here.node
     place = s.awaited[i]
     s.tested[i, place] = NOT_TESTED
     if s.correct[i, i ^ place]:
-        _learn(c, s, out, i, i ^ place, now_ps)
-    _await_next(c, s, out, i, now_ps)
+        _learn(c, s, tape, here, i ^ place)
+    _await_next(c, s, tape, here)
 
 
 @compiled
-def on_timer(c, s, out, i, timer, now_ps):
+def on_timer(c, s, tape, here, timer):
+    i = here.node
     if timer != s.timer[i]:
         return  # cancelled while on its way
     s.timer[i] = NONE
     if s.awaited[i] < c.processes:
-        time_out(c, s, out, i, now_ps)
-    elif s.counts[UNFINISHED] > 0 or now_ps < c.test_until_ps:  # something is left that a crash could disturb
-        begin_round(c, s, out, i, now_ps)
+        time_out(c, s, tape, here)
+    elif s.counts[0].unfinished > 0 or here.now_ps < c.test_until_ps:  # something is left that a crash could disturb
+        begin_round(c, s, tape, here)

@@ -7,7 +7,7 @@ import numpy as np
 from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18 import detectors
 from causeway.pycontrol.protocols.ladc18 import tasks as process
-from causeway.pycontrol.protocols.ladc18.state import ACKS, BUNDLES, CARRIED, ITEMS, MESSAGES, NEED, PACKETS
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_NODE, K_TIMER, Here
 
 MOST_ACTIONS = 5
 """Of one message that goes to a neighbor: its bundle is full and is sent, another one begun, and that is full, too."""
@@ -19,23 +19,24 @@ _begin_round, _broadcast, _down = detectors.begin_round, process.on_broadcast, p
 
 
 @compiled
-def start(c, s, out):
+def start(c, s, tape):
     """The detectors begin. There must be room."""
     for i in range(c.processes):
-        _begin_round(c, s, out, i, 0)
+        _begin_round(c, s, tape, Here(i, 0))
 
 
 @compiled
-def _has_room(s, out, need):
-    count, rows = s.counts, out.rows
+def _has_room(s, tape, need):
+    following = s.next[0]
     return (
-        max(rows[0], rows[1], rows[2]) + need <= len(out.kind)
-        and count[PACKETS] + need < len(s.end)
-        and count[PACKETS] + need <= len(s.sender)
-        and count[CARRIED] + count[ITEMS] + need <= len(s.carried)
-        and count[ACKS] + need <= len(s.ack)
-        and count[BUNDLES] + need <= len(s.bundle)
-        and count[ITEMS] + need <= len(s.item)
+        max(tape.rows[0].acts, tape.rows[0].told) + need <= min(len(tape.kind), len(tape.op))
+        and following.sample + need <= len(s.samples)
+        and following.packet + need < len(s.end)
+        and following.packet + need <= len(s.sender)
+        and following.carried + s.items.use[0].used + need <= len(s.carried)
+        and s.acks.use[0].used + need <= len(s.acks.rows)
+        and s.bundles.use[0].used + need <= len(s.bundles.rows)
+        and s.items.use[0].used + need <= len(s.items.rows)
     )
 
 
@@ -51,31 +52,30 @@ def _most_messages(c, s, is_arrival, node, packet):
 
 
 @compiled
-def handle(c, s, out, start, kind, time, node, ref, kinds):
+def handle(c, s, tape, events, start):
     """Handles events from `start` on while there is room for what one event can give; how many it has handled."""
-    arrival, timer, broadcast, up_or_down = kinds
-    for e in range(start, len(kind)):
-        v, now_ps, packet = np.int64(node[e]), time[e], ref[e]
-        is_arrival = kind[e] == arrival
-        most = _most_messages(c, s, is_arrival, v, packet)
-        need = MOST_ACTIONS * most + 2 * s.counts[BUNDLES] + c.processes + 8
-        if not _has_room(s, out, need) or (kind[e] == broadcast and s.counts[MESSAGES] == len(s.source)):
-            s.counts[NEED] = need
+    for e in range(start, len(events.kind)):
+        kind, ref = events.kind[e], events.ref[e]
+        here = Here(np.int64(events.node[e]), events.time_ps[e])
+        most = _most_messages(c, s, kind == K_ARRIVAL, here.node, ref)
+        need = MOST_ACTIONS * most + 2 * s.bundles.use[0].used + c.processes + 8
+        if not _has_room(s, tape, need) or (kind == K_BROADCAST and s.next[0].message == len(s.source)):
+            s.next[0].need = need
             return e
-        if is_arrival:
-            if v < c.processes:
-                if s.limit_ps[v] <= now_ps:  # a time limit that is up comes before a packet of the same instant
-                    _time_out(c, s, out, v, now_ps)
-                _process_packet(c, s, out, v, packet, now_ps)
-            else:
-                _detector_packet(c, s, out, v - c.processes, packet, now_ps)
-        elif kind[e] == timer:
-            if v < c.processes:
-                _process_timer(c, s, out, v, ref[e], now_ps)
-            else:
-                _detector_timer(c, s, out, v - c.processes, ref[e], now_ps)
-        elif kind[e] == broadcast:
-            _broadcast(c, s, out, v, now_ps)
-        elif kind[e] == up_or_down and v < c.processes:
-            _down(s, out, v, now_ps)
-    return len(kind)
+        if here.node >= c.processes:
+            of = Here(here.node - c.processes, here.now_ps)
+            if kind == K_ARRIVAL:
+                _detector_packet(c, s, tape, of, ref)
+            elif kind == K_TIMER:
+                _detector_timer(c, s, tape, of, ref)
+        elif kind == K_ARRIVAL:
+            if s.limit_ps[here.node] <= here.now_ps:  # a limit that is up comes before a packet of the same instant
+                _time_out(c, s, tape, here)
+            _process_packet(c, s, tape, here, ref)
+        elif kind == K_TIMER:
+            _process_timer(c, s, tape, here, ref)
+        elif kind == K_BROADCAST:
+            _broadcast(c, s, tape, here)
+        elif kind == K_NODE:
+            _down(s, tape, here)
+    return len(events.kind)

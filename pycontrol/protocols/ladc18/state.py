@@ -1,4 +1,4 @@
-"""All processes of ladc18 and their failure detectors as arrays, and what a stretch of events gives.
+"""All processes of ladc18 and their failure detectors as arrays.
 
 Things that come and go (acks awaited, bundles, what is in them) are rows of a pool, chained in the order in which the
 process that owns them looks at them. Nothing checks for room on the way: before each event there is room for the most
@@ -7,30 +7,16 @@ that it can add (`kernel.handle`), and `enlarged` makes more.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from causeway.pycontrol.arrays import I32, I64, U8, Axis, allocate, fill, grown, with_room
+from causeway.pycontrol.arrays import I32, I64, U8, Axis, Record, Rows, allocate, fields, fill, grown, with_room
 
 NONE = -1
 NEVER = 2**62
 
-(
-    PACKETS, CARRIED, TIMERS, MESSAGES, TESTS, OWN_PACKETS, TREE_MESSAGES, ACK_MESSAGES, UNFINISHED, LAST_ARRIVAL,
-    ACKS, FREE_ACKS, BUNDLES, FREE_BUNDLES, ITEMS, FREE_ITEMS, NEED,
-) = range(17)  # fmt: skip
-"""Places in `counts`. FREE_*: the first row of that pool that is free again, 0 if none. NEED: rows that the next event
-may add to anything."""
-COUNTS = 17
-
-A_M, A_PARENT, A_CHILD, A_PREVIOUS, A_NEXT = range(5)
-B_K, B_BYTES, B_DUE, B_TIMER, B_COUNT, B_FIRST, B_LAST, B_NEXT = range(8)
-I_ITEM, I_NEXT = range(2)
-
-ROWS = 1 << 16
-"""Of everything to begin with: enough for the first round of tests among 4,096 processes."""
+ROWS_PER_PROCESS = 256
+MOST_ROWS = 1 << 16
+"""To begin with: enough for the first round of tests among 4,096 processes."""
 
 
 class Config(NamedTuple):
@@ -49,8 +35,32 @@ class Config(NamedTuple):
 
 
 PROCESS, MESSAGE, PACKET, CARRY = Axis("process"), Axis("message"), Axis("packet"), Axis("carry")
-ACK, BUNDLE, ITEM, COUNT = Axis("ack"), Axis("bundle"), Axis("item"), Axis("count")
-ACK_FIELD, BUNDLE_FIELD, ITEM_FIELD = Axis("ack_field"), Axis("bundle_field"), Axis("item_field")
+ACK, BUNDLE, ITEM, SAMPLE = Axis("ack"), Axis("bundle"), Axis("item"), Axis("sample")
+USE = fields(used="i8", free="i8")
+"""Of a pool: how many rows have been in use, and the first of those that are free again, chained by `next`; 0: none."""
+
+
+class Acks(NamedTuple):
+    """Pool: elements of ack_set. Those for one message are neighbors."""
+
+    rows: Annotated[Rows, fields(m="i4", parent="i4", child="i4", previous="i4", next="i4"), ACK]
+    use: Annotated[Record, USE]
+
+
+class Bundles(NamedTuple):
+    """Pool: delay_msg."""
+
+    rows: Annotated[Rows, fields(
+        k="i4", size_bytes="i4", due_ps="i8", timer="i8", count="i4", first="i4", last="i4", next="i4",
+    ), BUNDLE]  # fmt: skip
+    use: Annotated[Record, USE]
+
+
+class Items(NamedTuple):
+    """Pool: what is in delay_msg."""
+
+    rows: Annotated[Rows, fields(item="i4", next="i4"), ITEM]
+    use: Annotated[Record, USE]
 
 
 class State(NamedTuple):
@@ -58,7 +68,7 @@ class State(NamedTuple):
 
     correct: Annotated[U8, PROCESS, PROCESS, fill(1)]  # what the first and its detector think of the second
     delivered: Annotated[U8, PROCESS, MESSAGE]
-    first_ack: Annotated[I32, PROCESS, MESSAGE, fill(NONE)]  # where its pending acks begin, in `ack`
+    first_ack: Annotated[I32, PROCESS, MESSAGE, fill(NONE)]  # where its pending acks begin, in `acks`
     first: Annotated[I64, PROCESS, fill(NONE)]  # its first pending ack
     last_ack: Annotated[I64, PROCESS, fill(NONE)]
     owed: Annotated[I64, PROCESS]  # how many are pending
@@ -68,64 +78,45 @@ class State(NamedTuple):
     sender: Annotated[I32, PACKET]
     end: Annotated[I32, PACKET._replace(more=1)]  # where its content ends, in `carried`
     carried: Annotated[I32, CARRY]  # items; of a test TEST, of a reply how many crashes its sender has learnt of
-    ack: Annotated[I32, ACK, ACK_FIELD]  # pool: elements of ack_set; those for one message are neighbors
-    bundle: Annotated[I64, BUNDLE, BUNDLE_FIELD]  # pool: delay_msg
-    item: Annotated[I32, ITEM, ITEM_FIELD]  # pool: what is in delay_msg
+    acks: Acks
+    bundles: Bundles
+    items: Items
+    samples: Annotated[Rows, fields(time_ps="i8", items="i4", size_bytes="i4"), SAMPLE]  # what process 0 has just sent
     tested: Annotated[U8, PROCESS, PROCESS]  # by place: tested in this round, and whether it has replied
     awaited: Annotated[I64, PROCESS]  # the place whose reply is waited for
     timer: Annotated[I64, PROCESS, fill(NONE)]  # its detector's timer
     limit_ps: Annotated[I64, PROCESS, fill(NEVER)]  # when the time limit of the reply waited for is up
     learned: Annotated[I32, PROCESS, PROCESS]  # crashed ones in the order in which it learnt of them
     known: Annotated[I64, PROCESS]  # how many those are
-    counts: Annotated[I64, COUNT]
+    next: Annotated[Record, fields(packet="i8", carried="i8", timer="i8", message="i8", sample="i8", need="i8")]
+    """Free number or place; and how many rows the event that found no room may add to anything."""
+    counts: Annotated[Record, fields(
+        tests="i8", packets="i8", tree_messages="i8", ack_messages="i8", unfinished="i8", last_arrival_ps="i8",
+    )]  # fmt: skip
 
 
-class Out(NamedTuple):
-    """What a stretch of events gave: actions, what to tell the observers, what process 0 sent."""
-
-    kind: NDArray[np.uint8]
-    time_ps: NDArray[np.int64]
-    node: NDArray[np.int32]
-    ref: NDArray[np.int64]
-    peer: NDArray[np.int32]
-    size_bytes: NDArray[np.int32]
-    op: NDArray[np.uint8]
-    op_time: NDArray[np.int64]
-    op_node: NDArray[np.int32]
-    op_message: NDArray[np.int64]
-    sample_time: NDArray[np.int64]
-    sample_items: NDArray[np.int32]
-    sample_bytes: NDArray[np.int32]
-    rows: NDArray[np.int64]  # actions, observations, samples
+def rows_at_first(n: int) -> int:
+    """Of everything that comes and goes."""
+    return min(MOST_ROWS, ROWS_PER_PROCESS * n)
 
 
 def make_state(n: int) -> State:
     """At time 0, with room for a message of each process."""
+    rows = rows_at_first(n)
     s = allocate(
-        State, process=n, message=n, packet=ROWS, carry=ROWS, ack=ROWS, bundle=ROWS, item=ROWS, count=COUNTS,
-        ack_field=5, bundle_field=8, item_field=2,
+        State, process=n, message=n, packet=rows, carry=rows, ack=rows, bundle=rows, item=rows, sample=rows
     )  # fmt: skip
-    s.counts[[ACKS, BUNDLES, ITEMS]] = 1  # row 0 of a pool stands for none
+    for pool in (s.acks, s.bundles, s.items):
+        pool.use["used"] = 1  # row 0 of a pool stands for none
     return s
 
 
-def make_out(rows: int) -> Out:
-    """Room for so many of each."""
-    types = (
-        np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8, np.int64, np.int32, np.int64, np.int64,
-        np.int32, np.int32,
-    )  # fmt: skip
-    columns: list[Any] = [*(np.empty(rows, type_) for type_ in types), np.zeros(3, np.int64)]
-    return Out(*columns)
-
-
 def enlarged(s: State) -> State:
-    """The state with room for NEED rows more of everything and for another message."""
-    count = s.counts
-    need = int(count[NEED])
-    items = int(count[ITEMS]) + need
+    """The state with room for `need` rows more of everything and for another message."""
+    packet, carried, _, messages, _, need = s.next[0].tolist()
+    items = int(s.items.use["used"][0]) + need
     s = with_room(
-        s, packet=int(count[PACKETS]) + need, item=items, carry=int(count[CARRIED]) + items,
-        ack=int(count[ACKS]) + need, bundle=int(count[BUNDLES]) + need,
+        s, packet=packet + need, item=items, carry=carried + items, sample=need,
+        ack=int(s.acks.use["used"][0]) + need, bundle=int(s.bundles.use["used"][0]) + need,
     )  # fmt: skip
-    return grown(s, message=2 * len(s.source)) if count[MESSAGES] == len(s.source) else s
+    return grown(s, message=2 * len(s.source)) if messages == len(s.source) else s

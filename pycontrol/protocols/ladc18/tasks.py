@@ -21,182 +21,177 @@ from causeway.pycontrol.protocols.ladc18.bundles import (
     free_row,
     send_delayed,
     take,
-    tell,
 )
-from causeway.pycontrol.protocols.ladc18.state import (
-    A_CHILD,
-    A_M,
-    A_NEXT,
-    A_PARENT,
-    A_PREVIOUS,
-    ACKS,
-    B_NEXT,
-    B_TIMER,
-    LAST_ARRIVAL,
-    MESSAGES,
-    NONE,
-    UNFINISHED,
-)
+from causeway.pycontrol.protocols.ladc18.state import NONE
+from causeway.pycontrol.tape import tell
 
 
 # ---- pending acks ----------------------------------------------------------------------------------------------------
 @compiled
 def _expect_ack(s, i, m, j, k):
     """Adds (j, k, m) to ack_set unless it is there: behind the other acks for m, or behind all of them."""
+    acks = s.acks.rows
     row, last = s.first_ack[i, m], s.last_ack[i]
-    while row >= 0 and s.ack[row, A_M] == m:
-        if s.ack[row, A_PARENT] == j and s.ack[row, A_CHILD] == k:
+    while row >= 0 and acks[row].m == m:
+        if acks[row].parent == j and acks[row].child == k:
             return
         last = row
-        row = s.ack[row, A_NEXT]
-    new = take(s.ack, A_NEXT, s.counts, ACKS)
-    s.ack[new, A_M], s.ack[new, A_PARENT], s.ack[new, A_CHILD] = m, j, k
+        row = acks[row].next
+    new = take(s.acks)
+    acks[new].m, acks[new].parent, acks[new].child = m, j, k
     if s.first_ack[i, m] < 0:
         s.first_ack[i, m] = new
-    following = NONE if last < 0 else s.ack[last, A_NEXT]
-    s.ack[new, A_PREVIOUS], s.ack[new, A_NEXT] = last, following
+    following = NONE if last < 0 else acks[last].next
+    acks[new].previous, acks[new].next = last, following
     if last >= 0:
-        s.ack[last, A_NEXT] = new
+        acks[last].next = new
     else:
         s.first[i] = new
     if following >= 0:
-        s.ack[following, A_PREVIOUS] = new
+        acks[following].previous = new
     else:
         s.last_ack[i] = new
     s.owed[i] += 1
-    s.counts[UNFINISHED] += 1
+    s.counts[0].unfinished += 1
 
 
 @compiled
 def _drop_ack(s, i, row):
     """Removes an element of ack_set."""
-    m, before, following = s.ack[row, A_M], s.ack[row, A_PREVIOUS], s.ack[row, A_NEXT]
+    acks = s.acks.rows
+    m, before, following = acks[row].m, acks[row].previous, acks[row].next
     if s.first_ack[i, m] == row:
-        s.first_ack[i, m] = following if following >= 0 and s.ack[following, A_M] == m else NONE
+        s.first_ack[i, m] = following if following >= 0 and acks[following].m == m else NONE
     if before >= 0:
-        s.ack[before, A_NEXT] = following
+        acks[before].next = following
     else:
         s.first[i] = following
     if following >= 0:
-        s.ack[following, A_PREVIOUS] = before
+        acks[following].previous = before
     else:
         s.last_ack[i] = before
-    free_row(s.ack, A_NEXT, s.counts, ACKS, row)
+    free_row(s.acks, row)
     s.owed[i] -= 1
-    s.counts[UNFINISHED] -= 1
+    s.counts[0].unfinished -= 1
 
 
 @compiled
-def _check_acks(c, s, out, i, m, k, now_ps):  # l. 51
+def _check_acks(c, s, tape, here, m, k):  # l. 51
     # Departure (l. 53): m stays in msg_set while any ack of it is pending, not only one for k.
+    i, acks = here.node, s.acks.rows
     row = s.first_ack[i, m]
-    while row >= 0 and s.ack[row, A_M] == m:
-        if s.ack[row, A_PARENT] == k:
+    while row >= 0 and acks[row].m == m:
+        if acks[row].parent == k:
             return
-        row = s.ack[row, A_NEXT]
+        row = acks[row].next
     if k != i and s.correct[i, s.source[m]] and s.correct[i, k]:
-        check_bundle(c, s, out, i, 2 * m + 1, k, now_ps)
+        check_bundle(c, s, tape, here, 2 * m + 1, k)
 
 
 # ---- events ----------------------------------------------------------------------------------------------------------
 @compiled
-def _handle_message(c, s, out, i, m, j, now_ps):  # l. 10
+def _handle_message(c, s, tape, here, m, j):  # l. 10
+    i = here.node
     if not s.delivered[i, m]:  # l. 12
         s.delivered[i, m] = 1
-        tell(out, DELIVER, i, m, now_ps)
+        tell(tape, DELIVER, here.now_ps, i, m)
     # Departure (l. 33): the subtree depends on who the message came from, not on its source.
     height = c.height if j == i else cluster_of(i, j) - 1
     for cluster in range(height, 0, -1):
         k = ff_neighbor(s, i, i, cluster)
         if k >= 0:
-            check_bundle(c, s, out, i, 2 * m, k, now_ps)
+            check_bundle(c, s, tape, here, 2 * m, k)
             _expect_ack(s, i, m, j, k)
-    _check_acks(c, s, out, i, m, j, now_ps)
+    _check_acks(c, s, tape, here, m, j)
 
 
 @compiled
-def on_broadcast(c, s, out, i, now_ps):  # l. 8
-    m = s.counts[MESSAGES]
-    s.counts[MESSAGES] += 1
-    s.source[m] = i
-    tell(out, BROADCAST, i, m, now_ps)
-    _handle_message(c, s, out, i, m, i, now_ps)
+def on_broadcast(c, s, tape, here):  # l. 8
+    m = s.next[0].message
+    s.next[0].message += 1
+    s.source[m] = here.node
+    tell(tape, BROADCAST, here.now_ps, here.node, m)
+    _handle_message(c, s, tape, here, m, here.node)
 
 
 @compiled
-def _receive_ack(c, s, out, i, m, j, now_ps):  # l. 66
+def _receive_ack(c, s, tape, here, m, j):  # l. 66
     # Departure (l. 67): m may have come from several parents x and gone on to j for each, but j acks it once. That
     # settles all of them: everybody below j has m. After a crash there may be none: the ack is late.
+    i, acks = here.node, s.acks.rows
     row, parents = s.first_ack[i, m], 0
-    while row >= 0 and s.ack[row, A_M] == m:
-        following = s.ack[row, A_NEXT]
-        if s.ack[row, A_CHILD] == j:
-            s.parents[parents] = s.ack[row, A_PARENT]
+    while row >= 0 and acks[row].m == m:
+        following = acks[row].next
+        if acks[row].child == j:
+            s.parents[parents] = acks[row].parent
             parents += 1
             _drop_ack(s, i, row)
         row = following
     for at in range(parents):
-        _check_acks(c, s, out, i, m, np.int64(s.parents[at]), now_ps)
+        _check_acks(c, s, tape, here, m, np.int64(s.parents[at]))
 
 
 @compiled
-def on_packet(c, s, out, i, packet, now_ps):  # l. 56
-    s.counts[LAST_ARRIVAL] = now_ps
-    flush_due(c, s, out, i, now_ps)
+def on_packet(c, s, tape, here, packet):  # l. 56
+    i = here.node
+    s.counts[0].last_arrival_ps = here.now_ps
+    flush_due(c, s, tape, here)
     j = np.int64(s.sender[packet])
     for at in range(s.end[packet], s.end[packet + 1]):
         item = np.int64(s.carried[at])
         m = item >> 1
         if item & 1:
-            _receive_ack(c, s, out, i, m, j, now_ps)
+            _receive_ack(c, s, tape, here, m, j)
         elif s.correct[i, s.source[m]] and s.correct[i, j]:  # l. 63
-            _handle_message(c, s, out, i, m, j, now_ps)
+            _handle_message(c, s, tape, here, m, j)
 
 
 @compiled
-def on_timer(c, s, out, i, timer, now_ps):  # l. 70
-    row = s.first_bundle[i]
-    while row >= 0 and s.bundle[row, B_TIMER] != timer:
-        row = s.bundle[row, B_NEXT]
+def on_timer(c, s, tape, here, timer):  # l. 70
+    row = s.first_bundle[here.node]
+    while row >= 0 and s.bundles.rows[row].timer != timer:
+        row = s.bundles.rows[row].next
     if row >= 0:  # else: stopped while on its way
-        send_delayed(c, s, out, i, row, now_ps)
+        send_delayed(c, s, tape, here, row)
 
 
 @compiled
-def on_crash(c, s, out, i, j, now_ps):  # l. 73
+def on_crash(c, s, tape, here, j):  # l. 73
     """The failure detector says that j has crashed."""
-    flush_due(c, s, out, i, now_ps)
+    i, acks = here.node, s.acks.rows
+    flush_due(c, s, tape, here)
     s.correct[i, j] = 0
     delayed = bundle_for(s, i, j)
     if delayed >= 0:  # l. 75
-        cancel_timer(c, out, i, s.bundle[delayed, B_TIMER], now_ps)
+        cancel_timer(c, tape, here, s.bundles.rows[delayed].timer)
         close_bundle(s, i, delayed, False)
     k = ff_neighbor(s, i, i, cluster_of(i, j))  # l. 76
     row = s.first[i]
     while row >= 0:
-        m, p = np.int64(s.ack[row, A_M]), np.int64(s.ack[row, A_PARENT])
+        m, p = np.int64(acks[row].m), np.int64(acks[row].parent)
         if not (s.correct[i, s.source[m]] and s.correct[i, p]):  # l. 78
-            following = s.ack[row, A_NEXT]
+            following = acks[row].next
             _drop_ack(s, i, row)
-        elif s.ack[row, A_CHILD] == j:
+        elif acks[row].child == j:
             if k >= 0:
                 owed = s.owed[i]
                 _expect_ack(s, i, m, p, k)
                 if s.owed[i] > owed:  # l. 82
-                    check_bundle(c, s, out, i, 2 * m, k, now_ps)
-            following = s.ack[row, A_NEXT]
+                    check_bundle(c, s, tape, here, 2 * m, k)
+            following = acks[row].next
             _drop_ack(s, i, row)
-            _check_acks(c, s, out, i, m, p, now_ps)  # l. 87; nothing can come of it for entries that stay
+            _check_acks(c, s, tape, here, m, p)  # l. 87; nothing can come of it for entries that stay
         else:
-            following = s.ack[row, A_NEXT]
+            following = acks[row].next
         row = following
 
 
 @compiled
-def on_down(s, out, i, now_ps):
+def on_down(s, tape, here):
     """This process crashes: it owes and is owed nothing. Its timers go with it."""
+    i = here.node
     while s.first[i] >= 0:
         _drop_ack(s, i, s.first[i])
     while s.first_bundle[i] >= 0:
         close_bundle(s, i, s.first_bundle[i], False)
-    tell(out, LEFT, i, NONE, now_ps)
+    tell(tape, LEFT, here.now_ps, i, NONE)

@@ -267,3 +267,11 @@ FromHost = AppHS | AckH | Join | Init | Leave
 FromStation = AppSH | AppCo | AckC | InitACK | LeaveACK
 HandoffMessage = Req1 | Rsp1 | Req2 | Rsp2
 Message = FromHost | FromStation | AppSS | Delete | HandoffMessage
+
+
+def what_about(content: object) -> tuple[frozenset[int], frozenset[int]]:
+    """Which application messages a message carries, and which host it is about: for those who explain a run."""
+    carried = [data for _, data in content.msg] if isinstance(content, Rsp2) else [getattr(content, "data", None)]
+    hosts = set(content.vSeq) if isinstance(content, AckC) else {getattr(content, "id_h", -1)}
+    hosts.add(getattr(content, "id_hdest", -1))
+    return frozenset(data.message for data in carried if isinstance(data, Data)), frozenset(hosts - {-1})

@@ -15,6 +15,7 @@ from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Window
+from causeway.pycontrol.arrays import fields
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import PerNode
@@ -139,12 +140,12 @@ def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
 
 def test_pairs_are_compared_with_the_same_copies_sent_alone():
     born_ps = np.array([100, 200])
-    nothing = [0, 0, 0]
+    nothing, kept = (0, 0, 0), fields(company="i8", came_ps="i8", delivered_ps="i8")
     with_ = SimpleNamespace(
-        born_ps=born_ps, kept=np.array([[nothing, [2, 260, 260]], [[2, 160, 180], [1, 230, 240]]])
-    )  # node, slot: company, came, delivered
+        born_ps=born_ps, kept=np.array([[nothing, (2, 260, 260)], [(2, 160, 180), (1, 230, 240)]], kept)
+    )  # node, slot
     without = SimpleNamespace(
-        born_ps=born_ps, kept=np.array([[nothing, [1, 230, 240]], [[1, 150, 180], [1, 220, 240]]])
+        born_ps=born_ps, kept=np.array([[nothing, (1, 230, 240)], [(1, 150, 180), (1, 220, 240)]], kept)
     )
     changes = compare(with_, without)  # type: ignore[arg-type]
     assert changes["pairs"] == 1

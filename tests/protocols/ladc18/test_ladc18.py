@@ -144,7 +144,7 @@ def test_columns_do_as_in_the_paper_when_half_of_64_processes_crash_at_once_or_o
 
 def test_a_run_that_outgrows_its_arrays_is_the_same(monkeypatch):
     """Rows for the first events only, then more and more; more messages than processes."""
-    monkeypatch.setattr(ladc18_state, "ROWS", 256)
+    monkeypatch.setattr(ladc18_state, "MOST_ROWS", 256)
     broadcasts = [(i // 16 * UNIT_PS, i % 16) for i in range(640)]
     for scenario in SCENARIOS.values():
         check_equal(limits(16, scenario, 50 * UNIT_PS), broadcasts, {2: 9 * UNIT_PS, 9: 30 * UNIT_PS})

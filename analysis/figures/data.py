@@ -1,0 +1,150 @@
+"""What kinds of plots draw from: values of runs, means of points, recorded series, published numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from causeway.analysis.figures.figure import Line, Point, X, in_order
+from causeway.analysis.plots import Plot
+from causeway.analysis.reduce import arithmetic
+from causeway.analysis.reduce.comparison import Runs
+
+
+class Recorded(NamedTuple):
+    """Recorded series: `reduce` is the module whose reductions take these samples, for pandas or for Spark."""
+
+    vectors: pd.DataFrame
+    samples: Any
+    reduce: Any
+
+
+class Data:
+    """Everything a kind may ask for. Samples are read when the first one asks."""
+
+    def __init__(self, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded]) -> None:
+        """`numbers`: the published ones."""
+        self.runs, self._numbers, self._read = runs, numbers, recorded
+        self._recorded: Recorded | None = None
+
+    @property
+    def recorded(self) -> Recorded:
+        if self._recorded is None:
+            self._recorded = self._read()
+        return self._recorded
+
+    def there(self, plot: Plot) -> pd.Index:
+        """The runs that a plot is about."""
+        return self.runs.at(plot.study, dict(plot.where))
+
+    # ---- scalars ----------------------------------------------------------------------------------------------------
+    def values(self, plot: Plot, formula: str = "") -> pd.DataFrame:
+        """A row for each run that has it: engine, series, x and value, which is `formula` or the plot's y."""
+        there = self.there(plot)
+        return pd.DataFrame({
+            "engine": self.runs.runs.loc[there, "engine"], "series": _labels(self.runs, plot.series, there),
+            "x": _positions(self.runs, plot.x, there), "value": self.runs.quantity(formula or plot.y, there),
+        }).dropna(subset=["value"])  # fmt: skip
+
+    def means(self, plot: Plot) -> list[Line]:
+        """Mean and 95 % interval of the plot's y for each x; one line for each series and engine."""
+        lines = []
+        for (engine, series), group in self.values(plot).groupby(["engine", "series"], sort=False):
+            line = Line(str(series), str(engine))
+            for x, values in group.groupby("x")["value"]:
+                count, mean, _, low, high = arithmetic.interval(values.tolist())
+                line.points.append(Point(_as_x(x), mean, low, high, count))
+            lines.append(line)
+        return in_order(lines)
+
+    # ---- recorded series --------------------------------------------------------------------------------------------
+    def samples(self, plot: Plot) -> Any:
+        """The samples of the series that y names, with engine and series; a frame of pandas or of Spark, or None."""
+        there, vectors = self.there(plot), self.recorded.vectors
+        chosen = vectors[vectors["run_id"].isin(there) & (vectors["name"] == plot.y)]
+        if chosen.empty:
+            return None
+        keys = chosen[["run_id", "vector_id"]].assign(
+            engine=self.runs.runs.loc[chosen["run_id"], "engine"].to_numpy(),
+            series=_labels(self.runs, plot.series, pd.Index(chosen["run_id"])).to_numpy(),
+        )
+        if isinstance(self.recorded.samples, pd.DataFrame):
+            return self.recorded.samples.merge(keys, on=["run_id", "vector_id"])
+        from pyspark.sql import functions as F
+
+        known = self.recorded.samples.sparkSession.createDataFrame(keys)
+        return self.recorded.samples.join(F.broadcast(known), ["run_id", "vector_id"])
+
+    def over_time(self, plot: Plot, bins: int) -> list[Line]:
+        """One line per engine and series value; each point is a bin of simulated time, x its middle in seconds."""
+        joined = self.samples(plot)
+        if joined is None:
+            return []
+        width_ps = max(1, -(-self._last_ps(joined) // bins))
+        found = self.recorded.reduce.time_series(joined, ["engine", "series"], width_ps)
+        frame = found if isinstance(found, pd.DataFrame) else found.toPandas()
+        lines = []
+        for (engine, series), group in frame.sort_values("start_ps").groupby(["engine", "series"]):
+            columns = (group[name].tolist() for name in ("start_ps", "mean", "ci_low", "ci_high", "runs"))
+            points = [
+                Point((start + width_ps / 2) / 1e12, mean, low, high, int(count))
+                for start, mean, low, high, count in zip(*columns, strict=True)
+            ]
+            lines.append(Line(str(series), str(engine), points))
+        return in_order(lines)
+
+    def _last_ps(self, joined: Any) -> int:
+        timed = self.recorded.reduce.with_time(joined)
+        if isinstance(timed, pd.DataFrame):
+            return int(timed["time_ps"].max()) + 1 if len(timed) else 1
+        return int(timed.agg({"time_ps": "max"}).collect()[0][0] or 0) + 1
+
+    # ---- published numbers ------------------------------------------------------------------------------------------
+    def published(self, plot: Plot) -> list[Line]:
+        """Those of the plot's place in its paper that measure the same quantity, as points."""
+        paper, _, place = (part.strip() for part in plot.paper.partition(","))
+        lines: dict[str, Line] = {}
+        for number in self._numbers.to_dict("records"):
+            parameters: Mapping[str, Any] = number["parameters"]
+            here = number["paper"] == paper and number["where"] == place and number["study"] == plot.study
+            if not here or _squeezed(number["scalar"]) != _squeezed(plot.y) or not _agrees(parameters, plot.where):
+                continue
+            x = parameters.get(plot.x, "")
+            at = float(x) if isinstance(x, int | float) and not isinstance(x, bool) else _text(x)
+            series = _text(parameters.get(plot.series, "")) if plot.series else ""
+            line = lines.setdefault(series, Line(series, "published"))
+            line.points.append(Point(at, number["published"], number["low"], number["high"], 0))
+        return in_order(list(lines.values()))
+
+
+def _labels(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
+    if not parameter or parameter not in runs.texts:
+        return pd.Series("", index=there)
+    return runs.texts[parameter].reindex(there).fillna("")
+
+
+def _positions(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
+    """x per run: the parameter as numbers where all of it are numbers, else as text."""
+    if parameter not in runs.texts:
+        return pd.Series("", index=there)
+    numbers = runs.numbers[parameter].reindex(there)
+    return runs.texts[parameter].reindex(there).fillna("") if numbers.isna().any() else numbers.astype(float)
+
+
+def _as_x(x: Any) -> X:
+    return x if isinstance(x, str) else float(x)
+
+
+def _agrees(parameters: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    return all(name not in parameters or parameters[name] == value for name, value in where.items())
+
+
+def _squeezed(formula: str) -> str:
+    return "".join(formula.split())
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, bool) else str(value)

@@ -1,0 +1,76 @@
+"""The numbers of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from causeway.analysis.plots import Plot
+
+X = float | str
+
+
+@dataclass(frozen=True)
+class Point:
+    """One mark: a mean with its interval (NaN where there is none). Published bounds have one or both ends, no mean."""
+
+    x: X
+    y: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass
+class Line:
+    """The points of one series on one engine, or the published points of one series (engine "published")."""
+
+    series: str
+    engine: str
+    points: list[Point] = field(default_factory=list)
+
+
+@dataclass
+class Figure:
+    """All that is drawn for one plot."""
+
+    plot: Plot
+    lines: list[Line]
+    published: list[Line] = field(default_factory=list)
+
+    @property
+    def all_points(self) -> list[Point]:
+        return [point for line in (*self.lines, *self.published) for point in line.points]
+
+    @property
+    def series(self) -> list[str]:
+        """Each has a colour."""
+        return list(dict.fromkeys(line.series for line in (*self.lines, *self.published)))
+
+    @property
+    def engines(self) -> list[str]:
+        """Each has a dash, or a shade."""
+        return list(dict.fromkeys(line.engine for line in self.lines))
+
+
+def in_order(lines: Sequence[Line]) -> list[Line]:
+    """By series, as numbers where they are, then by engine."""
+    return sorted(lines, key=lambda line: (*_natural(line.series), line.engine))
+
+
+def _natural(text: str) -> tuple[Any, ...]:
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def rows(figures: Sequence[Figure]) -> list[tuple[Any, ...]]:
+    """Everything drawn, as rows: title, series, engine, x, y, low, high, runs."""
+    return [
+        (figure.plot.title, line.series, line.engine, point.x, point.y, point.low, point.high, point.runs)
+        for figure in figures
+        for line in (*figure.lines, *figure.published)
+        for point in line.points
+    ]

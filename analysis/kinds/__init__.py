@@ -1,0 +1,57 @@
+"""Kinds of plots: one class each, which says what it needs, checks it, makes numbers of it and draws them.
+
+kind.py       the base class: subclass `PlotKind` and give it a `name`; that registers it. Start here
+line.py       `line`: means over a parameter, joined
+bar.py        `bar`
+over_time.py  `time`: a recorded series over simulated time
+
+What they use, points, numbers of runs, axes and marks, is in causeway.analysis.figures.
+
+Every module of this package is looked through for kinds; a file of a user's own is looked through by `load`
+(`causeway report DIR --kinds FILE.py`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from functools import cache
+from pathlib import Path
+
+from causeway.analysis.kinds.kind import KINDS, PlotKind
+from causeway.bridge.errors import UserError
+
+__all__ = ["PlotKind", "kind_of", "known", "load"]
+
+
+@cache
+def _look_through() -> None:
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+
+
+def known() -> dict[str, PlotKind]:
+    """All kinds, by name."""
+    _look_through()
+    return dict(sorted(KINDS.items()))
+
+
+def kind_of(name: str) -> PlotKind:
+    """The kind with this name."""
+    kinds = known()
+    if name not in kinds:
+        raise UserError(f"there is no kind of plot '{name}', only {', '.join(kinds)}; one of your own: --kinds FILE.py")
+    return kinds[name]
+
+
+def load(file: Path) -> None:
+    """Reads a file with kinds of plots."""
+    if not file.is_file():
+        raise UserError(f"there is no file {file} with kinds of plots")
+    spec = importlib.util.spec_from_file_location(f"causeway_kinds_{file.stem}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)

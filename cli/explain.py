@@ -1,0 +1,142 @@
+"""`causeway explain`: what led to a run's first violations, in words, as a diagram, and as a log for ShiViz."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from causeway.analysis import store
+from causeway.bridge import engines
+from causeway.bridge.engine import Engine
+from causeway.bridge.engines.replay import ReplayEngine
+from causeway.bridge.errors import UserError
+from causeway.bridge.recording import describe
+from causeway.cli.build import prepare
+from causeway.cli.console import printable
+from causeway.pycontrol.check import story
+from causeway.pycontrol.forensics import shiviz, spacetime
+from causeway.pycontrol.forensics.chain import Chain, chain
+from causeway.pycontrol.forensics.witness import Enough, Watched, Witness
+from causeway.pycontrol.loop import passive_mask, run_protocol
+from causeway.pycontrol.protocol import Protocol
+from causeway.studies import registry
+from causeway.studies.runner import Job, make_spec
+
+WRONG = ("violations", "duplicates", "missing")
+"""Scalars of a run that say that something is wrong."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A run that was looked at."""
+
+    job: Job
+    witness: Witness
+    protocol: Protocol
+    chains: tuple[Chain, ...]
+
+
+def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: Path, console: Console) -> bool:
+    """Looks at a run once more; True if something was wrong with it."""
+    job, recording = find(target, out_dir, study)
+    console.print(
+        f"{job.run_id}: {'its recording' if recording else 'run once more on ' + job.engine}, looked at", soft_wrap=True
+    )
+    if recording is None:
+        prepare(job.engine, console)
+    found = look(job, recording, wanted)
+    if not found.chains:
+        console.print("nothing is wrong with it")
+        return False
+    for number, one in enumerate(found.chains, 1):
+        tell(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
+    return True
+
+
+def look(job: Job, recording: Path | None, wanted: int) -> Evidence:
+    """Runs it with a witness."""
+    protocol = job.study.protocol(job.params)
+    spec = make_spec(job, passive_mask(protocol))
+    engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
+    if recording is not None:
+        spec = replace(spec, options={"recording": recording})
+    witness = Witness(spec.network.nodes, wanted)
+    observers = [*job.study.observers(job.params, spec.network.nodes), witness]
+    with contextlib.suppress(Enough):
+        run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)
+    chains = tuple(chain(witness, violation, protocol, spec.network) for violation in witness.violations)
+    return Evidence(job, witness, protocol, chains)
+
+
+def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | None]:
+    """The run that is meant: a recording, a run of a result folder, or the first run there that went wrong."""
+    path = Path(target)
+    if path.is_file():
+        setup = describe(path).setup
+        _check_study(setup.study, study, path)
+        return Job(study or setup.study, json.loads(setup.parameters_json), setup.seed, "replay"), path
+    if path.is_dir():
+        out_dir, target = path, _first_wrong(path)
+    if not store.has_run(out_dir, target):
+        raise UserError(f"no run {target} in {out_dir}, and no file of that name; `--out DIR` says where runs are")
+    run = store.read_table_of(out_dir, "runs", target).to_pylist()[0]
+    rows = store.read_table_of(out_dir, "parameters", target).to_pylist()
+    _check_study(run["study"], study, out_dir)
+    job = Job(study or run["study"], {row["name"]: row["value"] for row in rows}, run["seed"], run["engine"])
+    recording = out_dir / "recordings" / f"{target}.frames"
+    return job, recording if recording.is_file() else None
+
+
+def _check_study(name: str, given: str | None, where: Path) -> None:
+    if given is None and name not in registry.STUDIES:
+        raise UserError(f"{where} has a run of a study that is not one of ours ({name}); say --study FILE.py")
+
+
+def _first_wrong(folder: Path) -> str:
+    """The first run of a folder with something wrong."""
+    for run_id in sorted(store.finished_runs(folder)):
+        rows = store.read_table_of(folder, "scalars", run_id).to_pylist()
+        if any(row["name"] in WRONG and row["value"] > 0 for row in rows):
+            return run_id
+    raise UserError(f"no run in {folder} went wrong")
+
+
+def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_full: bool) -> None:
+    """A chain in words, and the pages."""
+    lines = in_words(one)
+    console.print(Text.assemble(("wrong", "red"), " ", printable(one.title)), soft_wrap=True)
+    for line in lines if in_full else []:
+        console.print(Text("  " + printable(line)), soft_wrap=True)
+    if one.left_out:
+        console.print(f"  and {one.left_out} more events", soft_wrap=True)
+    pages.mkdir(parents=True, exist_ok=True)
+    page, log = pages / f"{name}.html", pages / f"{name}.shiviz.txt"
+    page.write_text(spacetime.page(drawn(one, title)))
+    log.write_text(shiviz.log(one.events, lines, one.names))
+    console.print(f"drawn in {page}, for ShiViz in {log}", soft_wrap=True)
+
+
+def drawn(one: Chain, title: str) -> spacetime.Story:
+    """A chain as what is drawn."""
+    about = frozenset({one.violation.message, one.violation.before} - {-1})
+    return spacetime.Story(
+        one.events, one.names, title, one.title, in_words(one), about, one.wanted, one.violation.node, timed=True
+    )
+
+
+def in_words(one: Chain) -> Sequence[str]:
+    """One line an event."""
+    lines = []
+    for event in one.events:
+        values: dict[str, Any] = event._asdict()
+        values["peer"] = one.names.get(event.peer, f"node {event.peer}") if event.peer >= 0 else "all in reach"
+        text = story.NAMED[event.what].format(**values)
+        lines.append(f"{event.time_ps / 1e12:.6f} s  {one.names.get(event.node, f'node {event.node}')}  {text}")
+    return lines

@@ -1,0 +1,134 @@
+"""`causeway build kernels`: compiles the kernels of all studies ahead, so that no first run waits for the compiler.
+
+Each study has a sweep `smallest`, which calls all its kernels within a few events; running it compiles them. A process
+for each study does that. The first study goes before the others: what it compiles is shared by all.
+
+    python -m causeway.cli.kernels STUDY        one study, in this process; prints how many kernels were compiled
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+
+import numba
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from causeway.bridge import engines
+from causeway.bridge.compiling import told_of_compiling
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.kernel_cache import kernels_dir, state_of
+from causeway.bridge.places import SOURCES
+from causeway.studies import registry
+from causeway.studies.runner import Job, engines_of, run_job
+
+SMALLEST = "smallest"
+FIRST = "hash"
+"""Calls what all studies share: the engine's wheel, the checker, the checks of the border."""
+
+
+def build_kernels(console: Console) -> None:
+    """Compiles whatever is not compiled yet, in as many processes as there are cores, and shows how far it is."""
+    left = [name for name in registry.STUDIES if not _is_ready(name)]
+    began = time.monotonic()
+    failed: dict[str, str] = {}
+    if left:
+        if not console.is_terminal:
+            console.print("compiling the kernels of all studies ahead (once; about a minute)", soft_wrap=True)
+        failed = _with_progress(left, console)
+    for name, why in failed.items():
+        console.print(f"the kernels of {name} are not compiled ahead: {why}", soft_wrap=True)
+    took = f", compiled in {time.monotonic() - began:.0f} s" if left else ""
+    console.print(f"kernels of {len(registry.STUDIES) - len(failed)} studies are ready{took}", soft_wrap=True)
+
+
+def _with_progress(names: list[str], console: Console) -> dict[str, str]:
+    """What failed, and why."""
+    columns = (
+        SpinnerColumn(), TextColumn("compiling kernels ahead (once)"), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
+    )  # fmt: skip
+    failed: dict[str, str] = {}
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=len(names))
+        for group in ([n for n in names if n == FIRST], [n for n in names if n != FIRST]):
+            for name, why, running in _each(group):
+                bar.update(task, advance=1 if name else 0, description=", ".join(running))
+                if why:
+                    failed[name] = why
+    return failed
+
+
+def _each(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Compiles these at once: (study that is done or "", why it failed or "", those still running)."""
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+        running: dict[Future[str], str] = {pool.submit(_in_a_process, name): name for name in names}
+        yield "", "", list(names)
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(future)
+                yield name, future.result(), list(running.values())
+
+
+def _in_a_process(name: str) -> str:
+    """Compiles one study's kernels in a process of its own; why that failed, or ""."""
+    command = [sys.executable, "-m", "causeway.cli.kernels", name]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode == 0:
+        return ""
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"exit status {done.returncode}"
+
+
+def compile_study(name: str) -> int:
+    """Runs the study's smallest points on every engine that is here; how many kernels were compiled. Events from a
+    simulator lie in memory that is only read, those of `inline` do not: numba compiles for each of the two."""
+    study = registry.get(name)
+    with told_of_compiling(lambda: None) as compiled:
+        for point in study.sweeps.get(SMALLEST, ()):
+            job = Job(name, point, 1, "inline")
+            network = study.network(job.params, job.seed)
+            for engine in engines_of(study, network):
+                if engines.get(engine).missing(network) is None and _is_built(engine):
+                    run_job(job.but(engine=engine))
+    with suppress(OSError):
+        _stamp(name).parent.mkdir(parents=True, exist_ok=True)
+        _stamp(name).write_text(_state(name))
+    return len(compiled)
+
+
+def _is_built(engine: str) -> bool:
+    """Kernels are compiled here, edges are not."""
+    return all(edge.is_built() for edge in engines.get(engine).edges())
+
+
+def _stamp(name: str) -> Path:
+    """Says from which sources, and for which engines, the study's kernels were compiled ahead."""
+    return kernels_dir() / "ahead" / name
+
+
+def _state(name: str) -> str:
+    here = [engine for engine in engines.ENGINES if engines.get(engine).missing() is None and _is_built(engine)]
+    sources = state_of(SOURCES / "studies" / name / "study.py")
+    return " ".join((numba.__version__, sys.version.split()[0], sources, *here))
+
+
+def _is_ready(name: str) -> bool:
+    try:
+        return _stamp(name).read_text() == _state(name)
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    try:
+        print(compile_study(sys.argv[1]))
+    except (UserError, RunError) as error:
+        sys.exit(str(error))

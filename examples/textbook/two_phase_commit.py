@@ -1,0 +1,103 @@
+"""Two-phase commit: a coordinator asks whether all can commit, and tells all what came of it.
+
+    causeway check examples/textbook/two_phase_commit.py --every 1000000
+    causeway check examples/textbook/two_phase_commit.py --every 1000000 --set version=hasty
+
+After J. Gray, *Notes on data base operating systems* (1978), in the shape of Lamport's TLA+ example: managers
+prepare or abort as they like; the coordinator may commit once all have prepared, and abort at any time. Node 0
+coordinates. What is sent stays on the air (`forever`), so it may come again and late.
+
+Verdict: no manager commits while another aborts. The number of states is the one that others publish for this
+model: 288 with three managers (`--set nodes=4`), 8,832 with five. The hasty coordinator commits once one has
+prepared. With `--crashes 1 --no-forever` a manager that has prepared waits for ever for a coordinator that failed.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallParams, SmallStudy
+
+WORKING, PREPARED, COMMITTED, ABORTED = "working", "prepared", "committed", "aborted"
+
+
+class Coordinator(Node):
+    """Node 0. It may decide whenever it likes, as far as the rules let it: timers are what it may do."""
+
+    def __init__(self, managers: int) -> None:
+        self.managers = managers
+        self.prepared: set[int] = set()
+        self.decision = WORKING
+
+    def on_start(self) -> None:
+        self.set_timer("abort", 0)
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        if content == PREPARED and self.decision == WORKING:
+            self.prepared.add(sender)
+            if len(self.prepared) == self.enough():
+                self.set_timer("commit", 0)
+
+    def enough(self) -> int:
+        return self.managers
+
+    def on_timer(self, key: Hashable) -> None:
+        self.cancel_timer("abort")
+        self.cancel_timer("commit")
+        self.decision = COMMITTED if key == "commit" else ABORTED
+        self.send(EVERYONE, self.decision, 10)
+
+
+class Hasty(Coordinator):
+    """Wrong: does not wait for all."""
+
+    def enough(self) -> int:
+        return 1
+
+
+class Manager(Node):
+    """Has its part of the transaction."""
+
+    state = WORKING
+
+    def __init__(self) -> None:
+        self.state = WORKING
+
+    def on_start(self) -> None:
+        self.set_timer("prepare", 0)
+        self.set_timer("abort", 0)
+
+    def on_timer(self, key: Hashable) -> None:
+        self.cancel_timer("abort")
+        self.cancel_timer("prepare")
+        self.state = PREPARED if key == "prepare" else ABORTED
+        if key == "prepare":
+            self.send(0, PREPARED, 10)
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        if sender == 0:
+            self.cancel_timer("abort")
+            self.cancel_timer("prepare")
+            self.state = content
+
+
+def agreed(world: Any) -> str | None:
+    states = {node.state for node in world.nodes[1:]}
+    return "agreement: one manager has committed, another aborted" if {COMMITTED, ABORTED} <= states else None
+
+
+def nobody_waits(world: Any) -> str | None:
+    waiting = [node.id for node in world.nodes[1:] if node.state == PREPARED and node.id not in world.down]
+    return f"blocked: manager {waiting[0]} has prepared and never hears what came of it" if waiting else None
+
+
+class TwoPhaseCommit(SmallStudy):
+    name, title = "two_phase_commit", "two-phase commit"
+    versions = {"right": Coordinator, "hasty": Hasty}
+    verdicts = {"hasty": "agreement"}
+
+    def node(self, params: SmallParams, id_: int) -> Node:
+        return Manager() if id_ else self.versions[params.version](params.nodes - 1)
+
+    def checks(self, params: SmallParams) -> Checks:
+        budget = Budget(broadcasts=0, forever=True, recover=False)
+        return Checks(always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget)

@@ -1,0 +1,35 @@
+"""What a study may tell `causeway check`: how big a world, what may happen in it, what must hold besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from causeway.pycontrol.check.properties import Always, AtRest
+from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.node import PerNode
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Everything has a default: a study need not say anything."""
+
+    properties: tuple[str, ...] = ()
+    """Which of the known ones; none: `once`, `causal` and `arrives`, or only the study's own if it has any."""
+    always: Mapping[str, Always] = field(default_factory=dict)
+    """What must hold in every state: a name, and a function of the world that says what is broken (None: nothing)."""
+    at_end: Mapping[str, AtRest] = field(default_factory=dict)
+    """What must hold once nothing is left to happen."""
+    calls: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
+    """What the application can do at a node besides broadcasting: a name, and what is called with the node."""
+    budget: Budget | None = None
+    """What may happen, unless the command says otherwise."""
+    protocol: Callable[[], PerNode] | None = None
+    """Another protocol than the run's: the readable twin of one over columns, a smaller one."""
+    world: Callable[[PerNode, Budget], World] | None = None
+    """Another world than one in which everybody reaches everybody."""
+    nodes: int = 0
+    """How many, if not as many as the run has."""
+    alike: bool = False
+    """Whether nodes differ in nothing but their names."""

@@ -1,0 +1,53 @@
+"""The state of a node as a value: equal if and only if the states are, and quick to compare."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from enum import Enum
+from random import Random
+from typing import Any
+
+import numpy as np
+
+PLAIN = (type(None), bool, int, float, str, bytes)
+Replace = Callable[[Any], Hashable | None]
+
+
+def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ...] = ()) -> Hashable:
+    """A hashable value of the same content. Dicts keep their order: a protocol may go by it. `skip`: attributes that do
+    not count. What points back to something that it is inside of is named by how far up that is."""
+    if isinstance(value, PLAIN):
+        return value
+    if id(value) in inside:
+        return ("up", len(inside) - inside.index(id(value)))
+    within = (*inside, id(value))
+    if isinstance(value, tuple | list | deque):
+        name = type(value).__name__
+        inner = tuple(frozen(one, skip, within) for one in value)
+        return inner if name in ("tuple", "list") else (name, inner)
+    if isinstance(value, set | frozenset):
+        return frozenset(frozen(one, skip, within) for one in value)
+    if isinstance(value, Mapping):
+        return ("dict", tuple((frozen(k, skip, within), frozen(v, skip, within)) for k, v in value.items()))
+    return _of_object(value, skip, within)
+
+
+def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Hashable:
+    if isinstance(value, Enum):
+        return (type(value).__name__, value.name)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return (str(value.dtype), value.shape, value.tobytes())
+    if isinstance(value, Random):
+        return value.getstate()
+    if callable(value) and not hasattr(value, "__dict__"):
+        return getattr(value, "__qualname__", type(value).__name__)
+    names = [n for kind in type(value).__mro__ for n in getattr(kind, "__slots__", ()) if isinstance(n, str)]
+    fields = {n: getattr(value, n) for n in names if hasattr(value, n) and n not in ("__dict__", "__weakref__")}
+    fields |= getattr(value, "__dict__", {})
+    found = tuple((name, frozen(inner, skip, within)) for name, inner in sorted(fields.items()) if name not in skip)
+    if not found and not fields:
+        return repr(value)
+    return (getattr(value, "__qualname__", type(value).__name__), found)

@@ -1,0 +1,241 @@
+"""All states of a small world, as tuples of numbers, and which event leads from one to the next.
+
+What need not happen (broadcasts, losses, crashes) comes out of a purse: one for all nodes, or one for each. With a
+purse for each node every event concerns one node and nothing else, so events at different nodes can be swapped: that is
+what the reduction lives on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement, product
+from typing import Any, NamedTuple
+
+from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
+from causeway.pycontrol.check.world import Budget
+from causeway.pycontrol.node import Node
+
+BROADCASTS, LOSSES, DUPLICATES, CRASHES, CALLS = range(5)
+Purse = tuple[int, int, int, int, int]
+EMPTY: Purse = (0, 0, 0, 0, 0)
+
+
+class State(NamedTuple):
+    """A world."""
+
+    nodes: tuple[int, ...]
+    flying: tuple[int, ...]
+    """Copies on the air, sorted."""
+    queues: tuple[tuple[int, ...], ...]
+    """Copies on their way over wires and streams, each in its order; sorted."""
+    purses: tuple[Purse, ...]
+
+
+class Move(NamedTuple):
+    """An event that can happen: at which node, what, and the packet that it is about."""
+
+    node: int
+    what: Hashable
+    """As `Machine.step` takes it; LOSS or TWICE."""
+    packet: int = -1
+
+
+@dataclass(eq=False)
+class Space:
+    """The states that a machine can reach from its first one."""
+
+    machine: Machine
+    purses: tuple[Purse, ...]
+    may_broadcast: frozenset[int]
+    recover: bool = True
+    forever: bool = False
+    """Copies stay on the air: each may arrive again at any time."""
+    _arrivals: dict[int, Move] = field(default_factory=dict)
+    _timers: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
+
+    def first(self) -> State:
+        """All nodes have started."""
+        begun = self.machine.begun
+        return self._with_sent(
+            State(tuple(step.state for step in begun), (), (), self.purses), [p for step in begun for p in step.sends]
+        )
+
+    def begun_broken(self) -> str | None:
+        """What went wrong before the first event."""
+        return next((step.broken for step in self.machine.begun if step.broken), None)
+
+    # ---- what can happen --------------------------------------------------------------------------------------------
+    def moves(self, state: State) -> list[list[Move]]:
+        """For each node what can happen there next. Equal copies are one."""
+        per_node = len(self.purses) > 1
+        found: list[list[Move]] = [[] for _ in state.nodes]
+        last = -1
+        for packet in state.flying:
+            if packet != last:
+                arrival = self._arrival(packet)
+                receiver = arrival.node
+                found[receiver].append(arrival)
+                purse = state.purses[receiver if per_node else 0]
+                if purse[LOSSES]:
+                    found[receiver].append(Move(receiver, LOSS, packet))
+                if purse[DUPLICATES]:
+                    found[receiver].append(Move(receiver, TWICE, packet))
+                last = packet
+        for queue in state.queues:
+            arrival = self._arrival(queue[0])
+            found[arrival.node].append(arrival)
+        for i, local in enumerate(state.nodes):
+            for event in self._own(local):
+                found[i].append(Move(i, event))
+            purse = state.purses[i if per_node else 0]
+            if purse != EMPTY:
+                self._bought(purse, i, local, found[i])
+        return found
+
+    def _arrival(self, packet: int) -> Move:
+        if packet not in self._arrivals:
+            self._arrivals[packet] = Move(self.machine.copies[packet].receiver, packet, packet)
+        return self._arrivals[packet]
+
+    def _own(self, local: int) -> tuple[Hashable, ...]:
+        """Timers, and the recovery of a node that is down."""
+        if local not in self._timers:
+            facts = self.machine.states[local][1]
+            events: tuple[Hashable, ...] = tuple(("timer", key) for key, _ in self._first_due(facts.timers))
+            self._timers[local] = (RECOVER,) if facts.down and self.recover else events
+        return self._timers[local]
+
+    def _first_due(self, timers: tuple[tuple[Hashable, int], ...]) -> tuple[tuple[Hashable, int], ...]:
+        """Where nodes look at their clocks, their own timers come in order. Else any may come next."""
+        if not self.machine.timed or not timers:
+            return timers
+        first_ps = min(due_ps for _, due_ps in timers)
+        return tuple(timer for timer in timers if timer[1] == first_ps)
+
+    def _bought(self, purse: Purse, i: int, local: int, found: list[Move]) -> None:
+        down = self.machine.states[local][1].down
+        if purse[BROADCASTS] and not down and i in self.may_broadcast:
+            found.append(Move(i, BROADCAST))
+        if purse[CALLS] and not down:
+            found.extend(Move(i, ("call", name)) for name in self.machine.calls)
+        if purse[CRASHES] and not down:
+            found.append(Move(i, CRASH))
+
+    # ---- making it happen -------------------------------------------------------------------------------------------
+    def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
+        """The state after the event, who was sent something (a bit mask), and what it breaks."""
+        node, what, packet = move
+        nodes, flying, queues, purses = state
+        if what is LOSS or what is TWICE:
+            purses = self._paid(purses, node, LOSSES if what is LOSS else DUPLICATES)
+            if what is LOSS:
+                return State(nodes, _without(flying, packet), queues, purses), 0, None
+            what = packet
+        elif packet >= 0:
+            if self.machine.copies[packet].interface == WIRELESS:
+                if not self.forever:
+                    flying = _without(flying, packet)
+            else:
+                queues = tuple(sorted(q[1:] if q[0] == packet else q for q in queues if q[0] != packet or q[1:]))
+        elif what is BROADCAST:
+            purses = self._paid(purses, node, BROADCASTS)
+        elif what is CRASH:
+            purses = self._paid(purses, node, CRASHES)
+        elif isinstance(what, tuple) and what[0] == "call":
+            purses = self._paid(purses, node, CALLS)
+        step = self.machine.step(node, nodes[node], what)
+        after = State((*nodes[:node], step.state, *nodes[node + 1 :]), flying, queues, purses)
+        return (self._with_sent(after, step.sends) if step.sends else after), step.receivers, step.broken
+
+    def _paid(self, purses: tuple[Purse, ...], node: int, what: int) -> tuple[Purse, ...]:
+        at = node if len(purses) > 1 else 0
+        purse: Any = (*purses[at][:what], purses[at][what] - 1, *purses[at][what + 1 :])
+        return (*purses[:at], purse, *purses[at + 1 :])
+
+    def _with_sent(self, state: State, sends: Sequence[int]) -> State:
+        air, queues = list(state.flying), state.queues
+        copies = self.machine.copies
+        for packet in sends:
+            copy = copies[packet]
+            if copy.interface == WIRELESS:
+                if not (self.forever and packet in air):
+                    air.append(packet)
+                continue
+            stream = copy[:3]
+            at = next((i for i, queue in enumerate(queues) if copies[queue[0]][:3] == stream), None)
+            before = queues if at is None else queues[:at] + queues[at + 1 :]
+            queues = (*before, ((packet,) if at is None else (*queues[at], packet)))
+        return state._replace(flying=tuple(sorted(air)), queues=tuple(sorted(queues)))
+
+    def at_rest(self, state: State) -> bool:
+        """Nothing is left that happens by itself."""
+        return not state.flying and not state.queues and not any(self._own(local) for local in state.nodes)
+
+    def seen(self, state: State) -> Seen:
+        """The world in this state, as properties look at it."""
+        facts = [self.machine.states[local][1] for local in state.nodes]
+        return Seen(
+            len(facts), [self.machine.states[local][0] for local in state.nodes], [list(f.delivered) for f in facts],
+            [set(f.delivered) | set(f.own) for f in facts], self.machine.source, self.machine.past,
+            {i for i, f in enumerate(facts) if f.down}, {i for i, f in enumerate(facts) if f.failed},
+            {i for i, f in enumerate(facts) if f.gone}, [tuple(self.machine.copies[p]) for p in state.flying],
+            [m for f in facts for m in f.own],
+        )  # fmt: skip
+
+
+@dataclass(eq=False)
+class Seen:
+    """A world, for those who look at it only."""
+
+    count: int
+    nodes: list[Node]
+    delivered: list[list[int]]
+    known: list[set[int]]
+    source: list[int]
+    past: list[frozenset[int]]
+    down: set[int]
+    failed: set[int]
+    gone: set[int]
+    flying: list[Any]
+    messages: list[int]
+    """Those that were broadcast: `source` knows others, too."""
+    owed: None = None
+
+
+def _without(flying: tuple[int, ...], packet: int) -> tuple[int, ...]:
+    at = flying.index(packet)
+    return flying[:at] + flying[at + 1 :]
+
+
+def one_purse(budget: Budget) -> tuple[Purse, ...]:
+    """What may happen at any node."""
+    return ((budget.broadcasts, budget.losses, budget.duplicates, budget.crashes, budget.calls),)
+
+
+def shares(budget: Budget, count: int, broadcasters: Sequence[int], alike: bool) -> Iterator[tuple[Purse, ...]]:
+    """Every way to divide it among the nodes. What must be exact (broadcasts, crashes, calls: a world that waits for
+    one is not at rest) is divided in all smaller amounts, too. `alike`: ways that differ in names of nodes are one."""
+    everyone = range(count)
+    ways = product(
+        [w for n in range(budget.broadcasts + 1) for w in _ways(n, broadcasters or everyone, count)],
+        _ways(budget.losses, everyone, count),
+        _ways(budget.duplicates, everyone, count),
+        [w for n in range(budget.crashes + 1) for w in _ways(n, everyone, count)],
+        [w for n in range(budget.calls + 1) for w in _ways(n, everyone, count)],
+    )
+    met: set[Hashable] = set()
+    for way in ways:
+        purses: Any = tuple(zip(*way, strict=True))
+        key = tuple(sorted(purses)) if alike else purses
+        if key not in met:
+            met.add(key)
+            yield purses
+
+
+def _ways(total: int, nodes: Sequence[int], count: int) -> list[tuple[int, ...]]:
+    found = []
+    for chosen in combinations_with_replacement(nodes, total):
+        found.append(tuple(chosen.count(i) for i in range(count)))
+    return found

@@ -1,0 +1,118 @@
+"""One trial of a study's protocol in small worlds: which protocol, which world, what may happen, what must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from causeway.bridge.errors import UserError, unknown
+from causeway.pycontrol.check import properties
+from causeway.pycontrol.check.checks import Checks
+from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.world import ONE_CLOCK, Budget, World
+from causeway.pycontrol.node import PerNode
+from causeway.studies import registry
+from causeway.studies.parameters import make_params
+from causeway.studies.study import Study
+
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is tried. It can be kept as JSON but for the user's own conditions, which are code."""
+
+    study_name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    properties: tuple[str, ...] = ()
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from the study's own budget."""
+    always: tuple[str, ...] = ()
+    """Python conditions over `nodes` (and `world`) that must hold in every state."""
+    at_end: tuple[str, ...] = ()
+    clocks: str = ONE_CLOCK
+
+    def __post_init__(self) -> None:
+        known = (*properties.ON_DELIVERY, *properties.AT_REST)
+        for name in self.properties:
+            if name not in known:
+                raise unknown("property", name, known)
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return registry.get(self.study_name)
+
+    @property
+    def checks(self) -> Checks:
+        """What the study says about checks."""
+        return self.study.checks(make_params(self.study, self.settings))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The known properties that are looked at."""
+        checks = self.checks
+        if self.properties or checks.properties:
+            return self.properties or checks.properties
+        return () if checks.always or checks.at_end else properties.USUAL
+
+    def full_budget(self) -> Budget:
+        """What may happen."""
+        return replace(self.checks.budget or Budget(), **self.budget)
+
+    def rules(self) -> Rules:
+        """What must hold, besides what is looked at on delivery."""
+        checks, names = self.checks, self.names
+        at_rest = [properties.AT_REST[name] for name in names if name in properties.AT_REST]
+        at_rest += [*checks.at_end.values(), *map(condition, self.at_end)]
+        always = [*checks.always.values(), *map(condition, self.always)]
+        ordered = bool(properties.BY_ORDER & set(names) or checks.at_end or self.at_end)
+        return Rules(tuple(at_rest), tuple(always), ordered)
+
+    def words(self) -> str:
+        """All that must hold, by name."""
+        checks = self.checks
+        return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end])
+
+    def make(self) -> World:
+        """A fresh world."""
+        study, checks = self.study, self.checks
+        params = make_params(study, self.settings)
+        protocol = checks.protocol() if checks.protocol else study.protocol(params)
+        if not isinstance(protocol, PerNode):
+            raise UserError(
+                f"study {study.name} computes on columns with these parameters; `check` needs a protocol of nodes "
+                "(PerNode), or a twin of nodes that `Study.checks` names"
+            )
+        if checks.world is not None:
+            world = checks.world(protocol, self.full_budget())
+        else:
+            network = study.network(params, SEED)
+            workload = network.workload
+            senders = tuple(range(workload.first_node, workload.first_node + workload.nodes))
+            world = World(protocol, checks.nodes or network.nodes, self.full_budget(), SEED, senders)
+        world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
+        world.calls, world.clocks = dict(checks.calls), self.clocks
+        return world
+
+    def as_json(self) -> dict[str, Any]:
+        """To keep it."""
+        return asdict(self)
+
+
+def condition(text: str) -> Any:
+    """A rule from a Python condition over `nodes` and `world`. It is the user's own, from the command line."""
+    try:
+        code = compile(text, "<condition>", "eval")
+    except SyntaxError as error:
+        raise UserError(f"'{text}' is no Python condition: {error.msg}") from None
+
+    def rule(world: Any) -> str | None:
+        try:
+            holds = eval(code, {"nodes": world.nodes, "world": world})
+        except Exception as error:
+            raise UserError(f"'{text}' cannot be told: {type(error).__name__}: {error}") from None
+        return None if holds else f"condition: {text}"
+
+    return rule

@@ -1,0 +1,86 @@
+"""What must be compiled is said, and what was compiled ahead is not compiled by a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge.kernel_cache import DIRECTORY, LOCATORS
+from causeway.bridge.places import VARIABLE
+from causeway.cli import kernels
+from causeway.studies import registry
+from causeway.studies.runner import Job
+
+LINE = "compiling what icpp18 needs (once, up to"
+KERNEL = """
+import sys
+import numba
+sys.path.insert(0, {sources!r})
+from causeway.bridge.compiling import told_of_compiling
+
+@numba.njit(cache=True)
+def twice(x):
+    return x + x
+
+with told_of_compiling(lambda: print("told")) as compiled:
+    print(twice(1), twice(2), compiled)
+"""
+
+
+def in_cache(cache: Path, *command: str) -> str:
+    """What a command prints, with a cache folder of its own."""
+    environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)} | {VARIABLE: str(cache)}
+    return subprocess.check_output([sys.executable, *command], env=environment, text=True)
+
+
+def test_compiling_is_told_once_and_what_is_in_the_cache_is_not_compiled(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(KERNEL.format(sources=str(Path(__file__).parents[2])))
+    assert in_cache(tmp_path / "cache", str(program)) == "told\n2 4 ['twice']\n"
+    assert in_cache(tmp_path / "cache", str(program)) == "2 4 []\n"
+
+
+@pytest.mark.slow
+def test_a_run_says_that_it_compiles_unless_that_was_done_ahead(tmp_path: Path) -> None:
+    def run(nodes: int) -> str:
+        command = (
+            "-m",
+            "causeway.cli.main",
+            "run",
+            "icpp18",
+            "--set",
+            f"nodes={nodes}",
+            "--out",
+            str(tmp_path / "out"),
+        )
+        return in_cache(tmp_path / "cache", *command)
+
+    assert run(8).count(LINE) == 1
+    in_cache(tmp_path / "cache", "-m", "causeway.cli.kernels", "icpp18")
+    assert LINE not in run(16)
+
+
+@pytest.mark.parametrize("name", registry.STUDIES)
+def test_every_study_has_smallest_points_of_a_few_events(name: str) -> None:
+    study = registry.get(name)
+    points = study.sweeps[kernels.SMALLEST]
+    assert points
+    for point in points:
+        job = Job(name, point, 1, "inline")
+        assert study.network(job.params, 1).nodes <= 20
+
+
+def test_a_study_is_ready_once_it_was_compiled_from_these_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "kernels_dir", lambda: tmp_path)
+    assert not kernels._is_ready("hash")
+    kernels._stamp("hash").parent.mkdir()
+    kernels._stamp("hash").write_text(kernels._state("hash"))
+    assert kernels._is_ready("hash")
+    monkeypatch.setattr(kernels, "state_of", lambda path: "other sources")
+    assert not kernels._is_ready("hash")

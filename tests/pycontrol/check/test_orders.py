@@ -1,0 +1,179 @@
+"""Every order: what the reduction leaves out is nothing that a single node could see, and counts are the known ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.check import orders, properties, schedules
+from causeway.pycontrol.check.frozen import frozen
+from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocols.clocks.node import VectorProcesses
+from causeway.studies.trial import Trial
+
+TEXTBOOK = Path(__file__).resolve().parents[3] / "examples" / "textbook"
+ARRIVES = Rules((properties.everything_arrives,), ordered=False)
+
+
+class Echo(Node):
+    """Answers what it hears once, after a while."""
+
+    def on_start(self) -> None:
+        self.heard: frozenset[int] = frozenset()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        message = self.broadcast()
+        self.deliver(message)
+        self.send(EVERYONE, message, 10)
+
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        if content not in self.heard:
+            self.heard |= {content}
+            self.deliver(content)
+            self.set_timer(content, 5)
+
+    def on_timer(self, key: object) -> None:
+        self.send(0, key, 10)
+
+    def on_up(self) -> None:
+        self.send(EVERYONE, -1, 10)
+
+
+class Relay(Echo):
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        if content >= 0 and content not in self.heard:
+            self.heard |= {content}
+            self.deliver(content)
+            self.send(EVERYONE, content, 10, interface=1)
+
+
+def make(kind: Callable[[], PerNode], nodes: int = 3, **budget: int) -> Callable[[], World]:
+    return lambda: World(kind(), nodes, Budget(**budget), watched=())
+
+
+def name_of(world, message: int) -> object:
+    """What a message is, however the search numbered it."""
+    return (world.source[message], frozenset(name_of(world, m) for m in world.past[message]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "budget"),
+    [
+        (VectorProcesses, {"broadcasts": 2}),
+        (VectorProcesses, {"broadcasts": 2, "losses": 1}),
+        (lambda: PerNode(Echo), {"broadcasts": 2}),
+        (lambda: PerNode(Relay), {"broadcasts": 1, "duplicates": 1}),
+        (lambda: PerNode(Relay), {"broadcasts": 2, "losses": 1}),
+        (lambda: PerNode(Relay), {"broadcasts": 1, "crashes": 1}),
+    ],
+    ids=["vector", "vector and a loss", "echo", "relay and a duplicate", "relay and a loss", "relay and a crash"],
+)
+def test_the_reduction_meets_every_state_of_a_single_node_and_every_kind_of_end(kind, budget) -> None:
+    def ends_of(reduce: bool) -> tuple[set[object], int, int]:
+        ends = set()
+
+        def note(world: object) -> None:
+            names = [[name_of(world, m) for m in row] for row in world.delivered]
+            ends.add(frozen([sorted(row, key=repr) for row in names]))
+
+        covered = orders.every_order(make(kind, **budget), Rules((note,), ordered=False), 10**6, 100.0, reduce=reduce)
+        assert covered.complete
+        return ends, covered.locals, covered.states
+
+    whole, reduced = ends_of(False), ends_of(True)
+    assert reduced[:2] == whole[:2]
+
+
+def test_the_reduction_is_worth_it() -> None:
+    whole, reduced = (
+        orders.every_order(make(VectorProcesses, broadcasts=3), ARRIVES, 10**6, 60.0, reduce=r) for r in (False, True)
+    )
+    assert reduced.states * 2 < whole.states + 100
+    assert reduced.steps * 3 < whole.steps
+
+
+def test_three_causal_broadcasts_of_three_nodes_are_seen_whole() -> None:
+    world = make(VectorProcesses, broadcasts=3)
+    covered = orders.every_order(world, ARRIVES, 10**6, 60.0)
+    assert (covered.complete, covered.broken, covered.states) == (True, None, 2024)
+
+
+@pytest.mark.parametrize(("managers", "states"), [(3, 288), (5, 8832)])
+def test_two_phase_commit_has_as_many_states_as_others_publish(managers: int, states: int) -> None:
+    trial = Trial(str(TEXTBOOK / "two_phase_commit.py"), {"nodes": managers + 1})
+    covered = orders.every_order(trial.make, trial.rules(), 10**6, 60.0)
+    assert (covered.complete, covered.states, covered.broken) == (True, states, None)
+
+
+def test_what_the_reduced_search_finds_is_found_again_by_its_plan() -> None:
+    def world() -> World:
+        return World(PerNode(Echo), 3, Budget(broadcasts=2), watched=(properties.causal_order,))
+
+    covered = orders.every_order(world, ARRIVES, 10**6, 60.0, reduce=True)
+    assert covered.broken is not None
+    plan, again = orders.simplest(world, ARRIVES, covered), world()
+    again.clocks = covered.clocks
+    assert schedules.follow(again, plan, ARRIVES).startswith("causal order: ")
+    assert len(plan) == 3
+
+
+def test_nodes_that_look_at_the_clock_keep_the_order_of_their_own_timers() -> None:
+    class Clock(Node):
+        def on_start(self) -> None:
+            self.came: list[object] = []
+            self.set_timer("late", 500)
+            self.set_timer("soon", 100)
+
+        def on_timer(self, key: object) -> None:
+            self.came.append((key, self.now_ps))
+
+    orders_seen = set()
+    rules = Rules((lambda w: orders_seen.add(frozen([n.came for n in w.nodes])),))
+    assert orders.every_order(make(lambda: PerNode(Clock), 2, broadcasts=0), rules, 1000, 10.0).complete
+    in_time = {one for one in orders_seen if "1000100" in str(one)}
+    assert len(in_time) == 1
+
+
+def test_an_error_of_a_node_is_what_is_broken() -> None:
+    class Faulty(Echo):
+        def on_packet(self, content: int, sender: int, interface: int) -> None:
+            raise KeyError(content)
+
+    covered = orders.every_order(make(lambda: PerNode(Faulty), broadcasts=1), ARRIVES, 1000, 10.0)
+    assert covered.broken is not None and "raises KeyError" in covered.broken
+    found = schedules.search(make(lambda: PerNode(Faulty), broadcasts=1), ARRIVES, 100, 10.0, 1)
+    assert found.broken is not None and "raises KeyError" in found.broken
+
+
+def test_nodes_that_share_what_changes_are_refused_unless_it_does_not_count() -> None:
+    class Counter:
+        seen = 0
+
+    counter = Counter()
+
+    class Counts(Echo):
+        def __init__(self, id_: int) -> None:
+            self.counter = counter
+
+        def on_packet(self, content: int, sender: int, interface: int) -> None:
+            self.counter.seen += 1
+
+    with pytest.raises(UserError, match="share 'counter'"):
+        orders.every_order(make(lambda: PerNode(Counts), broadcasts=1), ARRIVES, 1000, 10.0)
+    Counts.not_state = frozenset({"counter"})
+    assert orders.every_order(make(lambda: PerNode(Counts), broadcasts=1), Rules(), 1000, 10.0).complete
+
+
+def test_frozen_tells_values_apart_by_what_they_hold() -> None:
+    class Box:
+        def __init__(self, inner: object) -> None:
+            self.inner, self.me = inner, self
+
+    assert frozen(Box([1, {2: {3}}])) == frozen(Box([1, {2: {3}}]))
+    assert frozen(Box([1])) != frozen(Box([2]))
+    assert frozen({1: 2, 3: 4}) != frozen({3: 4, 1: 2}), "a protocol may go by the order"

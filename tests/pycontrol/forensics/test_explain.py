@@ -1,0 +1,137 @@
+"""What led to a violation is found by looking once more: the right message, its copies, what was lost, where."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from causeway.bridge.errors import UserError
+from causeway.cli import explain
+from causeway.cli.run import run_study
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.forensics import shiviz, spacetime
+from causeway.pycontrol.forensics.witness import NEVER, ORDER, TWICE, Witness
+from causeway.pycontrol.node import messages_in
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT
+from causeway.studies.runner import Job
+
+TOP = Path(__file__).resolve().parents[3]
+FLOOD = str(TOP / "examples" / "flood.py")
+QUIET = Console(quiet=True)
+
+
+def flood(**settings: object) -> Job:
+    return Job(FLOOD, {"processes": 5, "messages": 40, **settings}, 1, "inline")
+
+
+@pytest.fixture(scope="module")
+def evidence() -> explain.Evidence:
+    return explain.look(flood(loss=0.3), None, 3)
+
+
+def test_the_witness_sees_the_violations_that_the_checker_counts() -> None:
+    random = np.random.default_rng(3)
+    nodes, rows, messages = 6, [], 0
+    for _ in range(3000):
+        node, what = int(random.integers(nodes)), random.random()
+        if what < 0.2:
+            rows.append((BROADCAST, node, messages))
+            messages += 1
+        elif what < 0.23:
+            rows.append((LEFT if random.random() < 0.5 else JOINED, node, -1))
+        elif messages:
+            rows.append((DELIVER, node, int(max(0, messages - 1 - random.integers(20)))))
+    checker, witness = CausalityChecker(nodes), Witness(nodes, wanted=10**9)
+    columns = [np.array([row[i] for row in rows]) for i in range(3)]
+    given = columns[0].astype(np.uint8), np.arange(len(rows)), columns[1].astype(np.int32), columns[2].astype(np.int64)
+    checker.observe(*given)
+    witness.observe(*given)
+    counted = [int(time) for time in np.flatnonzero(checker.last_violating)]
+    # the checker also counts what was delivered though not owed (and twice): those rows are not compared
+    owed = [v.time_ps for v in witness.violations if v.what == ORDER]
+    assert set(owed) & set(counted)
+    assert sum(v.what == TWICE for v in witness.violations) >= checker.scalars()["duplicates"]
+    before = len(witness.violations)
+    witness.at_end(10**6)
+    assert len(witness.violations) - before == checker.scalars()["missing"]
+
+
+def test_the_first_violation_is_told_with_the_copies_of_the_message_that_did_not_come(evidence) -> None:
+    found = evidence.chains[0]
+    assert found.violation.what == ORDER
+    late, node = found.violation.before, found.violation.node
+    broadcast = next(e for e in found.events if e.what == "broadcast" and e.number == late)
+    delivered = next(e for e in found.events if e.what == "delivered" and e.node == node)
+    assert broadcast.time_ps < delivered.time_ps == found.violation.time_ps
+    assert found.wanted and {e.text for e in found.events if e.number in found.wanted and e.what == "sent"} == {
+        str(late)
+    }
+    assert not any(
+        e.what == "packet" and e.node == node and e.number in found.wanted and e.time_ps <= found.violation.time_ps
+        for e in found.events
+    ), "else it would not be late"
+
+
+def test_a_lost_copy_is_named_and_crossed() -> None:
+    found = explain.look(flood(loss=0.7), None, 20)
+    never = [one for one in found.chains if one.violation.what in (ORDER, NEVER)]
+    crossed = [
+        one for one in never if any(e.what == "loss" and e.node == one.violation.node for e in one.events)
+    ]  # fmt: skip
+    assert crossed
+    page = spacetime.page(explain.drawn(crossed[0], "a title"))
+    assert "is lost" in page and page.count("10m0 -10l-10 10") >= 1
+
+
+def test_a_recording_tells_the_same_as_the_run(tmp_path: Path, evidence) -> None:
+    run_study(FLOOD, "inline", ["processes=5", "messages=40", "loss=0.3"], None, 1, 1, tmp_path, True, None, 0, False,
+              QUIET)  # fmt: skip
+    (recording,) = (tmp_path / "recordings").glob("*.frames")
+    job, path = explain.find(str(recording), tmp_path, FLOOD)
+    assert path == recording
+    again = explain.look(job, path, 3)
+    assert [c.events for c in again.chains] == [c.events for c in evidence.chains]
+
+
+def test_a_run_of_a_folder_is_found_and_its_pages_are_written(tmp_path: Path) -> None:
+    run_study(FLOOD, "inline", ["processes=5", "messages=40"], None, 1, 1, tmp_path, False, None, 0, False, QUIET)
+    with pytest.raises(UserError, match="--study"):
+        explain.find(str(tmp_path), tmp_path, None)
+    assert explain.explain(str(tmp_path), tmp_path, FLOOD, 2, tmp_path / "pages", QUIET)
+    assert len(list((tmp_path / "pages").glob("*.html"))) == 2
+    page = next((tmp_path / "pages").glob("*.html")).read_text()
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", ""), "it needs nothing but itself"
+
+
+def test_a_run_without_fault_has_nothing_to_explain(tmp_path: Path) -> None:
+    assert explain.look(flood(causal=True, loss=0.0), None, 3).chains == ()
+    with pytest.raises(UserError, match="no run"):
+        explain.find("nothing", tmp_path, None)
+
+
+def test_the_log_for_shiviz_has_a_clock_with_every_event_that_grows_along_packets(evidence) -> None:
+    found = evidence.chains[0]
+    lines = shiviz.log(found.events, explain.in_words(found), found.names).splitlines()
+    assert len(lines) == 2 * len(found.events)
+    clocks = []
+    for event, line in zip(found.events, lines[1::2], strict=True):
+        host, clock = re.fullmatch(r"(\S*) ({.*})", line).groups()
+        clocks.append((event, host, json.loads(clock)))
+    for event, host, clock in clocks:
+        sent = next((c for e, h, c in clocks if e.what == "sent" and e.number == event.number), None)
+        if event.what == "packet" and sent is not None:
+            assert all(clock[name] >= count for name, count in sent.items()) and clock[host] >= 1
+
+
+def test_messages_are_found_in_contents() -> None:
+    class Thing:
+        message, number = 3, "four"
+
+    assert messages_in(7) == {7}
+    assert messages_in([Thing(), ("x", Thing())]) == {3}
+    assert messages_in("text") == set()

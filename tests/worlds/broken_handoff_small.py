@@ -1,0 +1,53 @@
+"""Two stations and three hosts that walk fast between them, with the broken handoff of `broken_handoff.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import Field
+
+from causeway.bridge.network import MobileNetwork
+from causeway.bridge.workload import Segment, Workload
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
+from causeway.pycontrol.protocols.mobile.messages import what_about
+from causeway.studies.study import MS_PS, S_PS, Params, Study
+from tests.worlds.broken_handoff import broken
+
+
+class SmallMobileParams(Params):
+    duration_s: int = Field(60, ge=1, description="broadcasts end then")
+    whole: bool = Field(False, description="the handoff as it should be")
+
+
+class SmallMobileRun(PerNode):
+    def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
+        return what_about(content)
+
+
+class SmallBrokenStudy(Study):
+    name, title, Params = "broken_handoff_small", "a broken handoff between two stations", SmallMobileParams
+
+    def network(self, params: SmallMobileParams, seed: int) -> MobileNetwork:
+        load = (Segment(0, 0.0), Segment(5 * S_PS, 10.0), Segment((5 + params.duration_s) * S_PS, 0.0))
+        workload = Workload(3, first_node=2, size_bytes=100, segments=load)
+        places = ((0, 0), (180_000, 0))
+        return MobileNetwork(places, ((0, 1),), 3, workload, speed_mm_s=15_000, position_every_ps=S_PS // 10)
+
+    def protocol(self, params: SmallMobileParams) -> PerNode:
+        meter, timing = Meter(0, (5 + params.duration_s) * S_PS), Timing()
+
+        def make(id_: int) -> Node:
+            if id_ >= 2:
+                return Host(timing, meter)
+            station = Station(timing, meter, [1 - id_])
+            return station if params.whole else broken(station)
+
+        return SmallMobileRun(make)
+
+    def reaction_ps(self, params: SmallMobileParams) -> int:
+        return MS_PS
+
+    def duration_ps(self, params: SmallMobileParams) -> int:
+        return (25 + params.duration_s) * S_PS
