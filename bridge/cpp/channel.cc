@@ -50,7 +50,9 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 Channel::Channel(const std::string &given) {
     const std::string endpoint = given.empty() ? environment("CAUSEWAY_ENDPOINT") : given;
     if (endpoint.empty())
-        give_up("CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or say what `causeway attach` printed");
+        give_up(
+            "CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or say what "
+            "`causeway attach` printed");
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
     if (endpoint.compare(0, 6, "ipc://") == 0)

@@ -1,6 +1,7 @@
 """INET's own examples and tutorials as somebody's projects: an ini file of at most ten lines puts a protocol there.
 
-`{inet}` is where INET is. Nothing of INET is edited: its ini file is included, its NED files are read where they are.
+`{inet}` is where INET is, `{main}` the name of its ini files. Nothing of INET is edited: its ini file is included, and
+its NED files are read where they are.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import pandas as pd
 from causeway.analysis.convert import pandas_tables
 from causeway.bridge.engines.omnet_find import find_omnetpp
 from causeway.bridge.engines.omnet_inet import INET_FOLDERS
+
+MAIN = "omnetpp.ini"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Project:
         lines = self.ini.strip("\n")
         assert len(lines.splitlines()) <= 10
         path = folder / "omnetpp.ini"
-        path.write_text(lines.format(inet=inet_root()) + "\n")
+        path.write_text(lines.format(inet=inet_root(), main=MAIN) + "\n")
         return path
 
 
@@ -37,7 +40,7 @@ PROJECTS = {
     "aodv": Project(
         20,
         """
-include {inet}/examples/aodv/omnetpp.ini
+include {inet}/examples/aodv/{main}
 [Config Python]
 extends = Static
 causeway-nodes = "**.host[*]"
@@ -47,7 +50,7 @@ causeway-nodes = "**.host[*]"
     "dsdv": Project(
         20,
         """
-include {inet}/examples/manetrouting/dsdv/omnetpp.ini
+include {inet}/examples/manetrouting/dsdv/{main}
 [Config Python]
 extends = IPv4
 causeway-nodes = "**.host[*]"
@@ -57,7 +60,7 @@ causeway-nodes = "**.host[*]"
     "gpsr": Project(
         20,
         """
-include {inet}/examples/manetrouting/gpsr/omnetpp.ini
+include {inet}/examples/manetrouting/gpsr/{main}
 [Config Python]
 extends = IPv4
 **.mobility.constraintAreaMaxX = 500m
@@ -69,7 +72,7 @@ causeway-nodes = "**.host[*]"
     "access_point": Project(
         10,
         """
-include {inet}/examples/wireless/lan80211/omnetpp.ini
+include {inet}/examples/wireless/lan80211/{main}
 [Config Python]
 extends = Ping2
 *.numHosts = 10
@@ -85,7 +88,7 @@ causeway-nodes = "**.host[*]"
     "wired_lan": Project(
         9,
         """
-include {inet}/tutorials/configurator/omnetpp.ini
+include {inet}/tutorials/configurator/{main}
 [Config Python]
 extends = Step1
 *.host0.numApps = 1
@@ -98,7 +101,7 @@ causeway-nodes = "**.host*"
     "telnet": Project(
         9,
         """
-include {inet}/examples/inet/nclients/omnetpp.ini
+include {inet}/examples/inet/nclients/{main}
 [Config Python]
 extends = inet__inet
 *.n = 9

@@ -10,8 +10,8 @@ namespace causeway {
 using namespace omnetpp;
 using inet::TcpSocket;
 
-PeerStreams::PeerStreams(ProtocolNodes &nodes, int node, int port, simtime_t reconnectAfter, cSimpleModule *app)
-    : nodes_(nodes), node_(node), port_(port), reconnectAfter_(reconnectAfter), app_(app) {}
+PeerStreams::PeerStreams(ProtocolNodes &nodes, int node, int port, simtime_t reconnect_after, cSimpleModule *app)
+    : nodes_(nodes), node_(node), port_(port), reconnect_after_(reconnect_after), app_(app) {}
 
 PeerStreams::~PeerStreams() {
     for (auto &[node, peer] : peers_) app_->cancelAndDelete(peer.retry);
@@ -29,8 +29,8 @@ void PeerStreams::listen() {
 void PeerStreams::sendPacket(const PacketTag &tag) {
     if (!server_) throw cRuntimeError("node %d has no TCP (%s)", node_, app_->getParentModule()->getFullPath().c_str());
     if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packets need a peer", tag.interface);
-    nodes_.count().streamPackets += 1;
-    nodes_.count().streamBytes += tag.size;
+    nodes_.count().stream_packets += 1;
+    nodes_.count().stream_bytes += tag.size;
     Peer &peer = peers_[tag.peer];
     peer.waiting.push_back(tag);
     if (peer.link)
@@ -72,7 +72,7 @@ void PeerStreams::drop(TcpSocket *socket) {
         peer.link = nullptr;
         if (!peer.waiting.empty()) {
             if (!peer.retry) (peer.retry = new cMessage("reconnect", node))->setContextPointer(this);
-            if (!peer.retry->isScheduled()) app_->scheduleAfter(reconnectAfter_, peer.retry);
+            if (!peer.retry->isScheduled()) app_->scheduleAfter(reconnect_after_, peer.retry);
         }
     }
     ended_.push_back(std::move(found->second));

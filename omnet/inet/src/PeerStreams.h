@@ -17,7 +17,7 @@ class ProtocolNodes;
 class PeerStreams : public inet::TcpSocket::ICallback {
   public:
     // `app` is the module whose gates it uses and that is handed its timers.
-    PeerStreams(ProtocolNodes &nodes, int node, int port, omnetpp::simtime_t reconnectAfter,
+    PeerStreams(ProtocolNodes &nodes, int node, int port, omnetpp::simtime_t reconnect_after,
                 omnetpp::cSimpleModule *app);
     ~PeerStreams() override;
 
@@ -44,7 +44,7 @@ class PeerStreams : public inet::TcpSocket::ICallback {
 
     ProtocolNodes &nodes_;
     const int node_, port_;
-    const omnetpp::simtime_t reconnectAfter_;
+    const omnetpp::simtime_t reconnect_after_;
     omnetpp::cSimpleModule *const app_;
     std::unique_ptr<inet::TcpSocket> server_;
     std::map<int, std::unique_ptr<Link>> links_;  // by socket id

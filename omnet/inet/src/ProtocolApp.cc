@@ -23,7 +23,7 @@ void ProtocolApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         host_ = inet::getContainingNode(this);
         port_ = par("port");
-        positionEvery_ = par("positionEvery");
+        position_every_ = par("positionEvery");
         nodes_ = &ProtocolNodes::ofRun();
         node_ = nodes_->numberOf(this);
         mobility_ = dynamic_cast<inet::IMobility *>(host_->getSubmodule("mobility"));
@@ -51,15 +51,15 @@ void ProtocolApp::open() {
 // IPv4: 255.255.255.255, IPv6: all nodes of the link; or a multicast group of the user's.
 void ProtocolApp::joinGroup() {
     const std::string name = par("group").stdstringValue();
-    const bool isIpv6 = !host_->getSubmodule("ipv4");
-    group_ = inet::L3Address(!name.empty() ? name.c_str() : isIpv6 ? "ff02::1" : "255.255.255.255");
+    const bool is_ipv6 = !host_->getSubmodule("ipv4");
+    group_ = inet::L3Address(!name.empty() ? name.c_str() : is_ipv6 ? "ff02::1" : "255.255.255.255");
     if (group_.isMulticast()) nodes_->eachInterface(host_, [&](int id) { socket_.joinMulticastGroup(group_, id); });
 }
 
 void ProtocolApp::handleMessage(cMessage *message) {
     if (message == look_) {
         tellPlace();
-        if (positionEvery_ > SIMTIME_ZERO) scheduleAfter(positionEvery_, look_);
+        if (position_every_ > SIMTIME_ZERO) scheduleAfter(position_every_, look_);
     } else if (!streams_->take(message)) {
         if (socket_.belongsToSocket(message))
             socket_.processMessage(message);
@@ -93,10 +93,10 @@ void ProtocolApp::sendToAll(const PacketTag &tag) {
     nodes_->eachInterface(host_, [&](int id) { sendDatagram(tag, group_, id); });
 }
 
-void ProtocolApp::sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interfaceId) {
+void ProtocolApp::sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interface_id) {
     auto packet = new inet::Packet("causeway");
     packet->insertAtBack(tagged_payload(tag));
-    if (interfaceId >= 0) packet->addTag<inet::InterfaceReq>()->setInterfaceId(interfaceId);
+    if (interface_id >= 0) packet->addTag<inet::InterfaceReq>()->setInterfaceId(interface_id);
     nodes_->count().datagrams += 1;
     socket_.sendTo(packet, to, port_);
 }
@@ -144,8 +144,8 @@ void ProtocolApp::tellPlace() {
 }
 
 // The host has come to an access point.
-void ProtocolApp::receiveSignal(cComponent *, simsignal_t, cObject *, cObject *accessPoint) {
-    auto found = dynamic_cast<inet::ieee80211::Ieee80211MgmtSta::ApInfo *>(accessPoint);
+void ProtocolApp::receiveSignal(cComponent *, simsignal_t, cObject *, cObject *access_point) {
+    auto found = dynamic_cast<inet::ieee80211::Ieee80211MgmtSta::ApInfo *>(access_point);
     if (!found) return;
     Enter_Method("associated");
     station_ = nodes_->accessPointOf(found->address);

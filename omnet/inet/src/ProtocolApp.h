@@ -31,7 +31,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     bool handleOperationStage(inet::LifecycleOperation *operation, inet::IDoneCallback *) override;
     using cListener::receiveSignal;
     void receiveSignal(omnetpp::cComponent *, omnetpp::simsignal_t, omnetpp::cObject *interface,
-                       omnetpp::cObject *accessPoint) override;
+                       omnetpp::cObject *access_point) override;
 
   protected:
     int node_ = -1, port_ = 0, station_ = -1;
@@ -42,7 +42,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     std::unique_ptr<PeerStreams> streams_;
     std::unique_ptr<HostSwitch> switch_;
     inet::IMobility *mobility_ = nullptr;
-    omnetpp::simtime_t positionEvery_;
+    omnetpp::simtime_t position_every_;
     omnetpp::cMessage *look_ = nullptr;  // when it is told where the host is
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
@@ -54,7 +54,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     void joinGroup();
     void tellPlace();
     void sendToAll(const PacketTag &tag);
-    void sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interfaceId);
+    void sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interface_id);
     void hostSwitched(bool up);
 
     void socketDataArrived(inet::UdpSocket *, inet::Packet *packet) override;

@@ -25,7 +25,7 @@ import inet.applications.contract.IApp;
 simple ProtocolApp like IApp
 {
     parameters:
-        int nodeId = default(-1);                        // -1: its place among all of them, in the order of NED paths
+        int node = default(-1);                          // -1: its place among all of them, in the order of NED paths
         int port = default(27182);                       // of UDP and TCP
         string group = default("");                      // "": 255.255.255.255 (IPv6: ff02::1); or a multicast group
         double positionEvery @unit(s) = default(0s);     // 0: the place is told at the start, and at an access point
@@ -39,7 +39,7 @@ simple ProtocolApp like IApp
 }
 )ned";
 
-EXECUTE_ON_STARTUP(cSimulation::loadNedText("org/causeway/ProtocolApp.ned", kNed, "org.causeway"));
+EXECUTE_ON_STARTUP(cSimulation::loadNedText("org.causeway.ProtocolApp", kNed, "org.causeway"));
 
 Register_PerRunConfigOption(CFGID_CAUSEWAY_NODES, "causeway-nodes", CFG_STRING, "",
                             "The hosts that take part in the controller's protocol: patterns of their NED paths, "

@@ -59,9 +59,9 @@ ProtocolNodes::ProtocolNodes() : bridge_(Bridge::instance()) {
     each_module(network, [&](cModule *module) {
         if (auto app = dynamic_cast<ProtocolApp *>(module)) found.push_back(app);
         const char *type = module->getComponentType()->getName();
-        if (std::string(type) == "AccessPoint") accessPoints_.push_back(module->getFullPath());
+        if (std::string(type) == "AccessPoint") access_points_.push_back(module->getFullPath());
     });
-    std::sort(accessPoints_.begin(), accessPoints_.end(), before);
+    std::sort(access_points_.begin(), access_points_.end(), before);
     std::sort(found.begin(), found.end(), path_before);
     number(std::move(found));
     network->subscribe(inet::packetDroppedSignal, this);
@@ -70,7 +70,7 @@ ProtocolNodes::ProtocolNodes() : bridge_(Bridge::instance()) {
 void ProtocolNodes::number(std::vector<ProtocolApp *> found) {
     apps_.resize(found.size());
     for (size_t i = 0; i < found.size(); ++i) {
-        const int said = found[i]->par("nodeId");
+        const int said = found[i]->par("node");
         const size_t id = said < 0 ? i : said;
         if (id >= found.size())
             throw cRuntimeError("%s says it is node %zu; there are nodes 0 to %zu", found[i]->getFullPath().c_str(), id,
@@ -91,16 +91,16 @@ inet::L3Address ProtocolNodes::addressOf(int node) {
     inet::L3AddressResolver resolver;
     inet::L3Address address;
     resolver.tryResolve(apps_.at(node)->host()->getFullPath().c_str(), address);
-    if (!address.isUnspecified()) byAddress_[address] = node;
+    if (!address.isUnspecified()) by_address_[address] = node;
     return address;
 }
 
 int ProtocolNodes::nodeOf(const inet::L3Address &address) {
-    auto found = byAddress_.find(address);
-    if (found != byAddress_.end()) return found->second;
+    auto found = by_address_.find(address);
+    if (found != by_address_.end()) return found->second;
     cModule *host = inet::L3AddressResolver().findHostWithAddress(address);
     for (const ProtocolApp *app : apps_) {
-        if (host && app->host() == host) return byAddress_[address] = app->node();
+        if (host && app->host() == host) return by_address_[address] = app->node();
     }
     return -1;
 }
@@ -109,8 +109,8 @@ int ProtocolNodes::accessPointOf(const inet::MacAddress &address) {
     const inet::NetworkInterface *interface = inet::L3AddressResolver().findInterfaceWithMacAddress(address);
     if (!interface) return -1;
     const std::string path = inet::getContainingNode(interface)->getFullPath();
-    const auto found = std::find(accessPoints_.begin(), accessPoints_.end(), path);
-    return found == accessPoints_.end() ? -1 : static_cast<int>(found - accessPoints_.begin());
+    const auto found = std::find(access_points_.begin(), access_points_.end(), path);
+    return found == access_points_.end() ? -1 : static_cast<int>(found - access_points_.begin());
 }
 
 void ProtocolNodes::eachInterface(cModule *host, const std::function<void(int)> &each) const {
@@ -165,7 +165,7 @@ void ProtocolNodes::finished() {
         {"datagrams", counts_.datagrams},           {"arrived", counts_.arrived},
         {"lost", counts_.lost},                     {"unreachable", counts_.unreachable},
         {"tcp_opened", counts_.opened},             {"tcp_broken", counts_.broken},
-        {"stream_packets", counts_.streamPackets},  {"stream_bytes", counts_.streamBytes},
+        {"stream_packets", counts_.stream_packets},  {"stream_bytes", counts_.stream_bytes},
     };
     for (const auto &[name, value] : numbers) bridge_.measure("network", name, value);
 }

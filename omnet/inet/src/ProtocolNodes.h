@@ -19,7 +19,7 @@ class ProtocolNodes : public omnetpp::cListener {
   public:
     struct Counts {
         double datagrams = 0, arrived = 0, lost = 0, unreachable = 0;
-        double opened = 0, broken = 0, streamPackets = 0, streamBytes = 0;
+        double opened = 0, broken = 0, stream_packets = 0, stream_bytes = 0;
     };
 
     // Of the network that is there now. The first call finds the hosts with the protocol's application.
@@ -27,7 +27,7 @@ class ProtocolNodes : public omnetpp::cListener {
 
     Bridge &bridge() { return bridge_; }
     Counts &count() { return counts_; }
-    // The number of a host's application: its own parameter `nodeId`, or its place in the order of NED paths.
+    // The number of a host's application: its own parameter `node`, or its place in the order of NED paths.
     int numberOf(const ProtocolApp *app) const;
     // INET's resolver says where a node is reached now; unspecified if it has no address (yet).
     inet::L3Address addressOf(int node);
@@ -55,8 +55,8 @@ class ProtocolNodes : public omnetpp::cListener {
   private:
     Bridge &bridge_;
     std::vector<ProtocolApp *> apps_;  // by node
-    std::map<inet::L3Address, int> byAddress_;
-    std::vector<std::string> accessPoints_;  // NED paths, in order
+    std::map<inet::L3Address, int> by_address_;
+    std::vector<std::string> access_points_;  // NED paths, in order
     size_t finished_ = 0;
     Counts counts_;
 
