@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.attached import AttachEngine
+from causeway.bridge.edges import build
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet import command, launch_of
 from causeway.bridge.engines.omnet_find import find_omnetpp
@@ -32,6 +33,7 @@ pytestmark = needs_inet
 
 @pytest.fixture
 def engine() -> Iterator[AttachEngine]:
+    build(ENGINE.edges()[0])  # nobody would, for a simulation that is started by hand
     made = AttachEngine()
     yield made
     made.close()
