@@ -83,15 +83,25 @@ def run(
     hosts: Annotated[
         str, typer.Option(metavar="PATTERN", help="Which of its hosts take part, if the ini file does not say.")
     ] = "",
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Capture the frames of every node into OUT/pcap (engine omnet).")
+    ] = False,
+    eventlog: Annotated[
+        bool, typer.Option("--eventlog", help="Keep OMNeT++'s event log in OUT/eventlog (engine omnet).")
+    ] = False,
+    fingerprint: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
+    ] = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
-    from causeway.cli.run import InProject, run_study
+    from causeway.cli.run import InProject, Instruments, run_study
 
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        project, {"ui": ui} if ui else {},
+        project, Instruments(pcap, eventlog, fingerprint, ui),
     )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 

@@ -48,10 +48,34 @@ class InProject:
         return [job.but(options={"results": folder, "result_name": job.run_id}) for job in jobs]
 
 
+@dataclass(frozen=True)
+class Instruments:
+    """OMNeT++'s own, on a run of ours."""
+
+    pcap: bool = False
+    eventlog: bool = False
+    fingerprint: Path | None = None
+    ui: str = ""
+
+    def on(self, job: Job, out_dir: Path) -> Job:
+        """The job with them."""
+        folder = out_dir.resolve()
+        asked = {
+            "pcap": str(folder / "pcap" / job.run_id) if self.pcap else "",
+            "eventlog": str(folder / "eventlog" / f"{job.run_id}.elog") if self.eventlog else "",
+            "fingerprint": str(self.fingerprint.resolve()) if self.fingerprint else "",
+            "ui": self.ui,
+        }
+        given = {name: value for name, value in asked.items() if value}
+        if given and job.engine != "omnet":
+            raise UserError(f"engine {job.engine} has no --{next(iter(given))}; that is for omnet")
+        return job.but(options={**job.options, **given})
+
+
 def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
-    project: InProject | None = None, shown: Mapping[str, Any] | None = None,
+    project: InProject | None = None, instruments: Instruments | None = None,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
@@ -63,9 +87,9 @@ def run_study(
     else:
         jobs = campaign.plan(name, engine or "", points_of(study, sweep, given), seed, reps, cap)
     chosen = choose_engine(study, engine, jobs[0].network())
-    if shown and chosen != "omnet":
-        raise UserError(f"engine {chosen} has no user interface; --ui is for omnet")
-    jobs = [job.but(engine=chosen, options={**job.options, **(shown or {})}) for job in jobs]
+    jobs = [job.but(engine=chosen) for job in jobs]
+    if instruments is not None:
+        jobs = [instruments.on(job, out_dir) for job in jobs]
     prepare(chosen, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]

@@ -18,6 +18,7 @@ from causeway.bridge.network import Network
 from causeway.bridge.places import commit, version
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.studies import registry
+from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.limits import check_seed, check_spec
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
@@ -139,6 +140,8 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
     observers = study.observers(params, spec.network.nodes)
     outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
     scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
+    if folder := spec.options.get("fingerprint"):
+        compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
     tables = _tables(job, outcome, scalars, started_at)
     if "results" in spec.options:
         add_results(tables, Path(spec.options["results"]), result_name(spec))

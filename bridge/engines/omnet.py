@@ -8,6 +8,9 @@
     libs       more model libraries, without lib and .so
     set        more settings, as in an ini file: {"**.rate": "5Mbps"}
     results    directory for OMNeT++'s own .sca and .vec files (default: none are kept)
+    pcap       directory for a capture file of every node (INET)
+    eventlog   file for OMNeT++'s event log
+    fingerprint  whether to compute the fingerprint of what goes between nodes (INET)
     ui         Qtenv: in OMNeT++'s graphical environment; there is no deadline then
     result_name  what they are called there (default: study and seed)
 
@@ -36,7 +39,12 @@ ABSTRACT = SOURCES / "omnet" / "abstract"
 CMDENV, QTENV = "Cmdenv", "Qtenv"
 NO_DEADLINE_S = 1e9
 """People look at a simulation as long as they like."""
-OPTIONS = ("ui", "ini", "config", "ned_path", "libs", "set", "results", "result_name", "endpoint")
+INTERFACES = ("lo", "wlan", "eth", "ppp")
+"""Of INET's nodes."""
+OPTIONS = (
+    "ini", "config", "ned_path", "libs", "set", "results", "result_name", "pcap", "eventlog", "fingerprint", "ui",
+    "endpoint",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ def missing_ui(found: Found, ui: str) -> str | None:
 def edge_of(found: Found) -> Edge:
     """The edge for this installation: with the INET modules where there is an INET."""
     simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
-    if found.inet_root is not None:
+    if found.inet_is_known:
         simulator += f"-inet-{found.inet_version}"
         variables["INET_ROOT"] = str(found.inet_root)
         products.append(INET_LIBRARY)
@@ -163,6 +171,7 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         "cmdenv-interactive": "false",
         "cmdenv-express-mode": "true",
         **_results(spec),
+        **instruments(spec),
     }
     return [
         str(found.opp_run), "-u", str(spec.options.get("ui", CMDENV)), "-n", ":".join(ned_path),
@@ -171,6 +180,26 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         "-f", str(launch.ini), "-c", launch.config, "-r", str(launch.run),
         *(f"--{name}={value}" for name, value in settings.items()),
     ]  # fmt: skip
+
+
+def instruments(spec: RunSpec) -> dict[str, str]:
+    """The settings of what watches a run: captures, the event log, the fingerprint."""
+    if isinstance(spec.network, AbstractNetwork) and (named := {"pcap", "fingerprint"} & set(spec.options)):
+        raise UserError(f"the abstract network has no frames: {min(named)} is for networks of INET")
+    settings: dict[str, str] = {}
+    if folder := spec.options.get("pcap"):
+        # real checksums, so that every frame can be written as bytes
+        settings |= dict.fromkeys(("**.crcMode", "**.checksumMode", "**.fcsMode"), '"computed"')
+        # one for each node, none for each of its interfaces besides; what comes first holds
+        settings |= dict.fromkeys((f"**.{interface}[*].numPcapRecorders" for interface in INTERFACES), "0")
+        settings["**.recordPcap"] = "true"
+        node = 'substringBeforeLast(fullPath(), ".")'
+        settings["**.pcapRecorder[*].pcapFile"] = f'"{Path(folder).resolve()}/" + {node} + ".pcap"'
+    if file := spec.options.get("eventlog"):
+        settings |= {"record-eventlog": "true", "eventlog-file": f'"{Path(file).resolve()}"'}
+    if spec.options.get("fingerprint"):
+        settings |= {"fingerprint": '"0000-0000/~tNl"', "fingerprintcalculator-class": '"inet::FingerprintCalculator"'}
+    return settings
 
 
 def _results(spec: RunSpec) -> dict[str, str]:

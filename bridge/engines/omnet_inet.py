@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
-from causeway.bridge.engines.omnet_find import Found
+from causeway.bridge.engines.omnet_find import INET, Found
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import InetNetwork, MobileNetwork
 from causeway.bridge.places import SOURCES
@@ -27,6 +27,11 @@ def missing_inet(found: Found) -> str | None:
         return (
             "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "
             "INET_ROOT=...; or use --engine ns3"
+        )
+    if not found.inet_is_known:
+        return (
+            f"the edge is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
+            f"parameters are others: build INET {INET} beside it, or say INET_ROOT=..."
         )
     return None
 

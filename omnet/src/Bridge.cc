@@ -1,5 +1,6 @@
 #include "Bridge.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -77,13 +78,24 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
 void Bridge::end() {
     if (!connected() || finished_) return;
     finished_ = true;
+    measureFingerprint();
     finish(simTime().raw(), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
+}
+
+// OMNeT++ computes it where it was asked for: 32 bits, in hexadecimal, as in "ab12-cd34/~tNl".
+void Bridge::measureFingerprint() {
+    const cFingerprintCalculator *calculator = getSimulation()->getFingerprintCalculator();
+    if (!calculator) return;
+    std::string digits = calculator->str().substr(0, calculator->str().find('/'));
+    digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
+    measure("network", "fingerprint", static_cast<double>(std::stoull(digits, nullptr, 16)));
 }
 
 // In the log of a graphical environment.
 void Bridge::exchanged(const Window &window, size_t actions) {
     if (!getEnvir()->isGUI() || getEnvir()->isExpressMode()) return;
+    cContextSwitcher context(getSimulation()->getSystemModule());  // whose log it is
     EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps()) << " s: "
        << window.kind().size() << " events told, " << actions << " actions came back\n";
 }

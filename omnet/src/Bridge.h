@@ -100,6 +100,7 @@ class Bridge : public EdgeBase {
     void emitNow(Kind::Value kind, int node, int64_t ref, int arg) {
         emit(kind, omnetpp::simTime().raw(), node, ref, arg);
     }
+    void measureFingerprint();
     bool askMayRun(int64_t next_ps, bool *exchanged);
     NodeHandler *handlerOf(int node);
 };
