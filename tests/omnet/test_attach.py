@@ -55,8 +55,8 @@ def start(spec: RunSpec, engine: AttachEngine) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def run(spec: RunSpec, engine: AttachEngine) -> Outcome:
-    protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
+def run(spec: RunSpec, engine: AttachEngine, node: type[Talk] = Talk) -> Outcome:
+    protocol = PerNode(lambda _: type("Logged", (node,), {"log": Log()})())
     return run_protocol(engine, spec, protocol, [])
 
 
@@ -89,13 +89,16 @@ def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, e
 
 
 def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, engine: AttachEngine) -> None:
-    spec = replace(spec_in(tmp_path), duration_ps=3000 * S)
-    simulation = start(spec, engine)
-    later(3, simulation.kill)
-    with pytest.raises(RunError, match="the simulation ended before the run was over"):
-        run(spec, engine)
-    simulation.wait(30)
     spec = spec_in(tmp_path)
+    simulation = start(spec, engine)
+
+    class Kills(Talk):
+        def on_timer(self, key: object) -> None:
+            simulation.kill()
+
+    with pytest.raises(RunError, match="the simulation ended before the run was over"):
+        run(spec, engine, Kills)
+    simulation.wait(30)
     simulation = start(spec, engine)
     assert run(spec, engine).finish.end_ps == 6 * S
     assert simulation.wait(30) == 0
