@@ -31,7 +31,7 @@ void Connections::act(const Action &action) {
         return socket->abort();
     }
     end.closed = true;
-    end.socket->ShutdownSend();
+    end.socket->end_sending();
     if (end.other_is_done) drop(key);
 }
 

@@ -70,6 +70,16 @@ void TellingSocket::tell_window() {
     if (m_state == ESTABLISHED || m_state == FIN_WAIT_1 || m_state == FIN_WAIT_2) SendEmptyPacket(TcpHeader::ACK);
 }
 
+/// ns-3's ShutdownSend alone forgets the FIN while what was sent is not acknowledged yet.
+void TellingSocket::end_sending() {
+    if (m_txBuffer->SizeFromSequence(m_tcb->m_nextTxSequence) > 0) {
+        ShutdownSend();
+    } else {
+        m_shutdownSend = true;
+        DoClose();
+    }
+}
+
 void TellingSocket::be_silent() {
     on_reset = nullptr;
     SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(), MakeNullCallback<void, Ptr<Socket>>());

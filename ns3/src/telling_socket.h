@@ -27,6 +27,8 @@ class TellingSocket : public ns3::TcpSocketBase {
     /// Tells the other end how wide the window is now.
     void tell_window();
 
+    /// Nothing more will be sent: a FIN follows what was handed over.
+    void end_sending();
     /// Nobody is told of anything any more.
     void be_silent();
     /// Ends the connection at once, and tells the other end.

@@ -11,7 +11,7 @@ import contextlib
 import socket
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.worlds.aio_world import in_a_row, results, run_on
@@ -146,6 +146,7 @@ def test_an_exchange_between_nodes_is_that_over_loopback(program, loss):
 )
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PROGRAMS)
+@example([("write", 1), ("ask", 0)])
 def test_an_exchange_over_simulated_tcp_is_that_over_loopback(engine, program):
     programs, _ = run_on(engine, as_nodes(program), in_a_row(2, metres=20))
     assert programs.results[1] == over_loopback(program)
