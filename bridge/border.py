@@ -23,6 +23,7 @@ from causeway.bridge.border_kernel import (
     INSTANT,
     INTERFACES,
     LOOK_UP,
+    MISFIT,
     MOST_BROADCASTS,
     NODES,
     PACKET_HIGH,
@@ -33,6 +34,7 @@ from causeway.bridge.border_kernel import (
     TIMER_LOW,
     first_bad_action,
     first_bad_event,
+    settle,
 )
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
@@ -51,20 +53,22 @@ from causeway.bridge.events import (
 )
 from causeway.bridge.made import Ranges
 from causeway.bridge.network import MobileNetwork
+from causeway.bridge.schema import may_lack
 
 INTERFACES_OF_NETWORKS = 3
 """See `bridge/network.py`."""
-FEW = 50
-"""Rows of an answer of single nodes that are looked at as they are; for more, making columns of them pays."""
+NO_TOPICS = np.empty(0, np.uint8)
+MAY_LACK = may_lack("Actions")
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 TYPES = tuple(ROW[name] for name in COLUMNS)
-U8, I32, I64 = np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.int64)
+LIMITS = {wanted: np.iinfo(wanted) for wanted in TYPES}
 
 
 class Border:
     """What is known of one run: how many nodes, which ids exist, how far its time is."""
 
     def __init__(self, spec: RunSpec) -> None:
+        settle()
         network = spec.network
         self._s = s = np.zeros(STATE, np.int64)
         self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
@@ -77,6 +81,10 @@ class Border:
         self._nodes, self._end_ps, self._next = network.nodes, 0, 0
         self._packets, self._timers = Ranges(), Ranges()
         """Those outside of the ranges in the state."""
+
+    def follow(self, window: Window) -> None:
+        """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
+        self._end_ps = self._fast[END] = window.end_ps
 
     # ---- windows --------------------------------------------------------------------------------------------------
     def check_window(self, window: Window) -> None:
@@ -113,10 +121,10 @@ class Border:
         return min((row for row in bad if row >= 0), default=ALL_GOOD)
 
     def _has_packet(self, ids: Any) -> Any:
-        return _within(ids, self._s[PACKET_LOW], self._s[PACKET_HIGH]) | self._packets.has(ids)
+        return _within(self._s, PACKET_LOW, ids) | self._packets.has(ids)
 
     def _has_timer(self, ids: Any) -> Any:
-        return _within(ids, self._s[TIMER_LOW], self._s[TIMER_HIGH]) | self._timers.has(ids)
+        return _within(self._s, TIMER_LOW, ids) | self._timers.has(ids)
 
     def _refuse_event(self, window: Window, row: int) -> NoReturn:
         s = self._s
@@ -144,19 +152,22 @@ class Border:
         rows = len(actions)
         if not rows:
             return
-        if isinstance(actions, ActionRows) and rows <= FEW:
-            bad = self._first_bad_row(actions.rows)
+        if isinstance(actions, ActionRows):
+            if actions.made is not None:
+                self._fast[PACKET_HIGH], self._fast[TIMER_HIGH] = actions.made
+                return
+            bad = self._first_bad_of_rows(actions)
         else:
             bad = self._first_bad_of_columns(actions)
         if bad >= 0:
             self._refuse_action(actions, window, bad)
 
-    def _first_bad_row(self, rows: Sequence[tuple[int, ...]]) -> int:
+    def _first_bad_of_rows(self, actions: ActionRows) -> int:
         """As `first_bad_action`, for a few rows."""
         s, nodes, end_ps = self._fast, self._nodes, self._end_ps
         packet, timer = s[PACKET_HIGH], s[TIMER_HIGH]
         packet_first, timer_first = packet, timer
-        for kind, time_ps, node, ref, peer, size_bytes, interface, topic in rows:
+        for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
             if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
                 break
             if kind == SEND and ref == packet:
@@ -178,16 +189,31 @@ class Border:
             if timer != timer_first:
                 s[TIMER_HIGH] = timer
             return ALL_GOOD
-        return self._first_bad_of_columns(ActionRows(list(rows)))  # something rarer, or a mistake
+        return self._first_bad_of_columns(actions)  # something rarer, or a mistake
 
     def _first_bad_of_columns(self, actions: Actions) -> int:
-        s, columns = self._s, _columns(actions)
-        bad = int(first_bad_action(s, *columns))
-        if bad != LOOK_UP:
-            return bad
-        kind, ref = columns[0], columns[3]
-        self._packets.add(ref[(kind == SEND) & ~_within(ref, s[PACKET_LOW], s[PACKET_HIGH])])
-        self._timers.add(ref[(kind == SET_TIMER) & ~_within(ref, s[TIMER_LOW], s[TIMER_HIGH])])
+        a = actions
+        if isinstance(actions, ActionRows):
+            _refuse_misfits(actions.rows)
+        try:
+            bad = first_bad_action(
+                self._s, a.kind, a.time_ps, a.node, a.ref, a.peer, a.size_bytes, a.interface,
+                NO_TOPICS if a.topic is None else a.topic,
+            )  # fmt: skip
+        except (AttributeError, TypeError):  # a column has another type, or is not even an array
+            bad = MISFIT
+        if bad == MISFIT:
+            _convert(actions)
+            return self._first_bad_of_columns(actions)
+        return self._first_unknown(actions) if bad == LOOK_UP else int(bad)
+
+    def _first_unknown(self, actions: Actions) -> int:
+        """Ids outside of the ranges in the state join the others; the first row that cancels a timer never set."""
+        s, kind, ref = self._s, actions.kind, actions.ref
+        for made, low, others in ((SEND, PACKET_LOW, self._packets), (SET_TIMER, TIMER_LOW, self._timers)):
+            new = ref[(kind == made) & ~_within(s, low, ref)]
+            if len(new):
+                _add(s, low, others, new)
         cancelled = np.flatnonzero(kind == CANCEL_TIMER)
         unknown = cancelled[~self._has_timer(ref[cancelled])]
         return int(unknown[0]) if len(unknown) else ALL_GOOD
@@ -215,55 +241,42 @@ class Border:
                 )
 
 
-def _within(ids: Any, low: np.int64, high: np.int64) -> Any:
-    return (ids >= low) & (ids < high)
+def _within(s: Any, low: int, ids: Any) -> Any:
+    """Which ids are in the two ranges whose first place in the state is `low`."""
+    return ((ids >= s[low]) & (ids < s[low + 1])) | ((ids >= s[low + 2]) & (ids < s[low + 3]))
 
 
-def _columns(actions: Actions) -> Sequence[Any]:
-    """The columns, of the types that engines read; what would not survive the crossing as it is, is refused."""
-    try:
-        kind, time_ps, node, ref = actions.kind, actions.time_ps, actions.node, actions.ref
-    except (OverflowError, TypeError, ValueError):
-        assert isinstance(actions, ActionRows)
-        return _refuse_rows(actions.rows)
-    peer, size_bytes, interface, topic = actions.peer, actions.size_bytes, actions.interface, actions.topic
-    rows = len(kind)
-    if topic is None:
-        topic = np.zeros(rows, np.uint8)
-    try:
-        if (
-            kind.dtype is interface.dtype is topic.dtype is U8
-            and time_ps.dtype is ref.dtype is I64
-            and node.dtype is peer.dtype is size_bytes.dtype is I32
-            and rows
-            == len(time_ps)
-            == len(node)
-            == len(ref)
-            == len(peer)
-            == len(size_bytes)
-            == len(interface)
-            == len(topic)
-        ):
-            return kind, time_ps, node, ref, peer, size_bytes, interface, topic
-    except (AttributeError, TypeError):
-        pass  # a column is not even an array
-    columns = (kind, time_ps, node, ref, peer, size_bytes, interface, topic)
-    return [_converted(actions, name, given, np.size(kind)) for name, given in zip(COLUMNS, columns, strict=True)]
+def _add(s: Any, low: int, others: Ranges, ids: Any) -> None:
+    """Adds ids to the others; the two longest ranges of all are then those in the state."""
+    others.add(ids)
+    for at in (low, low + 2):
+        others.add_range(int(s[at]), int(s[at + 1]))
+    s[low : low + 4] = 0
+    for at, whole in zip((low, low + 2), others.take(2), strict=False):
+        s[at : at + 2] = whole
 
 
-def _refuse_rows(rows: Sequence[tuple[Any, ...]]) -> NoReturn:
-    """A value does not even fit its column."""
+def _convert(actions: Actions) -> None:
+    """Gives the columns the types that engines read; what would not survive that as it is, is refused."""
+    given = [getattr(actions, name) for name in COLUMNS]
+    rows = np.size(given[0])
+    for name, values in zip(COLUMNS, given, strict=True):
+        lacks = values is None and name in MAY_LACK
+        setattr(actions, name, None if lacks else _converted(name, values, rows))
+
+
+def _refuse_misfits(rows: Sequence[tuple[Any, ...]]) -> None:
+    """A value may not even fit its column."""
     for number, row in enumerate(rows):
         for name, wanted, value in zip(COLUMNS, TYPES, row, strict=True):
-            limits = np.iinfo(wanted)
+            limits = LIMITS[wanted]
             if not isinstance(value, int | np.integer) or not limits.min <= value <= limits.max:
                 raise RunError(
                     f"an answer is wrong: row {number} has {name} {value!r}; allowed: {limits.min} to {limits.max}"
                 )
-    raise AssertionError("every value fits its column")
 
 
-def _converted(actions: Actions, name: str, given: Any, rows: int) -> Any:
+def _converted(name: str, given: Any, rows: int) -> Any:
     """The column in the type that engines read, if nothing is lost."""
     wanted = ROW[name]
     array = np.asarray(given)
@@ -277,12 +290,10 @@ def _converted(actions: Actions, name: str, given: Any, rows: int) -> Any:
             f"an answer is wrong: its column {name} holds {array.dtype}; allowed: whole numbers ({wanted}; times are "
             "whole picoseconds)"
         )
-    limits = np.iinfo(wanted)
+    limits = LIMITS[wanted]
     beyond = np.flatnonzero((array < limits.min) | (array > limits.max))
     if len(beyond):
         raise RunError(
             f"an answer is wrong: row {beyond[0]} has {name} {array[beyond[0]]}; allowed: {limits.min} to {limits.max}"
         )
-    converted = array.astype(wanted)
-    setattr(actions, name, converted)
-    return converted
+    return np.array(array, wanted)

@@ -1,11 +1,16 @@
 """Every row of what crosses the border, looked at once. The kernels only find the row; `border.py` says what is wrong.
 
-A run's state is one int64 array. Ids of packets and timers are nearly always handed out one after the other, so those
-that exist are a range; ids outside of it are left to the caller (LOOK_UP).
+A run's state is one int64 array. Ids of packets and timers are nearly always handed out one after the other, in one
+numbering or two (DCS numbers its control packets apart), so those that exist are two ranges; ids outside of them are
+left to the caller (LOOK_UP).
+
+The kernel that looks at actions takes one type of columns and no other (`settle`): what differs is refused by the call
+itself, where looking at the type of each column first would cost more than the check.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numba
@@ -14,14 +19,16 @@ import numpy as np
 from causeway.bridge.events import TOPICS, Act, Kind
 
 (
-    END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, TIMER_LOW, TIMER_HIGH, BROADCASTS, FLOOR,
-    INSTANT, MOST_BROADCASTS,
-) = range(13)  # fmt: skip
-"""Places in the state. BROADCASTS: one more than the highest number so far; FLOOR: the same, before the INSTANT of the
-last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers)."""
-STATE = 13
+    END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, PACKET_LOW_2, PACKET_HIGH_2, TIMER_LOW,
+    TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS,
+) = range(17)  # fmt: skip
+"""Places in the state. Ranges are [low, high). BROADCASTS: one more than the highest number so far; FLOOR: the same,
+before the INSTANT of the last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers).
+"""
+STATE = 17
 
-ALL_GOOD, LOOK_UP = -1, -2
+ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
+COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1], u1[::1], u1[::1])"
 
 FAR_PS = 1 << 62
 """Times lie below this (53 days), so that sums of two of them are still times."""
@@ -49,13 +56,14 @@ def first_bad_event(s, end_ps, kind, time, node, ref, arg):
         if now >= end_ps or (np.uint64(v) >= nodes and (k != LOST or v != -1)):
             return i
         if k == ARRIVAL or k == LOST:  # noqa: SIM109 (numba)
-            outside |= np.uint64(ref[i] - packet_low) >= packets
+            if np.uint64(ref[i] - packet_low) >= packets:
+                outside |= not s[PACKET_LOW_2] <= ref[i] < s[PACKET_HIGH_2]
             if np.uint64(np.int64(arg[i])) >= interfaces:
                 return i
         elif _is_bad(s, k, now, ref[i], np.int64(arg[i])):
             return i
         elif k == TIMER:
-            outside |= ref[i] < s[TIMER_LOW] or ref[i] >= s[TIMER_HIGH]
+            outside |= not _is_in(s, TIMER_LOW, ref[i])
         elif k == BROADCAST:
             outside |= ref[i] < s[BROADCASTS]
             s[BROADCASTS] = max(s[BROADCASTS], ref[i] + 1)
@@ -87,11 +95,18 @@ def _is_bad(s, k, now, r, a):
 @numba.njit(cache=True)
 def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
     """The first row that may not answer the window that ended at s[END], or ALL_GOOD, or LOOK_UP, as above; new ids
-    join their range on the way."""
+    join their range on the way. MISFIT: the columns are not of one length (none of topics are topics of 0)."""
+    rows, topics = len(kind), len(topic)
+    if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
+        return MISFIT
+    if topics != 0 and topics != rows:
+        return MISFIT
     outside = 0
-    for i in range(len(kind)):
+    for i in range(rows):
         k, r, p = kind[i], ref[i], np.int64(peer[i])
-        if time[i] < s[END] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES] or topic[i] >= TOPICS:
+        if time[i] < s[END] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES]:
+            return i
+        if topics and topic[i] >= TOPICS:
             return i
         if k == SEND:
             if p < -1 or p >= s[NODES] or size[i] < 0 or interface[i] >= s[INTERFACES] or r < 0:
@@ -105,17 +120,33 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
             if p < 0 or p > 1:
                 return i
         elif k == CANCEL_TIMER:
-            outside += r < s[TIMER_LOW] or r >= s[TIMER_HIGH]
+            outside += not _is_in(s, TIMER_LOW, r)
         elif k != RECORD or p < 0 or p >= s[CHANNELS]:
             return i
     return LOOK_UP if outside else ALL_GOOD
 
 
 @numba.njit(cache=True)
+def _is_in(s, low, id_):
+    """Whether an id is in one of its two ranges."""
+    return s[low] <= id_ < s[low + 1] or s[low + 2] <= id_ < s[low + 3]
+
+
+@numba.njit(cache=True)
 def _outside(s, low, id_):
-    """1 if a new id neither is in its range nor makes it longer by one."""
-    if s[low] == s[low + 1]:
-        s[low] = s[low + 1] = id_
-    if id_ == s[low + 1]:
-        s[low + 1] += 1
-    return np.int64(id_ < s[low] or id_ >= s[low + 1])
+    """1 if a new id neither is in one of its ranges nor makes one longer by one."""
+    for at in (low, low + 2):
+        if s[at] == s[at + 1]:
+            s[at] = s[at + 1] = id_
+        if id_ == s[at + 1]:
+            s[at + 1] += 1
+        if s[at] <= id_ < s[at + 1]:
+            return 0
+    return 1
+
+
+@functools.cache
+def settle() -> None:
+    """Compiles (or loads) `first_bad_action` for the types that engines read, and for good."""
+    first_bad_action.compile(COLUMN_TYPES)
+    first_bad_action.disable_compile()

@@ -125,10 +125,18 @@ class ActionRows(Actions):
     that is done about them, and the wire needs only the bytes.
     """
 
-    __slots__ = ("rows",)
+    __slots__ = ("made", "rows")
 
-    def __init__(self, rows: list[tuple[int, ...]], stop: bool = False, patience: tuple[Patience, ...] = ()) -> None:
-        self.rows, self.stop, self.patience = rows, stop, patience
+    def __init__(
+        self,
+        rows: list[tuple[int, ...]],
+        stop: bool = False,
+        patience: tuple[Patience, ...] = (),
+        made: tuple[int, int] | None = None,
+    ) -> None:
+        """`made`: how many packets and timers exist now, all ids from 0. Who gives it vouches for every row: `PerNode`,
+        which looks at what a node asks for when it asks, where it can name the handler."""
+        self.rows, self.stop, self.patience, self.made = rows, stop, patience, made
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -19,15 +19,29 @@ class Ranges:
 
     def add(self, ids: NDArray[np.int64]) -> None:
         """Adds ids, in any order."""
-        if not len(ids):
-            return
-        new = np.unique(ids)
-        low, high = np.concatenate([self._low, new]), np.concatenate([self._high, new + 1])
+        if len(ids):
+            new = np.unique(ids)
+            self._join(new, new + 1)
+
+    def add_range(self, low: int, high: int) -> None:
+        """Adds all ids of [low, high)."""
+        if low < high:
+            self._join(np.array([low], np.int64), np.array([high], np.int64))
+
+    def _join(self, new_low: NDArray[np.int64], new_high: NDArray[np.int64]) -> None:
+        low, high = np.concatenate([self._low, new_low]), np.concatenate([self._high, new_high])
         order = np.argsort(low, kind="stable")
         low, high = low[order], np.maximum.accumulate(high[order])
         begins = np.concatenate([[True], low[1:] > high[:-1]])
         ends = np.concatenate([begins[1:], [True]])
         self._low, self._high = low[begins], high[ends]
+
+    def take(self, how_many: int) -> list[tuple[int, int]]:
+        """The longest ranges, at most so many, which are then no longer in the set."""
+        longest = np.argsort(self._high - self._low, kind="stable")[::-1][:how_many]
+        taken = [(int(self._low[i]), int(self._high[i])) for i in longest]
+        self._low, self._high = np.delete(self._low, longest), np.delete(self._high, longest)
+        return taken
 
     def has(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the ids are in the set."""

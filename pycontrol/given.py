@@ -15,8 +15,6 @@ from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Kind, unpack_positi
 from causeway.pycontrol.mistakes import call, misuse
 
 INTERFACES = INTERFACES_OF_NETWORKS
-LONGEST_PS = FAR_PS // 2
-"""Of a timer, so that what is due then still is a time."""
 
 
 def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
@@ -47,14 +45,14 @@ def patience(topic: Any, patience_ps: Any) -> tuple[int, int]:
     return whole("patient", "topic", topic, 1, TOPICS - 1), patience_ps
 
 
-def delay(delay_ps: Any) -> int:
-    """What `set_timer` takes besides the key."""
-    return whole("set_timer", "delay_ps", delay_ps, 0, LONGEST_PS - 1, " picoseconds")
+def delay(delay_ps: Any, from_ps: int) -> int:
+    """What `set_timer` takes besides the key; what is due then must still be a time."""
+    return whole("set_timer", "delay_ps", delay_ps, 0, FAR_PS - from_ps - 1, " picoseconds")
 
 
-def node(node: Any, nodes: int) -> int:
-    """Whom `switch` takes."""
-    return whole("switch", "node", node, 0, nodes - 1)
+def node(service: str, node: Any, nodes: int) -> int:
+    """Whom `switch` takes, and who acts: a node may have changed its `id`."""
+    return whole(service, "node", node, 0, nodes - 1)
 
 
 def message(message: Any, messages: int) -> int:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
+from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.border_words import MOST_BYTES
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import (
@@ -236,13 +237,15 @@ class PerNode(Protocol):
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         if not (
-            type(peer) is type(size_bytes) is type(interface) is type(topic) is int
-            and -1 <= peer < len(self.nodes)
+            type(node) is type(peer) is type(size_bytes) is type(interface) is type(topic) is int
+            and 0 <= node < self._count
+            and -1 <= peer < self._count
             and 0 <= size_bytes <= MOST_BYTES
             and 0 <= interface < given.INTERFACES
             and 0 <= topic < TOPICS
         ):
-            peer, size_bytes, interface, topic = given.packet(peer, size_bytes, interface, topic, self.context.nodes)
+            node = given.node("send", node, self._count)
+            peer, size_bytes, interface, topic = given.packet(peer, size_bytes, interface, topic, self._count)
         packet = self._next_packet
         self._next_packet += 1
         copies = 1 if peer != EVERYONE else self.copies_of_broadcast
@@ -263,15 +266,17 @@ class PerNode(Protocol):
         self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
-        if type(delay_ps) is not int or not 0 <= delay_ps < given.LONGEST_PS:
-            delay_ps = given.delay(delay_ps)
+        due_ps = self.now_ps + self.context.reaction_ps
+        if type(node) is not int or not 0 <= node < self._count:
+            node = given.node("set_timer", node, self._count)
+        if type(delay_ps) is not int or not 0 <= delay_ps < FAR_PS - due_ps:
+            delay_ps = given.delay(delay_ps, due_ps)
         self.cancel_timer(node, key)
         timer = self._next_timer
         self._next_timer += 1
         self.timers[(node, key)] = timer
         self._due[timer] = (node, key)
-        due_ps = self.now_ps + self.context.reaction_ps + delay_ps
-        self._act((SET_TIMER, due_ps, node, timer, *PAD[4]))
+        self._act((SET_TIMER, due_ps + delay_ps, node, timer, *PAD[4]))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
         try:
@@ -287,7 +292,7 @@ class PerNode(Protocol):
             self._act((CANCEL_TIMER, effect_ps, node, timer, *PAD[4]))
 
     def switch(self, node: int, up: bool) -> None:
-        node = given.node(node, self.context.nodes)
+        node = given.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
 
@@ -305,7 +310,7 @@ class PerNode(Protocol):
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
         super().start(context)
-        self._noted = context.noted
+        self._noted, self._count = context.noted, context.nodes
         self._each(context.nodes, self._make, "make")
         self._each(context.nodes, self._begin, "on_start")
 
@@ -378,6 +383,8 @@ class PerNode(Protocol):
         if kind == TIMER:
             due = self._due.pop(ref, None)
             if due is not None:  # else: cancelled while on its way
+                if due[0] != node:
+                    raise RunError(f"the engine tells node {node} of timer {ref}, which is node {due[0]}'s")
                 del self.timers[due]
                 self._key = due[1]
                 if type(due[1]) is Repeated:
@@ -447,7 +454,7 @@ class PerNode(Protocol):
             return no_actions(True) if self.stop else NO_ACTIONS
         rows, self._actions = self._actions, []
         if not told:
-            return ActionRows(rows, self.stop)
+            return ActionRows(rows, self.stop, (), (self._next_packet, self._next_timer))
         promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         told.clear()
-        return ActionRows(rows, self.stop, promises)
+        return ActionRows(rows, self.stop, promises, (self._next_packet, self._next_timer))

@@ -1,6 +1,18 @@
 """Fixtures shared by test files."""
 
+from collections.abc import Iterator
+
 import pytest
+
+from causeway.bridge.engines.inline import InlineSession
+
+
+@pytest.fixture(scope="session", autouse=True)
+def windows_of_inline_are_checked() -> Iterator[None]:
+    """Runs of users believe `inline`, which makes its events itself; here every window must pass the border."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(InlineSession, "makes_its_events", False)
+        yield
 
 
 @pytest.fixture(scope="session")

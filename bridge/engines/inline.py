@@ -16,7 +16,7 @@ from numba.typed import Dict
 from causeway.bridge.edges import Edge
 from causeway.bridge.engine import DURATION_OVER, NOTHING_LEFT, STOPPED, Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window
 from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.taped import TapedSession
@@ -67,6 +67,8 @@ class InlineSession:
     """One run."""
 
     engine = "inline"
+    makes_its_events = True
+    """Of actions that were checked; nothing comes from another process or from a file."""
     engine_version = f"inline (numba {numba.__version__}, numpy {np.__version__})"
 
     def __init__(self, spec: RunSpec, network: AbstractNetwork) -> None:
@@ -131,7 +133,7 @@ class InlineSession:
             actions.interface,
         )  # fmt: skip
         if bad >= 0:
-            raise ValueError(
+            raise RunError(
                 f"action {bad} of window {self._number - 1} takes effect at {actions.time_ps[bad]} ps, "
                 f"before the end of its window at {self._end_ps} ps"
             )

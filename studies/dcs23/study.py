@@ -14,6 +14,7 @@ from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import DELIVER, Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.dcs.columns import DynamicClockSet
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
@@ -22,6 +23,8 @@ from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
 from causeway.pycontrol.protocols.dcs.policies.table import Table
 from causeway.studies.dcs23 import loads
+from causeway.studies.dcs23.best import EXPOSURE_LOADS
+from causeway.studies.dcs23.rare import FIGURE5_RARE, Exposed
 from causeway.studies.dcs23.sizes import FIGURE5
 from causeway.studies.limits import must_fit
 from causeway.studies.study import S_PS, Params, Study
@@ -54,6 +57,7 @@ class Dcs23Params(Params):
 
     processes: int = Field(1000, ge=2, le=20_000, description="N")
     entries: int = Field(0, ge=0, le=100_000, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
+    clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
     components: int = Field(
         0, ge=0, le=10_000, description="a fixed number of components; 0: as many as the policy wants"
     )
@@ -61,6 +65,10 @@ class Dcs23Params(Params):
     increments: int = Field(2, ge=1, le=100_000, description="|f|: entries a process increments in a component")
     assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
     entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
+    components_draw: Literal["random", "id"] = Field(
+        "random",
+        description="which component a process increments; id: its number, counted round, as the authors' program",
+    )
     load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks"] = Field(
         "bell", description="bells, triangles, peaks: shapes of the authors' program, stretched to duration_s"
     )
@@ -107,6 +115,7 @@ class Dcs23Params(Params):
         if self.components and self.assigned > self.components:
             raise ValueError(f"{self.assigned} assigned components do not fit {self.components}")
         entries = self.entries or (self.components or capacity(self)) * self.component_size
+        entries = self.processes if self.clock == "vector" else entries
         must_fit("clocks", self.processes * entries)
         return self
 
@@ -152,6 +161,11 @@ class Dcs23Study(Study):
         ],
         "demo": [{"processes": 100}, {"processes": 100, "entries": 260}],
         "figure5": FIGURE5,
+        "figure5_rare": FIGURE5_RARE,
+        "exposure": [
+            {**AUTHORS, "load": "constant", "rate": load, "clock": "vector", "messages": 3_000}
+            for load in EXPOSURE_LOADS
+        ],
         "figure7": [{"entries": entries} for entries in (0, 260, OWN_MEAN)],
         "figure9": [{**RANDOM, "entries": entries} for entries in (0, 97)],
         "figure10": [
@@ -205,6 +219,8 @@ class Dcs23Study(Study):
         return AbstractNetwork(params.processes, normal_delay(params.delay_mean_ms, params.delay_sd_ms), workload)
 
     def protocol(self, params: Dcs23Params) -> Protocol:
+        if params.clock == "vector":
+            return VectorClock()
         if params.entries:
             return ProbabilisticClock(params.entries, params.increments, even=params.entries_draw == "even")
         fixed = params.components
@@ -220,17 +236,19 @@ class Dcs23Study(Study):
             messages=params.messages,
             until_ps=0 if endless(params) else int(params.duration_s * S_PS),
             even=params.entries_draw == "even",
+            by_id=params.components_draw == "id",
         )
 
     def reaction_ps(self, params: Dcs23Params) -> int:
         return params.reaction_us * 10**6
 
     def observers(self, params: Dcs23Params, nodes: int) -> list[Observer]:
-        return [ViolationsOverTime(nodes)]
+        checker: list[Observer] = [ViolationsOverTime(nodes)]
+        return [*checker, Exposed(nodes)] if params.clock == "vector" else checker
 
     def scalars(self, params: Dcs23Params, scalars: dict[str, float]) -> dict[str, float]:
-        if params.entries:
-            scalars |= {"entries_mean": params.entries, "entries_max": params.entries, "rounds": 0, "rounds_refused": 0}
+        if entries := params.processes if params.clock == "vector" else params.entries:
+            scalars |= {"entries_mean": entries, "entries_max": entries, "rounds": 0, "rounds_refused": 0}
         return scalars
 
 

@@ -87,14 +87,14 @@ def _count_direct(op, node, message, delivered, needs, sender, counts):
     for i in range(len(op)):
         p, slot = node[i], message[i] & (IN_FLIGHT - 1)
         if op[i] == BROADCAST:
-            delivered[p, p] += 1
             sender[slot] = p
-            needs[slot] = delivered[p]
+            needs[slot] = delivered[p]  # of its sender's own, all but itself
+            delivered[p, p] += 1
         elif op[i] == DELIVER:
             q = sender[slot]
             lacking = False
             for x in range(delivered.shape[1]):
-                lacking |= needs[slot, x] - (x == q) > delivered[p, x]
-            delivered[p, q] = max(delivered[p, q], needs[slot, q])
+                lacking |= needs[slot, x] > delivered[p, x]
+            delivered[p, q] = max(delivered[p, q], needs[slot, q] + 1)
             counts[ALL] += lacking
             counts[UNDETECTED] += lacking and not (i > 0 and op[i - 1] == FLAGGED and node[i - 1] == p)

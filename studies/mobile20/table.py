@@ -13,9 +13,13 @@ from scipy import stats
 
 from causeway.analysis import store
 
-DEFAULT = {"spacing_m": "208.0", "placement": "cells", "acks": "owed", "radio": "unitdisk", "radio_bps": "0"}
+DEFAULT = {
+    "spacing_m": "208.0", "placement": "cells", "acks": "owed", "radio": "unitdisk", "radio_bps": "0",
+    "wire_acks": "delayed", "tree": "star", "retry": "pending",
+}  # fmt: skip
 VARIANTS: dict[str, dict[str, str]] = {
     "INET, unit disk": {"engine": "omnet"},
+    "INET, wires acknowledged at once": {"engine": "omnet", "wire_acks": "at_once"},
     "INET, no medium access": {"engine": "omnet", "radio": "acking"},
     "INET, 180 m": {"engine": "omnet", "spacing_m": "180.0", "placement": "anywhere"},
     "INET, acks as printed": {"engine": "omnet", "acks": "periodic"},

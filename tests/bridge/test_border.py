@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from causeway.bridge.border import FEW, Border
+from causeway.bridge.border import Border
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Act, ActionRows, Actions, Kind, Patience, Window, sends
 from causeway.bridge.made import Ranges
@@ -161,7 +161,7 @@ BAD_ACTIONS = [
 ]
 
 
-@pytest.mark.parametrize("before", [0, FEW])
+@pytest.mark.parametrize("before", [0, 50])
 @pytest.mark.parametrize("as_columns", [False, True])
 @pytest.mark.parametrize(("change", "told"), BAD_ACTIONS)
 def test_a_bad_action_is_named_in_the_same_words_however_it_is_written(
@@ -219,3 +219,35 @@ def test_a_number_beyond_its_column_is_told() -> None:
 def test_a_promise_that_nobody_can_keep_is_refused(promise: tuple[Any, ...]) -> None:
     with pytest.raises(RunError, match=r"a promise of patience .*; allowed: node 0 to 2, topic 1 to 15, 0 ps"):
         border().check_actions(ActionRows([], patience=(Patience(*promise),)), window())
+
+
+def test_ids_of_two_numberings_are_known_as_ranges() -> None:
+    """DCS numbers its control packets apart: neither numbering may need a look-up."""
+    made = border()
+    for first in range(0, 40, 4):
+        ids = np.concatenate([np.arange(first, first + 4), (1 << 62) + np.arange(first, first + 4)])
+        zeros = np.zeros(8, np.int32)
+        made.check_actions(sends(np.full(8, 5), zeros, ids, zeros, zeros), window(end_ps=0))
+    assert len(made._packets) == 0
+    made.check_window(window((Kind.ARRIVAL, 5, 0, 39, 0), (Kind.ARRIVAL, 5, 0, (1 << 62) + 39, 0)))
+    with pytest.raises(RunError, match="the controller never sent packet 4611686018427387944"):
+        made.check_window(window((Kind.ARRIVAL, 1000, 0, (1 << 62) + 40, 0), number=2, end_ps=1001))
+
+
+def test_ids_that_came_in_any_order_become_a_range_once_they_are_one() -> None:
+    made = border()
+    mixed = np.array([3, 0, 7, 1, 5, 2, 6, 4])
+    zeros = np.zeros(8, np.int32)
+    made.check_actions(sends(np.full(8, 5), zeros, mixed, zeros, zeros), window(end_ps=0))
+    assert len(made._packets) == 0
+    made.check_window(window(*((Kind.ARRIVAL, 5, 0, id_, 0) for id_ in range(8))))
+    with pytest.raises(RunError, match="the controller never sent packet 8"):
+        made.check_window(window((Kind.ARRIVAL, 1000, 0, 8, 0), number=2, end_ps=1001))
+
+
+def test_who_vouches_for_its_rows_says_what_exists() -> None:
+    made = border()
+    made.check_actions(ActionRows([(int(Act.SET_TIMER), 1, 0, 2, 0, 0, 0, 0)], made=(3, 3)), window(end_ps=0))
+    made.check_window(window((Kind.ARRIVAL, 5, 0, 2, 0), (Kind.TIMER, 5, 0, 2, 0)))
+    with pytest.raises(RunError, match="the controller never set timer 3"):
+        made.check_window(window((Kind.TIMER, 1000, 0, 3, 0), number=2, end_ps=1001))

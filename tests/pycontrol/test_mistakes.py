@@ -71,6 +71,8 @@ def test_an_exception_is_told_with_its_place_and_the_protocols_own_lines(handler
     ("does", "told"),
     [
         (lambda n: n.send(7, "x", 1), "send was given peer=7; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
+        (lambda n: (setattr(n, "id", 9), n.send(0, "x", 1)), "send was given node=9; allowed: a whole number, 0 to 2"),
+        (lambda n: (setattr(n, "id", -1), n.set_timer("t", 1)), "set_timer was given node=-1; allowed: a whole number"),
         (lambda n: n.send(None, "x", 1), "send was given peer=None; allowed: a whole number"),
         (lambda n: n.send(1, "x", -1), "send was given size_bytes=-1; allowed: a whole number, 0 to 2147483647"),
         (lambda n: n.send(1, "x", 1 << 31), "send was given size_bytes=2147483648; allowed"),

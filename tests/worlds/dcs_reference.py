@@ -50,6 +50,8 @@ class ReferenceClockSet(Protocol):
         self.draws[p.i] += 1
         self.limit[p.i] = limit
         width, chosen = self.of.assigned, []
+        if self.of.by_id and avoid is None:
+            return tuple(sorted((p.i + i) % limit for i in range(min(width, limit))))
         left = [k for k in range(limit) if k != avoid]
         for i in range(min(width, len(left))):
             bits = draw(self.context.seed, STREAM_ASSIGN, p.i, self.draws[p.i] * width + i)

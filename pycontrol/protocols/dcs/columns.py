@@ -44,23 +44,25 @@ class DynamicClockSet(Protocol):
         messages: int = 0,
         until_ps: int = 0,
         even: bool = False,
+        by_id: bool = False,
     ) -> None:
         """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
         increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
         different instants; `memory_ps`: over what time the load is averaged; `messages`: the run is over once so many
         are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never);
-        `even`: every entry of a component belongs to equally many processes."""
+        `even`: every entry of a component belongs to equally many processes; `by_id`: a process takes the component
+        that its number names, counted round, instead of one drawn."""
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
         self.alpha = min(1.0, period_ps / memory_ps)
-        self.messages, self.until_ps, self.even = messages, until_ps, even
+        self.messages, self.until_ps, self.even, self.by_id = messages, until_ps, even, by_id
 
     def start(self, context: Context) -> None:
         super().start(context)
         n = context.nodes
         f = choose_entries(context.seed, n, self.size, self.increments, self.even)
-        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed)
+        self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self.by_id)
         self._tape = allocate(Tape, told=4096, act=0)
         self.mailroom = Mailroom(n, self.size)
         self.tick = np.zeros(n, np.int64)

@@ -17,6 +17,9 @@ def assign(s, p, limit, avoid=ABSENT):
     s.limit[p] = limit
     s.counts[0].assigned += 1
     width = s.s_incr.shape[1]
+    if s.constant[0].by_id and avoid == ABSENT:
+        _assign_by_id(s, p, limit)
+        return
     taken = s.taken
     first = 0 if avoid == ABSENT else 1
     if first:
@@ -39,6 +42,21 @@ def assign(s, p, limit, avoid=ABSENT):
             place += 1
     for i in range(place, width):
         s.s_incr[p, i] = ABSENT
+
+
+@compiled
+def _assign_by_id(s, p, limit):
+    """The components that the process's number names, among the first `limit`: neighbours take different ones."""
+    width = s.s_incr.shape[1]
+    chosen = min(width, limit)
+    for i in range(width):
+        s.s_incr[p, i] = ABSENT
+    for i in range(chosen):
+        k, q = (p + i) % limit, i
+        while q > 0 and s.s_incr[p, q - 1] > k:
+            s.s_incr[p, q] = s.s_incr[p, q - 1]
+            q -= 1
+        s.s_incr[p, q] = k
 
 
 @numba.njit(cache=True)

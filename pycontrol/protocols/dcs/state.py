@@ -64,7 +64,7 @@ class State(NamedTuple):
         delivered="i8", waited="i8", expanded_by_message="i8", assigned="i8", sent_entries="i8", control_arrived="i8",
         removed="i8",
     )]  # fmt: skip
-    constant: Annotated[Record, fields(seed="i8")]
+    constant: Annotated[Record, fields(seed="i8", by_id="i8")]
     taken: Annotated[I64, INCREMENTED._replace(more=1)]  # room for `assign`
 
     @property
@@ -97,7 +97,9 @@ def first_components(nodes: int, components: int, assigned: int) -> I32:
     return s_incr
 
 
-def initial_state(f: I32, size: int, capacity: int, components: int, assigned: int, seed: int) -> State:
+def initial_state(
+    f: I32, size: int, capacity: int, components: int, assigned: int, seed: int, by_id: bool = False
+) -> State:
     """All processes with `components` empty active components."""
     nodes, places = len(f), 256
     s = allocate(
@@ -105,5 +107,5 @@ def initial_state(f: I32, size: int, capacity: int, components: int, assigned: i
         node=nodes, component=capacity, entry=capacity * size, incremented=assigned, wait=8, slot=places,
     )  # fmt: skip
     s.active[:] = s.total[:] = s.limit[:] = components
-    s.constant["seed"] = seed
+    s.constant["seed"], s.constant["by_id"] = seed, by_id
     return s

@@ -74,10 +74,11 @@ def test_the_clock_follows_the_load_and_nothing_is_stuck():
     assert found["deliveries"] == 12 * found["messages"] == found["handled"]
 
 
+@pytest.mark.parametrize("by_id", [False, True])
 @pytest.mark.parametrize("assigned", [1, 2])
-def test_the_columns_do_what_the_plain_processes_do(assigned):
-    columns = run(dynamic(assigned=assigned))
-    plain = run(ReferenceClockSet(dynamic(assigned=assigned)))
+def test_the_columns_do_what_the_plain_processes_do(assigned, by_id):
+    columns = run(dynamic(assigned=assigned, by_id=by_id))
+    plain = run(ReferenceClockSet(dynamic(assigned=assigned, by_id=by_id)))
     assert columns.scalars["rounds"] > 5
     assert columns.digest == plain.digest
 
@@ -112,6 +113,14 @@ def test_with_an_entry_for_each_process_causality_holds_whatever_the_policy_does
     found = run(protocol, nodes, seed, (5.0, 20.0, 5), uniform_delay(1, 400)).scalars
     assert found["arrivals_out_of_order"] > 0
     assert found["violations"] == found["stuck"] == found["missing"] == 0
+
+
+def test_a_component_by_the_process_number_is_as_often_taken_as_any_other():
+    protocol = dynamic(by_id=True)
+    run(protocol, nodes=12)
+    last = protocol.s.limit > 1
+    assert protocol.s.counts["assigned"][0] > 12
+    assert (protocol.s.s_incr[last, 0] == np.arange(12)[last] % protocol.s.limit[last]).all()
 
 
 def test_the_outcome_does_not_depend_on_where_windows_end():
