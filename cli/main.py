@@ -92,7 +92,7 @@ def check(
         list[str] | None,
         typer.Option(
             "--property",
-            help="once, causal, fifo, total, arrives, valid, recovers, quiet; default: the study's, or "
+            help="once, causal, fifo, total, arrives, valid, recovers, quiet, linearizable; default: the study's, or "
             "once, causal and arrives. Repeatable.",
         ),
     ] = None,

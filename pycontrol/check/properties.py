@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from causeway.pycontrol.check.linear import calls_of, not_linearizable
+
 World = Any
 """A world (`world.World`), or what a search knows of one: `count`, `nodes`, and of each node what it delivered and
 knows (`delivered`, `known`), of each message its `source` and its `past`, who is `down`, ever `failed`, or `gone`, and
@@ -106,6 +108,12 @@ def quiet(world: World) -> str | None:
     return None
 
 
+def linearizable(world: World) -> str | None:
+    """What was read and written by calls that nodes recorded could have happened one by one (`linear.py`)."""
+    found = not_linearizable(calls_of(world.history))
+    return f"linearizability: no order of the calls on {found[0]!r} explains what they returned" if found else None
+
+
 def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:
     for node in nodes:
         own = {m for m in wanted if world.source[m] == node}
@@ -124,8 +132,8 @@ def _exists(world: World, message: int) -> bool:
 
 ON_DELIVERY: dict[str, OnDelivery] = {"once": once, "causal": causal_order, "fifo": fifo_order}
 AT_REST: dict[str, AtRest] = {
-    "total": total_order, "arrives": everything_arrives, "recovers": failures_cost_nothing, "valid": correct_senders_are_heard,
-    "quiet": quiet,
+    "total": total_order, "arrives": everything_arrives, "recovers": failures_cost_nothing,
+    "valid": correct_senders_are_heard, "quiet": quiet, "linearizable": linearizable,
 }  # fmt: skip
 BY_ORDER = frozenset({"fifo", "total"})
 """Those for which it matters in which order a node delivered what it had delivered before."""
