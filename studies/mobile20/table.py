@@ -1,6 +1,8 @@
 """Every experiment of mobile20 on every engine and radio, in both geometries, as a table, from result folders.
 
-python -m causeway.studies.mobile20.table results [more folders]
+python -m causeway.studies.mobile20.table [--at-once] results [more folders]
+
+--at-once: of runs whose wires acknowledge at once, in every column.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
 }
 """column -> what is not as in DEFAULT"""
+AT_ONCE = "--at-once"
 
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
@@ -131,7 +134,11 @@ def _short(value: float) -> str:
 
 
 def main() -> None:
-    runs = load([Path(folder) for folder in sys.argv[1:] or ["results"]])
+    folders = [Path(argument) for argument in sys.argv[1:] if argument != AT_ONCE]
+    runs = load(folders or [Path("results")])
+    if AT_ONCE in sys.argv:
+        DEFAULT["wire_acks"] = "at_once"
+        del VARIANTS["INET, wires acknowledged at once"]
     there = {name: v for name, v in VARIANTS.items() if any(len(of(runs, experiment, v)) for experiment in ROWS)}
     print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in there))
     print("|---|---|---|" + "---|" * len(there))
