@@ -178,7 +178,7 @@ PRINTED = {
     "Section V-C": "1 10 400",
     "Section V-D": "1",
 }
-"""Typed from the paper, bounds included. 0.25 is the dynamic 0.3 less the 0.05 that walking adds; 10 is 'a few seconds'."""
+"""Typed from the paper, bounds included. 0.25 is the dynamic 0.3 less the 0.05 of walking; 10 is 'a few seconds'."""
 
 
 @pytest.mark.parametrize("where", PRINTED)
