@@ -17,7 +17,15 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 out = console()
 err = console(stderr=True)
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
+
+def _local(folder: Path | None) -> Path | None:
+    from causeway.analysis.store import local
+
+    return None if folder is None else local(folder)
+
+
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_local)]
+Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_local)]
 
 
 @app.command()
@@ -68,6 +76,9 @@ def run(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Simulate in N processes of this machine (default: its cores).")
+    ] = None,
     cap: Annotated[
         int,
         typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
@@ -79,7 +90,20 @@ def run(
     from causeway.cli.run import run_study
 
     failed = run_study(
-        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_
+        study,
+        engine,
+        set_ or [],
+        sweep,
+        seed,
+        reps,
+        out_dir,
+        record,
+        spark,
+        cap,
+        json_,
+        err if json_ else out,
+        all_,
+        jobs,
     )
     raise typer.Exit(1 if failed else 0)
 
@@ -111,14 +135,21 @@ def check(
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
+    ] = False,
+    seeded: Annotated[
+        Path | None, typer.Option(metavar="FILE.py", help="Mistakes to plant: functions of a monkeypatch.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
     out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
 ) -> None:
     """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
     from causeway.cli.check import Search, check_study
+    from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
     from causeway.studies.trial import Trial
 
@@ -129,6 +160,10 @@ def check(
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    if mutants:
+        raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
+    if seeded is not None:
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
@@ -176,18 +211,35 @@ def replay(
 
 @app.command()
 def report(
-    directory: Annotated[Path, typer.Argument(help="A result folder.")],
+    directory: Folder,
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
     kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
     ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out, kinds or [])
+    write_report(directory, spark, out, kinds or [], export or [])
+
+
+@app.command()
+def tables(
+    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
+    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
+) -> None:
+    """Writes the tables of a paper's page from result folders, or from the numbers stored beside the page."""
+    from causeway.cli.tables import write_tables
+
+    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
 
 
 @app.command()
@@ -196,23 +248,44 @@ def convert(
     out_dir: OutDir = Path("results"),
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Convert the rest when a file is bad.")] = False,
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
+    clash: Annotated[
+        str, typer.Option(help="Files of two places that hold a run of one name: refuse, keep apart, or merge.")
+    ] = "refuse",
 ) -> None:
     """Converts OMNeT++ result files into the parquet tables, whatever project wrote them."""
     from causeway.cli.convert import convert_files
 
-    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, out, err))
+    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, clash, out, err))
+
+
+@app.command()
+def compact(directory: Folder) -> None:
+    """Puts the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
+    from causeway.cli.compact import compact_folder
+
+    compact_folder(directory, out)
 
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder.")],
-    b: Annotated[Path, typer.Argument(help="Another one.")],
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
+    filter_text: Annotated[
+        str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
+    ] = "",
+    vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
+    save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
 ) -> None:
     """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
-    from causeway.cli.diff import diff_folders
+    from causeway.cli.diff import diff_folders, save_baseline
 
-    raise typer.Exit(diff_folders(a, b, threshold, out))
+    if save is not None and b is None:
+        save_baseline(a, save, vectors, out)
+    elif b is not None and save is None:
+        raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
+    else:
+        raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
 
 
 def main() -> None:

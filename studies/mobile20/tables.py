@@ -1,0 +1,104 @@
+"""The tables of docs/papers/mobile20.md: every experiment on every engine and radio, in both geometries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from causeway.studies.tables import Measured, Table, lines, with_interval
+
+AT_ONCE: dict[str, Any] = {"engine": "omnet", "wire_acks": "at_once"}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "INET, unit disk": {"engine": "omnet"},
+    "INET, wires acknowledged at once": AT_ONCE,
+    "INET, no medium access": {**AT_ONCE, "radio": "acking"},
+    "INET, 180 m": {**AT_ONCE, "spacing_m": 180.0, "placement": "anywhere"},
+    "INET, acks as printed": {**AT_ONCE, "acks": "periodic"},
+    "INET, acks of intervals": {**AT_ONCE, "acks": "intervals"},
+    "ns-3, unit disk": {"engine": "ns3"},
+    "INET, 802.11": {**AT_ONCE, "radio": "wifi"},
+    "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
+}
+"""column -> engine, and what is not as by default"""
+
+PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
+
+ROWS: dict[str, list[tuple[str, str, str]]] = {
+    "static": [
+        ("delivery delay (s)", "delivery_delay_s", "0.20"),
+        ("messages sent per delivery", "sent_per_delivery", "0.4"),
+        ("loss of application copies in reach", "loss_application", "0.10"),
+        ("loss of copies still needed", "loss_needed", ""),
+        ("loss of all copies in reach", "loss_all", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", ""),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", "< 0.5"),
+        ("bytes sent a second", "sent_bytes_per_s", ""),
+    ],
+    "static_tcp": [
+        ("delivery delay (s)", "delivery_delay_s", "2"),
+        ("messages sent per delivery", "sent_per_delivery", "1.58"),
+        ("loss of all copies in reach", "loss_all", "0.05"),
+        ("longest connection set-up (s)", "tcp_setup_max_s", "> 75"),
+        ("copies on their way to hosts, per station", "sbuffer_station_mean", ""),
+        ("bytes sent a second", "sent_bytes_per_s", ""),
+        ("not delivered at the end", "missing", ""),
+    ],
+    "load": [
+        ("delivery delay (s)", "delivery_delay_s", "0.31"),
+        ("loss of application copies in reach", "loss_application", ""),
+        ("loss of copies still needed", "loss_needed", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", "35"),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", "6"),
+        ("messages sent a second", "sent_per_s", "700"),
+        ("bytes sent a second", "sent_bytes_per_s", "4,300,000"),
+    ],
+    "dynamic": [
+        ("delivery delay (s)", "delivery_delay_s", "about 0.3"),
+        ("loss of application copies in reach", "loss_application", "0.075 to 0.085"),
+        ("loss of copies still needed", "loss_needed", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", "a few dozen"),
+        ("`RBuffer` of hosts", "rbuffer_host_mean", ""),
+        ("`SBuffer` of hosts", "sbuffer_host_mean", "0.1 to 0.3"),
+        ("`RBuffer` of stations", "rbuffer_station_mean", "0.1 to 0.3"),
+        ("messages sent per delivery", "sent_per_delivery", ""),
+        ("ids in `M_d`", "md_mean", "none or one"),
+        ("handoffs", "handoffs", ""),
+        ("`init` to `Rsp2` (s)", "handoff_s", ""),
+        ("ids in `Rsp1`", "handoff_m_nd_mean", ""),
+        ("ids in the longest `Rsp1`", "handoff_m_nd_max", "up to 200"),
+        ("copies in `Rsp2`", "handoff_msg_req_mean", "few"),
+        ("ids received meanwhile", "handoff_msg_rcv_mean", "few"),
+    ],
+    "faults": [
+        ("delivery delay (s)", "delivery_delay_s", ""),
+        ("loss of application copies in reach", "loss_application", ""),
+        ("loss of copies still needed", "loss_needed", ""),
+        ("`SBuffer` of stations", "sbuffer_station_mean", ""),
+        ("`SBuffer` of station 3", "sbuffer_station_3", ""),
+        ("failures", "failures", "8"),
+        ("not made good before the next", "failures_unrecovered", "1"),
+        ("recovery (s)", "recovery_s", "a few"),
+    ],
+}
+"""experiment -> (quantity, scalar, what the paper says)"""
+
+
+SCALARS = (*dict.fromkeys(scalar for rows in ROWS.values() for _, scalar, _ in rows), "violations", "duplicates")
+
+
+def of(measured: Measured, experiment: str, variant: dict[str, Any]) -> Measured:
+    """The runs of an experiment as the paper has it, in one variant."""
+    return measured.at(experiment=experiment, rate=PAPER_RATE[experiment], free=("duration_s",), **variant)
+
+
+def experiments(measured: Measured) -> list[str]:
+    there = {name: v for name, v in VARIANTS.items() if any(of(measured, e, v).rows for e in ROWS)}
+    rows = []
+    for experiment, quantities in ROWS.items():
+        found = [of(measured, experiment, variant) for variant in there.values()]
+        for quantity, scalar, paper in quantities:
+            rows.append((f"`{experiment}`", quantity, paper, *(with_interval(one.values(scalar)) for one in found)))
+        rows.append((f"`{experiment}`", "runs", "", *(str(len(one.rows)) for one in found)))
+    return lines(("experiment", "quantity", "paper", *there), rows)
+
+
+TABLES: dict[str, Table] = {"": experiments}
