@@ -17,15 +17,17 @@ import numba
 import numpy as np
 
 from causeway.bridge.events import TOPICS, Act, Kind
+from causeway.bridge.schema import constant, declared
 
 (
     END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, PACKET_LOW_2, PACKET_HIGH_2, TIMER_LOW,
-    TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS,
-) = range(17)  # fmt: skip
+    TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS, CONNECTIONS,
+) = range(18)  # fmt: skip
 """Places in the state. Ranges are [low, high). BROADCASTS: one more than the highest number so far; FLOOR: the same,
 before the INSTANT of the last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers).
-"""
-STATE = 17
+CONNECTIONS: how many there are so far, or NO_TCP."""
+STATE = 18
+NO_TCP = -1
 
 ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
 COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1], u1[::1], u1[::1])"
@@ -33,8 +35,15 @@ COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1]
 FAR_PS = 1 << 62
 """Times lie below this (53 days), so that sums of two of them are still times."""
 
-NODE, STATION, ARRIVAL, LOST, TIMER, BROADCAST = map(int, Kind)
-SEND, SET_TIMER, CANCEL_TIMER, SWITCH, RECORD = map(int, Act)
+NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
+TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
+SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
+SWITCH, RECORD = int(Act.NODE), int(Act.RECORD)
+CONNECTED, ENDED, LISTEN = int(Kind.CONNECTED), int(Kind.ENDED), int(Act.LISTEN)
+CONNECT, READ, ABORT = int(Act.CONNECT), int(Act.READ), int(Act.ABORT)
+ENDINGS, LAST_PORT = len(declared("Ending")), constant("LAST_PORT")
+LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))
+"""A kind that the contract declares and that has no rule here may hold what it likes."""
 
 
 @numba.njit(cache=True)
@@ -89,7 +98,11 @@ def _is_bad(s, k, now, r, a):
         return r < s[FLOOR] or r >= s[MOST_BROADCASTS] or a < 0
     if k == STATION:
         return a < -1 or a >= s[STATIONS]
-    return k != NODE or a < 0 or a > 1
+    if k == NODE:
+        return a < 0 or a > 1
+    if CONNECTED <= k <= ENDED:
+        return r < 0 or r >= s[CONNECTIONS] or a < 0 or (k == ENDED and a >= ENDINGS)
+    return k > LAST_KIND
 
 
 @numba.njit(cache=True)
@@ -121,9 +134,27 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
                 return i
         elif k == CANCEL_TIMER:
             outside += not _is_in(s, TIMER_LOW, r)
-        elif k != RECORD or p < 0 or p >= s[CHANNELS]:
+        elif LISTEN <= k <= ABORT:
+            if _is_bad_about_tcp(s, k, np.int64(node[i]), r, p, size[i], interface[i]):
+                return i
+        elif k > LAST_ACT or (k == RECORD and (p < 0 or p >= s[CHANNELS])):
             return i
     return LOOK_UP if outside else ALL_GOOD
+
+
+@numba.njit(cache=True)
+def _is_bad_about_tcp(s, k, v, r, p, size, interface):
+    """Whether an action about a connection is wrong; a new connection is counted on the way."""
+    if s[CONNECTIONS] == NO_TCP:
+        return True
+    if k == LISTEN:
+        return size < 1 or size > LAST_PORT or p < 0 or p > 1
+    if k == CONNECT:
+        if r != s[CONNECTIONS] or p < 0 or p >= s[NODES] or p == v or size < 1 or size > LAST_PORT:
+            return True
+        s[CONNECTIONS] += 1
+        return interface < 1 or interface >= s[INTERFACES]
+    return r < 0 or r >= s[CONNECTIONS] or (k <= READ and size < 1)
 
 
 @numba.njit(cache=True)
@@ -148,5 +179,7 @@ def _outside(s, low, id_):
 @functools.cache
 def settle() -> None:
     """Compiles (or loads) `first_bad_action` for the types that engines read, and for good."""
+    if not hasattr(first_bad_action, "compile"):  # NUMBA_DISABLE_JIT, for a debugger: it is plain Python
+        return
     first_bad_action.compile(COLUMN_TYPES)
     first_bad_action.disable_compile()

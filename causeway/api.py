@@ -3,6 +3,7 @@
 Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
 """
 
+from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
@@ -17,6 +18,7 @@ from causeway.bridge.network import (
     normal_delay,
     uniform_delay,
 )
+from causeway.bridge.places import version
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
@@ -25,6 +27,9 @@ from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+__version__ = version()
+"""Of Causeway, as it is installed."""
 
 __all__ = [
     "EVERYONE",
@@ -47,9 +52,14 @@ __all__ = [
     "Network",
     "Node",
     "Observer",
+    "OutsideError",
     "Params",
     "PerNode",
     "Plot",
+    "ProgramNode",
+    "ProgramParams",
+    "ProgramStudy",
+    "Programs",
     "Protocol",
     "RunError",
     "Scene",
@@ -57,11 +67,13 @@ __all__ = [
     "Segment",
     "SmallParams",
     "SmallStudy",
+    "SoloLoop",
     "State",
     "Study",
     "UserError",
     "Window",
     "Workload",
+    "__version__",
     "constant_delay",
     "normal_delay",
     "uniform_delay",

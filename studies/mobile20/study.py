@@ -8,7 +8,7 @@ than `drain_s`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -26,6 +26,9 @@ from causeway.studies.mobile20.rest import EVERY_PS as REST_EVERY_PS
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 STATIONS = 7
 TREES = {
@@ -246,6 +249,11 @@ class Mobile20Study(Study):
 
     def protocol(self, params: Mobile20Params) -> MobileRun:
         return MobileRun(params, self.network(params, 0) if params.trace else None)
+
+    def checks(self, params: Mobile20Params) -> Checks:
+        from causeway.studies.mobile20 import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
         return params.reaction_us * (MS_PS // 1000)
