@@ -247,6 +247,12 @@ _SURE_NS = 2_000_000_000
 """A time of change this old cannot hide a second change, however coarse the file system's clock is."""
 
 
+def forget_what_is_known() -> None:
+    """Look at every folder anew: what was seen of it before is kept otherwise."""
+    _LISTED.clear()
+    _KNOWN.clear()
+
+
 def finished_runs(out_dir: Path) -> set[str]:
     """The ids of all finished runs."""
     finished, files = finished_batches(out_dir), _runs_files(out_dir)
