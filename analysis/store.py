@@ -449,11 +449,16 @@ def count_rows(folder: Path, table: str) -> int:
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
     """All finished runs' rows of a table, in memory; `where` is a pyarrow expression that they must fulfil."""
-    found = dataset(folder, table)
-    if found is None:
-        whole = schema.empty(table)
-        return whole.select(columns) if columns else whole
-    return _without_paths(found.to_table(columns=columns, filter=where), folder)
+    for tries_left in (2, 1, 0):
+        found = dataset(folder, table)
+        try:
+            whole = found.to_table(columns=columns, filter=where) if found is not None else schema.empty(table)
+        except FileNotFoundError:  # a batch took the place of another between our look and our reading
+            if not tries_left:
+                raise
+            continue
+        break
+    return _without_paths(whole if found is not None or not columns else whole.select(columns), folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:

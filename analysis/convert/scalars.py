@@ -65,8 +65,8 @@ def stretch(
         "name": own_names.dictionary_encode(), "value": own_values.dictionary_encode(),
         "position": of_numbers(owners + position),
     }  # fmt: skip
-    last = (modules[-1].as_py(), names[-1].as_py())
-    return Stretch(reached - first, _table("scalars", every), _table("attributes", found), rows, last)
+    end = (modules[-1].as_py(), names[-1].as_py())
+    return Stretch(reached - first, _table("scalars", every), _table("attributes", found), rows, end)
 
 
 def _same(text: str, count: int) -> pa.Array:
