@@ -94,7 +94,7 @@ def _sqlite(folder: Path) -> Path:
             database.execute(f"CREATE TABLE {table} ({columns})")
         database.execute("INSERT INTO run VALUES (1, 'S-0', -12)")
         vectors = ((i, f"Net.n[{i}]", SQLITE_ROWS // 100) for i in range(100))
-        database.executemany("INSERT INTO vector VALUES (?, 1, ?, 'v', ?, 0, 0, 0, 0)", vectors)
+        database.executemany("INSERT INTO vector VALUES (?, 1, ?, 'v', ?, 0, 0, 0, 0, 0, 0, 0, 0)", vectors)
         rows = ((i % 100, i, i * 1_000_003, (i * 7919) % 100003 * 0.37) for i in range(SQLITE_ROWS))
         database.executemany("INSERT INTO vectorData VALUES (?, ?, ?, ?)", rows)
     database.close()
@@ -120,7 +120,8 @@ _LAYOUT = {
     "statisticAttr": "statId INTEGER NOT NULL, attrName TEXT NOT NULL, attrValue TEXT NOT NULL",
     "histogramBin": "statId INTEGER NOT NULL, lowerEdge NUMERIC NOT NULL, binValue NUMERIC NOT NULL",
     "vector": "vectorId INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, runId INTEGER NOT NULL, moduleName TEXT NOT NULL, "
-    "vectorName TEXT NOT NULL, vectorCount INTEGER, vectorMin REAL, vectorMax REAL, vectorSum REAL, vectorSumSqr REAL",
+    "vectorName TEXT NOT NULL, vectorCount INTEGER, vectorMin REAL, vectorMax REAL, vectorSum REAL, "
+    "vectorSumSqr REAL, startEventNum INTEGER, endEventNum INTEGER, startSimtimeRaw INTEGER, endSimtimeRaw INTEGER",
     "vectorAttr": "vectorId INTEGER NOT NULL, attrName TEXT NOT NULL, attrValue TEXT NOT NULL",
     "vectorData": "vectorId INTEGER NOT NULL, eventNumber INTEGER NOT NULL, simtimeRaw INTEGER NOT NULL, value NUMERIC",
 }  # fmt: skip
