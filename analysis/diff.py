@@ -8,7 +8,10 @@ from typing import Any
 import pandas as pd
 
 from causeway.analysis import store
-from causeway.analysis.reduce import in_pandas
+from causeway.analysis.query.filters import select
+from causeway.analysis.query.folder import Folder
+from causeway.analysis.reduce import arithmetic, in_pandas
+from causeway.bridge.errors import UserError
 
 _POINT = ["study", "point", "engine"]
 _SHOWN = 10
@@ -58,6 +61,14 @@ class DiffResult:
     def worst_relative(self) -> float:
         return self.worst.relative if self.worst else 0.0
 
+    def frame(self) -> pd.DataFrame:
+        """All of it as a DataFrame, the largest difference first; what only one side has is missing on the other."""
+        rows = [(one.where, one.a, one.b, one.relative) for one in self.compared]
+        rows += [(where, math.nan, math.nan, math.inf) for where in (*self.only_a, *self.only_b)]
+        found = pd.DataFrame(rows, columns=["where", "a", "b", "relative"])
+        sides = ["both"] * len(self.compared) + ["a"] * len(self.only_a) + ["b"] * len(self.only_b)
+        return found.assign(only=sides).sort_values("relative", ascending=False, kind="stable", ignore_index=True)
+
     def __str__(self) -> str:
         above = sorted((d for d in self.compared if d.relative > self.threshold), key=lambda d: -d.relative)
         lines = [str(difference) for difference in above[:_SHOWN]]
@@ -73,9 +84,15 @@ class DiffResult:
         return "\n".join(lines)
 
 
-def diff(a: str | Path, b: str | Path, threshold: float = 0.0) -> DiffResult:
-    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them."""
-    frames = [_quantities(Path(folder)) for folder in (a, b)]
+def diff(
+    a: str | Path, b: str | Path, threshold: float = 0.0, *, filter: str = "", vectors: bool = False
+) -> DiffResult:
+    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them.
+
+    Either may be a baseline that `save` made. `filter`: an expression as in `causeway.results`. `vectors`: compare each
+    recorded series, too, by its number of samples, its mean and its last time.
+    """
+    frames = [_chosen(_quantities(Path(place), vectors), filter) for place in (a, b)]
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
     left, right = (_means(frame, [*by, "module", "name"]) for frame in frames)
@@ -88,9 +105,49 @@ def diff(a: str | Path, b: str | Path, threshold: float = 0.0) -> DiffResult:
     )
 
 
-def _quantities(folder: Path) -> pd.DataFrame:
-    runs = store.read_pandas(folder, "runs", ["run_id", *_POINT])
-    return store.read_pandas(folder, "scalars").merge(runs, on="run_id")
+def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
+    """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
+    kept = _quantities(Path(folder), vectors)[[*_POINT, "module", "name", "value"]]
+    with store.landing(path) as temporary:
+        kept.sort_values([*_POINT, "module", "name"], kind="stable").to_csv(temporary, index=False, na_rep="nan")
+    return len(kept)
+
+
+def _quantities(place: Path, vectors: bool) -> pd.DataFrame:
+    """A row for each run (or row of a baseline) and quantity."""
+    if place.is_file():
+        return _baseline(place)
+    runs = store.read_pandas(place, "runs", ["run_id", *_POINT])
+    found = store.read_pandas(place, "scalars")
+    if vectors:
+        found = pd.concat([found, _of_vectors(place)], ignore_index=True)
+    return found.merge(runs, on="run_id")
+
+
+def _baseline(path: Path) -> pd.DataFrame:
+    text = [*_POINT, "module", "name"]
+    try:
+        found = pd.read_csv(path, keep_default_na=False, dtype=dict.fromkeys(text, str))
+        return found.assign(value=found["value"].astype(float))[[*text, "value"]]
+    except (ValueError, KeyError) as error:
+        raise UserError(f"{path} is no baseline of causeway diff --save: {error}") from None
+
+
+def _of_vectors(folder: Path) -> pd.DataFrame:
+    """Samples, mean and last time of every recorded series, as if they were scalars."""
+    rows = []
+    found = Folder(folder).vectors()
+    for run_id, module, one in zip(found["run_id"], found["module"], found["series"], strict=True):
+        told = {"samples": float(len(one))}
+        if len(one):
+            told |= {"mean": arithmetic.total(one.value.tolist()) / len(one), "last time": float(one.time_s[-1])}
+        rows += [(run_id, module, f"{one.name} ({what})", value) for what, value in told.items()]
+    return pd.DataFrame(rows, columns=["run_id", "module", "name", "value"])
+
+
+def _chosen(frame: pd.DataFrame, text: str) -> Any:
+    taken = select(text, lambda field: frame[field].tolist(), len(frame))
+    return frame.loc[taken, :]
 
 
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:

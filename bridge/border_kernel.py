@@ -33,8 +33,12 @@ COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1]
 FAR_PS = 1 << 62
 """Times lie below this (53 days), so that sums of two of them are still times."""
 
-NODE, STATION, ARRIVAL, LOST, TIMER, BROADCAST = map(int, Kind)
-SEND, SET_TIMER, CANCEL_TIMER, SWITCH, RECORD = map(int, Act)
+NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
+TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
+SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
+SWITCH, RECORD = int(Act.NODE), int(Act.RECORD)
+LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))
+"""A kind that the contract declares and that has no rule here may hold what it likes."""
 
 
 @numba.njit(cache=True)
@@ -89,7 +93,9 @@ def _is_bad(s, k, now, r, a):
         return r < s[FLOOR] or r >= s[MOST_BROADCASTS] or a < 0
     if k == STATION:
         return a < -1 or a >= s[STATIONS]
-    return k != NODE or a < 0 or a > 1
+    if k == NODE:
+        return a < 0 or a > 1
+    return k > LAST_KIND
 
 
 @numba.njit(cache=True)
@@ -121,7 +127,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
                 return i
         elif k == CANCEL_TIMER:
             outside += not _is_in(s, TIMER_LOW, r)
-        elif k != RECORD or p < 0 or p >= s[CHANNELS]:
+        elif k > LAST_ACT or (k == RECORD and (p < 0 or p >= s[CHANNELS])):
             return i
     return LOOK_UP if outside else ALL_GOOD
 
@@ -148,5 +154,7 @@ def _outside(s, low, id_):
 @functools.cache
 def settle() -> None:
     """Compiles (or loads) `first_bad_action` for the types that engines read, and for good."""
+    if not hasattr(first_bad_action, "compile"):  # NUMBA_DISABLE_JIT, for a debugger: it is plain Python
+        return
     first_bad_action.compile(COLUMN_TYPES)
     first_bad_action.disable_compile()

@@ -89,6 +89,9 @@ class MobileNetwork:
     """How far a radio reaches, and so who is in a cell. How far it disturbs, and its power, scale with it."""
     wire_bps: int = 10_000_000
     wire_delay_ps: int = 10_000_000_000
+    wire_delayed_acks: bool = False
+    """TCP on the wires acknowledges within 200 ms, not at once. On INET a message then waits until the one before it is
+    acknowledged (Nagle's algorithm). ns-3's TCP always acknowledges so, and never waits."""
     radio: str = "unitdisk"
     radio_bps: int = 0
     """0: the radio's own default."""

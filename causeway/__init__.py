@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    if name.startswith("_") and name != "__version__":
         raise AttributeError(name)
     api = import_module("causeway.api")
     if name not in api.__all__:

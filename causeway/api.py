@@ -17,6 +17,7 @@ from causeway.bridge.network import (
     normal_delay,
     uniform_delay,
 )
+from causeway.bridge.places import version
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
@@ -25,6 +26,9 @@ from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+
+__version__ = version()
+"""Of Causeway, as it is installed."""
 
 __all__ = [
     "EVERYONE",
@@ -62,6 +66,7 @@ __all__ = [
     "UserError",
     "Window",
     "Workload",
+    "__version__",
     "constant_delay",
     "normal_delay",
     "uniform_delay",

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from causeway.cli.console import printable
 from causeway.pycontrol.check import orders, schedules, story
-from causeway.pycontrol.check.world import ONE_CLOCK, Budget, World
+from causeway.pycontrol.check.world import Budget, World
 from causeway.studies.trial import Trial
 
 
@@ -37,7 +37,7 @@ class Found:
     seconds: float
     broken: str | None
     plan: tuple[int, ...]
-    clocks: str = ONE_CLOCK
+    clocks: str = ""
 
 
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:

@@ -12,13 +12,26 @@ from causeway.bridge.errors import UserError
 from causeway.cli.console import printable
 
 
-def diff_folders(a: Path, b: Path, threshold: float, console: Console) -> int:
-    """Prints how two result folders differ; the exit status for CI."""
+def diff_folders(a: Path, b: Path, threshold: float, filter_text: str, vectors: bool, console: Console) -> int:
+    """Prints how two result folders, or baselines, differ; the exit status for CI."""
     from causeway.analysis.diff import diff
 
-    for folder in (a, b):
-        if not store.finished_runs(folder):
-            raise UserError(f"{folder} holds no finished run, so there is nothing to compare")
-    result = diff(a, b, threshold)
+    for place in (a, b):
+        _check(place)
+    result = diff(a, b, threshold, filter=filter_text, vectors=vectors)
     console.print(Text(printable(result)))
     return 0 if result.passed else 1
+
+
+def save_baseline(folder: Path, path: Path, vectors: bool, console: Console) -> None:
+    """Keeps what a result folder holds for a later comparison."""
+    from causeway.analysis.diff import save
+
+    _check(folder)
+    rows = save(folder, path, vectors=vectors)
+    console.print(Text(printable(f"{path}: {rows} quantities; compare with it: causeway diff {path} DIR")))
+
+
+def _check(place: Path) -> None:
+    if not place.is_file() and not store.finished_runs(place):
+        raise UserError(f"{place} holds no finished run, so there is nothing to compare")

@@ -111,14 +111,21 @@ def check(
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
+    ] = False,
+    seeded: Annotated[
+        Path | None, typer.Option(metavar="FILE.py", help="Mistakes to plant: functions of a monkeypatch.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
     out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
 ) -> None:
     """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
     from causeway.cli.check import Search, check_study
+    from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
     from causeway.studies.trial import Trial
 
@@ -129,6 +136,10 @@ def check(
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    if mutants:
+        raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
+    if seeded is not None:
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
@@ -181,13 +192,30 @@ def report(
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
     kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with kinds of plots of your own.")
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
     ] = None,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out, kinds or [])
+    write_report(directory, spark, out, kinds or [], export or [])
+
+
+@app.command()
+def tables(
+    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
+    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
+) -> None:
+    """Writes the tables of a paper's page from result folders, or from the numbers stored beside the page."""
+    from causeway.cli.tables import write_tables
+
+    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
 
 
 @app.command()
@@ -205,14 +233,24 @@ def convert(
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder.")],
-    b: Annotated[Path, typer.Argument(help="Another one.")],
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.")],
+    b: Annotated[Path | None, typer.Argument(help="Another one.")] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
+    filter_text: Annotated[
+        str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
+    ] = "",
+    vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
+    save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
 ) -> None:
     """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
-    from causeway.cli.diff import diff_folders
+    from causeway.cli.diff import diff_folders, save_baseline
 
-    raise typer.Exit(diff_folders(a, b, threshold, out))
+    if save is not None and b is None:
+        save_baseline(a, save, vectors, out)
+    elif b is not None and save is None:
+        raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
+    else:
+        raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer.main
 
+from causeway import api
 from causeway.analysis import schema
 from causeway.bridge import engines, events
 from causeway.bridge.schema import comments
@@ -29,11 +30,27 @@ def page() -> str:
         "## Commands\n\n" + _commands(),
         "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
         "## Engines\n\n" + "\n".join(f"- `{name}`: {_first_line(engines.get(name))}" for name in engines.ENGINES),
+        "## Public interface\n\n" + _public(),
         "## Events\n\n" + _kinds(events.Kind),
         "## Actions\n\n" + _kinds(events.Act),
         "## Result tables\n\n" + _tables(),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _public() -> str:
+    """What semantic versions promise, besides the commands: all that `import causeway` gives."""
+    lines = []
+    for name in api.__all__:
+        thing = getattr(api, name)
+        if name.startswith("__"):
+            said = "the version that is installed"
+        elif callable(thing):
+            said = (inspect.getdoc(thing) or "").splitlines()[0]
+        else:
+            said = f"{thing:,}" if isinstance(thing, int) else str(thing)
+        lines.append(f"- `{name}`: {said}")
+    return "What `from causeway import ...` gives, and semantic versions promise:\n\n" + "\n".join(lines)
 
 
 def _first_line(thing: object) -> str:

@@ -13,13 +13,18 @@ from causeway.bridge.errors import UserError
 from causeway.cli.console import printable
 
 
-def write_report(directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = ()) -> None:
+def write_report(
+    directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = ()
+) -> None:
     """The report of a result folder, with the plots that the folder says its studies ask for."""
     from causeway.analysis import report
+    from causeway.analysis.export.write import check
 
-    for file in own_kinds:
-        kinds.load(file)
+    check(formats)
+    plots = [plot for file in own_kinds for plot in kinds.load(file)]
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
-    page = report.write(directory, master=master or "local[*]")
+    page = report.write(directory, master=master or "local[*]", formats=formats, plots=plots)
     console.print(Text(printable(f"report: {page}")), soft_wrap=True)
+    if formats:
+        console.print(Text(printable(f"for a paper: {page.parent / 'export'}")), soft_wrap=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import os
-import sys
 from functools import cache
 from pathlib import Path
 
 from causeway.bridge.errors import UserError, unknown
+from causeway.studies.module import module_from
 from causeway.studies.study import Study
 
 STUDIES = {
@@ -49,14 +47,8 @@ def _from_file(path: Path) -> type[Study]:
 
 @cache
 def _executed(path: Path, mtime_ns: int, size: int) -> type[Study]:
-    module_name = f"causeway_study_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    spec.loader.exec_module(module)
-    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module_name]
+    module = module_from(path, "causeway_study")
+    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
     found = [v for v in own if issubclass(v, Study)]
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of studies.study.Study")

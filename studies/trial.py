@@ -10,7 +10,7 @@ from causeway.bridge.errors import UserError, unknown
 from causeway.pycontrol.check import properties
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.properties import Rules
-from causeway.pycontrol.check.world import ONE_CLOCK, Budget, World
+from causeway.pycontrol.check.world import Budget, World
 from causeway.pycontrol.node import PerNode
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
@@ -31,7 +31,8 @@ class Trial:
     always: tuple[str, ...] = ()
     """Python conditions over `nodes` (and `world`) that must hold in every state."""
     at_end: tuple[str, ...] = ()
-    clocks: str = ONE_CLOCK
+    clocks: str = ""
+    """Other than the study's."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.AT_REST)
@@ -93,7 +94,7 @@ class Trial:
             senders = tuple(range(workload.first_node, workload.first_node + workload.nodes))
             world = World(protocol, checks.nodes or network.nodes, self.full_budget(), SEED, senders)
         world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
-        world.calls, world.clocks = dict(checks.calls), self.clocks
+        world.calls, world.clocks = dict(checks.calls), self.clocks or checks.clocks
         return world
 
     def as_json(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -14,6 +15,10 @@ from causeway import api
 @pytest.mark.parametrize("name", api.__all__)
 def test_a_public_name_comes_from_one_import(name: str) -> None:
     assert getattr(causeway, name) is getattr(api, name)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert causeway.__version__ == version("causeway")
 
 
 def test_every_public_thing_says_what_it_is() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, number
 from causeway.analysis.convert.records import Header
+from causeway.analysis.convert.units import in_plain_units
 
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
@@ -88,4 +89,4 @@ def _number(value: str) -> float | None:
     try:
         return number(value)
     except BadLine:
-        return None
+        return in_plain_units(value)

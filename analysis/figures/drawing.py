@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from causeway.analysis.kinds.kind import PlotKind
 
 WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46
+LEFT, RIGHT, TOP, BOTTOM = 74, 14, 12, 46
 COLOURS = 8
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
 INNER_WIDTH = WIDTH - LEFT - RIGHT
@@ -54,7 +54,7 @@ class Drawing:
 def draw(figure: Figure, kind: PlotKind) -> str:
     """The figure as an <svg> element."""
     drawing = Drawing(figure, kind.axes(figure))
-    body = [_grid(figure, drawing.axes, kind.x_label(figure.plot))]
+    body = [_grid(drawing.axes, kind.x_label(figure.plot), kind.y_label(figure.plot))]
     body += [f'<g class="{drawing.colour(line)}">{kind.mark(line, drawing)}</g>' for line in figure.lines]
     for line in figure.published:
         beside = kind.published_at(line, drawing)
@@ -157,7 +157,7 @@ def scale(low: float, high: float, start: float, end: float, log: bool) -> Calla
 # --- marks ---
 
 
-def _grid(figure: Figure, axes: Axes, x_label: str) -> str:
+def _grid(axes: Axes, x_label: str, y_label: str) -> str:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     lines = [f'<path class="grid" d="M{LEFT} {y}H{right}"/>' for y, _ in axes.y_ticks]
     lines += [f'<path class="tick" d="M{x} {bottom}v5"/>' for x, _ in axes.x_ticks]
@@ -166,7 +166,7 @@ def _grid(figure: Figure, axes: Axes, x_label: str) -> str:
     lines.append(f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>')
     middle = (LEFT + right) / 2
     lines.append(f'<text class="name" x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x_label)}</text>')
-    name, y = escape(figure.plot.y_label or figure.plot.y), (TOP + bottom) / 2
+    name, y = escape(y_label), (TOP + bottom) / 2
     lines.append(f'<text class="name" transform="translate(13 {y}) rotate(-90)" text-anchor="middle">{name}</text>')
     return "".join(lines)
 

@@ -4,6 +4,10 @@ kind.py       the base class: subclass `PlotKind` and give it a `name`; that reg
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
 over_time.py  `time`: a recorded series over simulated time
+cdf.py        `cdf`: the share of runs, or of samples, that are at most so large
+histogram.py  `histogram`: how often values fall into bins
+box.py        `box`: quartiles of runs over a parameter
+scatter.py    `scatter`: every run as a dot
 
 What they use, points, numbers of runs, axes and marks, is in causeway.analysis.figures.
 
@@ -21,6 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from causeway.analysis.kinds.kind import KINDS, PlotKind
+from causeway.analysis.plots import Plot
 from causeway.bridge.errors import UserError
 
 __all__ = ["PlotKind", "kind_of", "known", "load"]
@@ -46,8 +51,8 @@ def kind_of(name: str) -> PlotKind:
     return kinds[name]
 
 
-def load(file: Path) -> None:
-    """Reads a file with kinds of plots."""
+def load(file: Path) -> tuple[Plot, ...]:
+    """Reads a file with kinds of plots, or with a list `plots` of some for a folder that describes none."""
     if not file.is_file():
         raise UserError(f"there is no file {file} with kinds of plots")
     spec = importlib.util.spec_from_file_location(f"causeway_kinds_{file.stem}", file)
@@ -55,3 +60,9 @@ def load(file: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    plots = tuple(getattr(module, "plots", ()))
+    for plot in plots:
+        if not isinstance(plot, Plot):
+            raise UserError(f"{file}: `plots` holds {plot!r}, which is no Plot")
+        kind_of(plot.kind).check(plot)
+    return plots

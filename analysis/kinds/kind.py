@@ -103,6 +103,9 @@ class PlotKind(ABC):
     def x_label(self, plot: Plot) -> str:
         return plot.x_label or plot.x or self.x_name
 
+    def y_label(self, plot: Plot) -> str:
+        return plot.y_label or plot.y
+
     def spoken(self, plot: Plot) -> str:
         """For those who cannot see it."""
-        return escape(f"{plot.title}: {plot.y_label or plot.y} over {self.x_label(plot)}", quote=True)
+        return escape(f"{plot.title}: {self.y_label(plot)} over {self.x_label(plot)}", quote=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from causeway.analysis import published as published_rows
+from causeway.analysis.query.patterns import matcher
 from causeway.analysis.reduce import arithmetic, expression
 
 if TYPE_CHECKING:
@@ -28,8 +29,16 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules."""
-    wanted = scalars[scalars["name"].isin(set(names))]
+    """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
+
+    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit.
+    """
+    plain, patterns = _plain_and_patterns(names)
+    wanted = scalars[scalars["name"].isin(plain)]
+    if patterns:
+        there = scalars[["module", "name"]].drop_duplicates()
+        fitting = _fitting(there, patterns)
+        wanted = pd.concat([wanted, scalars.merge(fitting, on=["module", "name"]).assign(name=lambda f: f["pattern"])])
     own = wanted[wanted["module"] == "run"]
     rest = wanted.merge(own[["run_id", "name"]].drop_duplicates(), on=["run_id", "name"], how="left", indicator=True)
     rest = rest[rest["_merge"] == "left_only"]
@@ -50,8 +59,16 @@ def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
     def total(lists: pd.Series) -> pd.Series:
         return pd.Series([arithmetic.total(list(values)) for values in lists], dtype="float64")
 
+    plain, patterns = _plain_and_patterns(names)
+    wanted = scalars.where(F.col("name").isin(list(plain))).select("run_id", "module", "name", "value")
+    if patterns:
+        fitting = _fitting(scalars.select("module", "name").distinct().toPandas(), patterns)
+        if len(fitting):
+            known = F.broadcast(scalars.sparkSession.createDataFrame(fitting))
+            more = scalars.join(known, ["module", "name"])
+            wanted = wanted.union(more.select("run_id", "module", F.col("pattern").alias("name"), "value"))
     own = F.col("module") == "run"
-    lists = scalars.where(F.col("name").isin(list(names))).groupBy("run_id", "name")
+    lists = wanted.groupBy("run_id", "name")
     both = lists.agg(
         F.collect_list(F.when(own, F.col("value"))).alias("own"),
         F.collect_list(F.when(~own, F.col("value"))).alias("rest"),
@@ -59,6 +76,21 @@ def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
     return both.select(
         "run_id", "name", total(F.when(F.size("own") > 0, F.col("own")).otherwise(F.col("rest"))).alias("value")
     )
+
+
+def _plain_and_patterns(names: Iterable[str]) -> tuple[set[str], list[str]]:
+    patterns = {name for name in names if "*" in name}
+    return set(names) - patterns, sorted(patterns)
+
+
+def _fitting(there: pd.DataFrame, patterns: Sequence[str]) -> pd.DataFrame:
+    """(module, name, pattern) for every scalar, written module.name, that fits a pattern."""
+    rows = []
+    for pattern in patterns:
+        fits = matcher(pattern)
+        pairs = zip(there["module"], there["name"], strict=True)
+        rows += [(module, name, pattern) for module, name in pairs if fits(f"{module}.{name}")]
+    return pd.DataFrame(rows, columns=["module", "name", "pattern"], dtype=object)
 
 
 class Runs:
@@ -71,8 +103,8 @@ class Runs:
         self.values = _wide(values, "value", self.runs.index)
 
     def at(self, study: str, parameters: dict[str, Any]) -> pd.Index:
-        """The runs of a study that have these parameter values."""
-        chosen = self.runs["study"] == study
+        """The runs of a study ('': of all) that have these parameter values."""
+        chosen = (self.runs["study"] == study) | (not study)
         for name, value in parameters.items():
             chosen &= self._has(name, value)
         return self.runs.index[chosen]

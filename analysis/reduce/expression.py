@@ -1,6 +1,7 @@
 """A quantity as an arithmetic expression over names, such as `requests/(messages*processes)`.
 
-The operands may be numbers, pandas Series or Spark Columns: all that is asked of them is + - * / and **.
+The operands may be numbers, pandas Series or Spark Columns: all that is asked of them is + - * / and **. A name that is
+no word of Python stands in quotation marks: `"channelUtilization:last" / 100`.
 """
 
 import ast
@@ -30,25 +31,32 @@ def parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UserError(f"'{text}' is not an arithmetic expression over scalars") from None
     for node in ast.walk(tree):
-        number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
-        if not number and not isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load, *_BINARY, *_OTHERS)):
-            raise UserError(f"'{text}' may only use names, numbers, + - * / ** and brackets")
+        known = isinstance(node, ast.Constant) and type(node.value) in (int, float, str)
+        if not known and not isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load, *_BINARY, *_OTHERS)):
+            raise UserError(f"'{text}' may only use names (\"odd:ones\" in quotes), numbers, + - * / **, brackets")
     return tree
 
 
 def names(text: str) -> list[str]:
     """The names an expression uses, each once."""
-    return sorted({node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)})
+    found = {_name_of(node) for node in ast.walk(parse(text))}
+    return sorted(name for name in found if name is not None)
+
+
+def _name_of(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, Any], Any]) -> Any:
     """The value of an expression; `divide` says what a division by zero gives."""
 
     def value(node: ast.expr) -> Any:
+        if (name := _name_of(node)) is not None:
+            return value_of(name)
         if isinstance(node, ast.Constant):
             return float(cast(float, node.value))  # whole numbers would grow without bounds
-        if isinstance(node, ast.Name):
-            return value_of(node.id)
         if isinstance(node, ast.UnaryOp):
             operand = value(node.operand)
             return -operand if isinstance(node.op, ast.USub) else operand

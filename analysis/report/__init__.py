@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import Figure, rows
 from causeway.analysis.plots import Plot
@@ -26,15 +27,24 @@ _SHOWN_SCALARS = 400
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
-def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str = "local[*]") -> Path:
+def write(
+    result_dir: str | Path,
+    out_dir: str | Path | None = None,
+    master: str = "local[*]",
+    formats: Sequence[str] = (),
+    plots: Sequence[Plot] = (),
+) -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
+
+    `plots`: more of them than the folder's studies ask for.
+    `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
     Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
     """
     source = _Source(Path(result_dir), master)
     out = Path(out_dir) if out_dir else source.folder / "report"
     described = description.read(source.folder)
-    asked = [plot for one in described for plot in one.plots]
+    asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]
     published = comparison.frame_of([row for one in described for row in one.published])
     runs = store.read_pandas(source.folder, "runs")
@@ -51,7 +61,9 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
     _write_csv(out / "scalars.csv", scalars)
     names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
-    sections = [("run", "What was run", page.what_was_run(runs, parameters))]
+    if formats:
+        export.write(drawn, compared, out / "export", formats)
+    sections = []
     pages, refused = animation.write_all(source.folder, described, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
@@ -67,6 +79,7 @@ def write(result_dir: str | Path, out_dir: str | Path | None = None, master: str
     if strange := [plot for plot in asked if plot not in plots]:
         sections.append(("strange", "Kinds of plots that are not known here", _strange(strange)))
     sections.append(("scalars", "All scalars", _scalar_section(scalars)))
+    sections.append(("run", "What was run", page.what_was_run(runs, parameters)))
     sections.append(("tables", "Tables", _table_section(source.folder, out)))
     path = out / "index.html"
     with store.landing(path) as temporary:

@@ -70,11 +70,17 @@ def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
     )
     keys = ["study", "engine", "engine_version", "causeway_version", "commit"]
     rows = [
-        (*key, group["point"].nunique(), len(group), _range(group["seed"]), float(group["events"].sum()),
-         float(group["wall_s"].sum()), str(group["started_at"].min())[:19])
+        (*key, group["point"].nunique(), len(group), _range(group["seed"]), _sum(group["events"]),
+         _sum(group["wall_s"]), str(group["started_at"].min())[:19])
         for key, group in runs.groupby(keys, sort=True)
     ]  # fmt: skip
     return table(head, rows, stack=True) + _parameters(runs, parameters)
+
+
+def _sum(column: pd.Series) -> float | str:
+    """Nothing where nothing is known, as of converted files."""
+    total = column.sum(min_count=1)
+    return "" if pd.isna(total) else float(total)
 
 
 def _range(seeds: pd.Series) -> str:

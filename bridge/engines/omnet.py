@@ -50,7 +50,7 @@ class OmnetEngine:
 
     name = "omnet"
     networks = (AbstractNetwork, MobileNetwork)
-    radios = ("unitdisk", "acking", "wifi")
+    radios = ("unitdisk", "csma", "acking", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         found = find_omnetpp()

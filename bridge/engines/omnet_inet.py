@@ -11,7 +11,7 @@ from causeway.bridge.network import MobileNetwork
 from causeway.bridge.places import SOURCES
 
 INET_EDGE = SOURCES / "omnet" / "inet"
-CONFIGS = {"unitdisk": "UnitDisk", "acking": "Acking", "wifi": "Wifi"}
+CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
@@ -44,6 +44,7 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
         CONFIGS[network.radio],
         (INET_EDGE, source),
         (str(source / "INET"), loadable(found, INET_LIBRARY)),
+        {"**.station[*].tcp.delayedAcksEnabled": "true"} if network.wire_delayed_acks else {},
     )
 
 

@@ -100,4 +100,4 @@ class TwoPhaseCommit(SmallStudy):
 
     def checks(self, params: SmallParams) -> Checks:
         budget = Budget(broadcasts=0, forever=True, recover=False)
-        return Checks(always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget)
+        return Checks(always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget, clocks="none")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from causeway.pycontrol.check.properties import Always, AtRest
-from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.check.world import ONE_CLOCK, Budget, World
 from causeway.pycontrol.node import PerNode
 
 
@@ -31,5 +31,7 @@ class Checks:
     """Another world than one in which everybody reaches everybody."""
     nodes: int = 0
     """How many, if not as many as the run has."""
+    clocks: str = ONE_CLOCK
+    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order."""
     alike: bool = False
     """Whether nodes differ in nothing but their names."""

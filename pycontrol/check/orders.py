@@ -107,7 +107,7 @@ def _search(machine: Machine, world: World, rules: Rules, limits: Limits, reduce
         ways = list(shares(world.budget, world.count, world.broadcasters, alike))
     senders = frozenset(world.broadcasters or range(world.count))
     for purses in reversed(ways):
-        space = Space(machine, purses, senders, world.budget.recover, world.budget.forever)
+        space = Space(machine, purses, senders, world.budget.recover, world.budget.forever, world.budget.in_order)
         one = reduced.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
         if one.broken is not None or not one.complete or machine.must_look_again:
             return one

@@ -23,7 +23,7 @@ LENGTHS = (6, 12, 25, 50, 100, 200)
 REST_STEPS = 2000
 """Nodes with periodic timers never come to rest: after so many events without mischief what is owed must be there."""
 PATIENT_STEPS = 50
-"""How many events pass between two looks whether everything is there."""
+"""So many events pass before the first look whether everything is there."""
 APPLICATION, MISCHIEF = ("broadcast", "call", "move"), ("loss", "twice", "crash", "recover")
 
 MakeWorld = Callable[[], World]
@@ -105,7 +105,7 @@ def _to_rest(world: World, rules: Rules) -> str | None:
             break
         if (broken := _step(world, waiting, rules)) is not None:
             return broken
-        if step % PATIENT_STEPS == PATIENT_STEPS - 1 and not world.flying and rules.at_end(world) is None:
+        if step >= PATIENT_STEPS and step % 10 == 9 and not world.flying and rules.at_end(world) is None:
             return None
     return rules.at_end(world)
 
@@ -119,6 +119,8 @@ class Temper:
     """Of packets, timers, the application, mischief."""
     orderly: float
     """How often the oldest packet comes first."""
+    calls: float
+    """How often the application does what is not a broadcast or a move."""
 
 
 def temper(random: Random, tried: int) -> Temper:
@@ -128,7 +130,18 @@ def temper(random: Random, tried: int) -> Temper:
         random.choice((2.0, 4.0, 8.0)), random.choice((0.3, 1.0, 3.0)), random.choice((0.5, 1.0, 3.0)),
         random.choice((0.2, 1.0)),
     )  # fmt: skip
-    return Temper(LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)))
+    return Temper(
+        LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0))
+    )
+
+
+def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random: Random) -> list[int]:
+    """Those of the group that are of one kind: there are many cells to move to and few who can broadcast."""
+    kinds: dict[str, list[int]] = {}
+    for number in group:
+        kinds.setdefault(choices[number].what, []).append(number)
+    weights = [kind.calls if what == "call" else 1.0 for what in kinds]
+    return random.choices(list(kinds.values()), weights)[0]
 
 
 def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
@@ -144,7 +157,10 @@ def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[st
         if not there:
             break
         (group,) = random.choices([g for g, _ in there], [w for _, w in there])
-        number = group[0] if group is groups[0] and random.random() < kind.orderly else random.choice(group)
+        if group is groups[0] and random.random() < kind.orderly:
+            number = group[0]
+        else:
+            number = random.choice(_one_kind(group, choices, kind, random) if group in groups[2:] else group)
         taken.take(number, choices[number])
         if (broken := _step(world, choices[number], rules)) is not None:
             return broken, taken
@@ -158,6 +174,8 @@ def search(
     seconds: float,
     seed: int,
     tell: Callable[[int], None] = lambda tried: None,
+    *,
+    shrink: bool = True,
 ) -> Verdict:
     """Makes so many orders up or for so long; a shrunk one that breaks something, if one was found."""
     began, random = time.monotonic(), Random(seed)
@@ -171,6 +189,8 @@ def search(
                 return Verdict(tried, time.monotonic() - began)
     else:
         return Verdict(tries, time.monotonic() - began)
+    if not shrink:
+        return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers))
     plan = simplest(make, rules, taken)
     world = make()
     broken = follow(world, plan, rules)

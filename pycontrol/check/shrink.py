@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 Label = tuple[Hashable, ...]
 """What an event is, whatever else happens: who gets what kind of thing from whom."""
-MOST_SECONDS = 30.0
+MOST_SECONDS = 20.0
 MOST_CHOICES = 16
 """So many choices are tried in the place of two events, in orders of at most so many:"""
 SHORT = 24

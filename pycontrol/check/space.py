@@ -52,6 +52,8 @@ class Space:
     recover: bool = True
     forever: bool = False
     """Copies stay on the air: each may arrive again at any time."""
+    in_order: bool = False
+    """Nothing is lost or overtaken between two nodes."""
     _arrivals: dict[int, Move] = field(default_factory=dict)
     _timers: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
 
@@ -134,7 +136,7 @@ class Space:
                 return State(nodes, _without(flying, packet), queues, purses), 0, None
             what = packet
         elif packet >= 0:
-            if self.machine.copies[packet].interface == WIRELESS:
+            if self._is_free(packet):
                 if not self.forever:
                     flying = _without(flying, packet)
             else:
@@ -149,6 +151,9 @@ class Space:
         after = State((*nodes[:node], step.state, *nodes[node + 1 :]), flying, queues, purses)
         return (self._with_sent(after, step.sends) if step.sends else after), step.receivers, step.broken
 
+    def _is_free(self, packet: int) -> bool:
+        return self.machine.copies[packet].interface == WIRELESS and not self.in_order
+
     def _paid(self, purses: tuple[Purse, ...], node: int, what: int) -> tuple[Purse, ...]:
         at = node if len(purses) > 1 else 0
         purse: Any = (*purses[at][:what], purses[at][what] - 1, *purses[at][what + 1 :])
@@ -159,7 +164,7 @@ class Space:
         copies = self.machine.copies
         for packet in sends:
             copy = copies[packet]
-            if copy.interface == WIRELESS:
+            if self._is_free(packet):
                 if not (self.forever and packet in air):
                     air.append(packet)
                 continue

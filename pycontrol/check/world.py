@@ -71,6 +71,8 @@ class Budget:
     recover: bool = True
     forever: bool = False
     """What is on the air stays there: every copy may arrive again at any time."""
+    in_order: bool = False
+    """Between two nodes what was sent first arrives first, and always, over the air, too."""
 
 
 ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS = "one", "own", "none"
@@ -87,6 +89,10 @@ class World:
     seed: int = 1
     broadcasters: tuple[int, ...] = ()
     """Who may be asked to broadcast; none: everybody."""
+    callers: tuple[int, ...] = ()
+    """Who may be asked for what else the application can do; none: everybody."""
+    crashers: tuple[int, ...] = ()
+    """Who may fail; none: everybody."""
     size_bytes: int = 100
     flying: list[Packet] = field(default_factory=list)
     due: dict[tuple[int, Hashable], int] = field(default_factory=dict)
@@ -152,14 +158,13 @@ class World:
         if self.budget.broadcasts:
             found += [Choice("broadcast", i) for i in self.broadcasters or range(self.count) if i not in self.down]
         if self.budget.calls:
-            found += [
-                Choice("call", i, key=name) for name in self.calls for i in range(self.count) if i not in self.down
-            ]
-        lossy = [p for p in self._arrivable() if p.interface == WIRELESS]
+            callers = [i for i in self.callers or range(self.count) if i not in self.down]
+            found += [Choice("call", i, key=name) for name in self.calls for i in callers]
+        lossy = [p for p in self._arrivable() if self._is_free(p)]
         found += [Choice("loss", p.receiver, p) for p in lossy if self.budget.losses]
         found += [Choice("twice", p.receiver, p) for p in lossy if self.budget.duplicates]
         if self.budget.crashes:
-            found += [Choice("crash", i) for i in range(self.count) if i not in self.down]
+            found += [Choice("crash", i) for i in self.crashers or range(self.count) if i not in self.down]
         if self.budget.recover:
             found += [Choice("recover", i) for i in sorted(self.down)]
         return found
@@ -173,8 +178,9 @@ class World:
         return Choice("recover", min(self.down)) if self.down and self.budget.recover else None
 
     def calm_down(self) -> None:
-        """From now on nothing goes wrong, and the application does nothing more."""
+        """From now on nothing goes wrong, the application does nothing more, and every copy arrives once."""
         budget = self.budget
+        budget.forever = False
         budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
@@ -183,10 +189,14 @@ class World:
         found = []
         for packet in self.flying:
             stream = (packet.sender, packet.receiver, packet.interface)
-            if packet.interface == WIRELESS or stream not in streams:
+            if self._is_free(packet) or stream not in streams:
                 found.append(packet)
             streams.add(stream)
         return found
+
+    def _is_free(self, packet: Packet) -> bool:
+        """Whether it may be lost and overtaken."""
+        return packet.interface == WIRELESS and not self.budget.in_order
 
     def _next_timer(self) -> list[tuple[int, Hashable]]:
         """The timers that may go off (several at the same instant)."""
@@ -238,7 +248,7 @@ class World:
     def _on_packet(self, what: str, node: int, packet: Packet) -> None:
         """It arrives, is lost, or arrives and will again."""
         self._log(what, node, packet.number, packet.sender, str(packet.content))
-        stays = what == "twice" or (what == "packet" and self.budget.forever and packet.interface == WIRELESS)
+        stays = what == "twice" or (what == "packet" and self.budget.forever and self._is_free(packet))
         if not stays:
             self.flying.remove(packet)
         self.budget.losses -= what == "loss"

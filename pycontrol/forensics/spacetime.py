@@ -19,11 +19,13 @@ from causeway.pycontrol.check.world import Event
 
 LEFT, TOP, STEP, ROW, BELOW = 110, 56, 34, 58, 40
 LOUD, LATE, QUIET, LINE, TALK = "#c0392b", "#d35400", "#8a94a0", "#34495e", "#2874a6"
+COMFORTABLE = 1400
+"""So wide a diagram is drawn as it is."""
 EVERY_COLUMNS = 8
 """So often the time is written."""
 STYLE = """
 body{margin:1rem;font:14px system-ui,sans-serif;color:#22303c} svg{width:100%;height:72vh;cursor:grab;border:1px solid
-#d5dbe1;touch-action:none} svg text{font:11px system-ui,sans-serif;fill:#22303c} #what{min-height:2.6em;white-space:
+#d5dbe1;touch-action:none} svg text{font-family:system-ui,sans-serif;fill:#22303c} #what{min-height:2.6em;white-space:
 pre-wrap;background:#f4f6f8;padding:.5em .8em} [data-t]{cursor:pointer} .key span{margin-right:1.6em}
 ol{font:13px ui-monospace,monospace;line-height:1.5}
 """
@@ -68,15 +70,17 @@ class _Places:
     column: list[int] = field(default_factory=list)
     row: dict[int, int] = field(default_factory=dict)
     columns: int = 0
+    scale: float = 1.0
+    """Of everything but the columns: a long story is drawn larger, so that all of it can be seen at once."""
 
     def at(self, step: int, node: int) -> tuple[int, int]:
         return self.x(self.column[step]), self.y(node)
 
     def x(self, column: int) -> int:
-        return LEFT + STEP * column
+        return round(self.scale * LEFT) + STEP * column
 
     def y(self, node: int) -> int:
-        return TOP + ROW * self.row.get(node, 0)
+        return round(self.scale * (TOP + ROW * self.row.get(node, 0)))
 
 
 def _placed(story: Story) -> _Places:
@@ -93,6 +97,7 @@ def _placed(story: Story) -> _Places:
             places.columns += 1
         before = same
         places.column.append(places.columns - 1)
+    places.scale = max(1.0, STEP * places.columns / COMFORTABLE)
     return places
 
 
@@ -115,7 +120,8 @@ def page(story: Story) -> str:
 def diagram(story: Story) -> str:
     """The diagram as SVG."""
     places = _placed(story)
-    width, height = LEFT + STEP * (places.columns + 2), TOP + ROW * len(places.row) + BELOW
+    width = places.x(places.columns + 2)
+    height = round(places.scale * (TOP + ROW * len(places.row) + BELOW))
     parts = [_times(story, places, height), _lifelines(story, places), _arrows(story, places), _never(story, places)]
     parts += [_mark(story, places, step, event) for step, event in enumerate(story.log) if event.node in places.row]
     arrows = "".join(
@@ -124,7 +130,8 @@ def diagram(story: Story) -> str:
         for i, colour in enumerate((QUIET, LATE, TALK, LOUD))
     )
     return (
-        f'<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg"><defs>{arrows}</defs>'
+        f'<svg viewBox="0 0 {width} {height}" style="font-size:{11 * places.scale:.0f}px" '
+        f'xmlns="http://www.w3.org/2000/svg"><defs>{arrows}</defs>'
         f"{''.join(parts)}</svg>"
     )
 
@@ -135,11 +142,11 @@ def _times(story: Story, places: _Places, height: int) -> str:
     parts, last = [], -EVERY_COLUMNS
     for step, event in enumerate(story.log):
         column = places.column[step]
-        if column >= last + EVERY_COLUMNS:
+        if column >= last + EVERY_COLUMNS * places.scale:
             last, x = column, places.x(column)
             parts.append(
-                f'<line x1="{x}" x2="{x}" y1="24" y2="{height - 20}" stroke="#e6eaee"/>'
-                f'<text x="{x}" y="18">{event.time_ps / 1e12:.6f} s</text>'
+                f'<line x1="{x}" x2="{x}" y1="{24 * places.scale:.0f}" y2="{height}" stroke="#e6eaee"/>'
+                f'<text x="{x}" y="{18 * places.scale:.0f}">{event.time_ps / 1e12:.6f} s</text>'
             )
     return "".join(parts)
 
@@ -191,12 +198,18 @@ def _arrows(story: Story, places: _Places) -> str:
         more += ' stroke-width="2"' if late and not lost else ""
         parts.append(_line(x1, y1, x2, y2, colour, more, f"packet {event.number}: {event.text}"))
         if lost:
-            parts.append(f'<path d="M{x2 - 5} {y2 - 5}l10 10m0 -10l-10 10" stroke="{LOUD}" stroke-width="2"/>')
+            parts.append(_cross(x2, y2, places.scale))
         if kind and event.number not in named:
             named.add(event.number)
             x, y = x1 + (x2 - x1) * 0.4 + 4, y1 + (y2 - y1) * 0.4
-            parts.append(f'<text x="{x:.0f}" y="{y:.0f}" style="fill:{colour};font-size:9px">{escape(kind)}</text>')
+            parts.append(f'<text x="{x:.0f}" y="{y:.0f}" style="fill:{colour};font-size:.8em">{escape(kind)}</text>')
     return "".join(parts)
+
+
+def _cross(x: int, y: int, scale: float) -> str:
+    k = round(5 * scale)
+    path = f"M{x - k} {y - k}l{2 * k} {2 * k}m0 {-2 * k}l{-2 * k} {2 * k}"
+    return f'<path class="lost" d="{path}" stroke="{LOUD}" stroke-width="2"/>'
 
 
 def _kind(text: str) -> str:
@@ -234,13 +247,13 @@ def _mark(story: Story, places: _Places, step: int, event: Event) -> str:
         colour = LOUD if event.number in story.about else LINE
         word = "b" if event.what == "broadcast" else "d"
         return (
-            f'<g {said}><circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>'
-            f'<text x="{x - 7}" y="{y - 11}" style="fill:{colour}">{word}{event.number}</text></g>'
+            f'<g {said}><circle cx="{x}" cy="{y}" r="{6 * places.scale:.0f}" fill="{colour}"/>'
+            f'<text x="{x - 7}" y="{y - 11 * places.scale:.0f}" style="fill:{colour}">{word}{event.number}</text></g>'
         )
     if event.what in ("crash", "recover", "left", "joined", "timer", "station", "call"):
         word = {"station": f"cell {event.number}", "timer": "", "call": event.text}.get(event.what, event.what)
         return (
             f'<g {said}><rect x="{x - 4}" y="{y - 4}" width="8" height="8" fill="{QUIET}"/>'
-            f'<text x="{x - 8}" y="{y + 18}" style="font-size:9px">{escape(word)}</text></g>'
+            f'<text x="{x - 8}" y="{y + 18 * places.scale:.0f}" style="font-size:.8em">{escape(word)}</text></g>'
         )
     return f'<circle cx="{x}" cy="{y}" r="2.5" fill="{QUIET}" {said}/>'

@@ -134,7 +134,7 @@ class Icpp18Study(Study):
         )
 
     def protocol(self, params: Icpp18Params) -> CausalAggregation:
-        wire = Wire(message_bytes=params.message_size, mtu_bytes=params.mtu)
+        wire = _wire(params)
         single = params.trees == "single"
         if not params.compare:
             return CausalAggregation(params.messages, params.aggregation, single, wire)
@@ -142,7 +142,7 @@ class Icpp18Study(Study):
 
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:
         """The same scenario without aggregation, run to its end; on every engine it would be the same run."""
-        wire = Wire(message_bytes=params.message_size, mtu_bytes=params.mtu)
+        wire = _wire(params)
         protocol = CausalAggregation(params.messages, False, params.trees == "single", wire, keep_times=True)
         spec = RunSpec(self.name, {}, seed, self.network(params, seed), self.reaction_ps(params))
         run_protocol(engines.get("inline"), spec, protocol, [])
@@ -152,10 +152,14 @@ class Icpp18Study(Study):
         return UNIT_PS
 
     def scalars(self, params: Icpp18Params, scalars: dict[str, float]) -> dict[str, float]:
-        names = [name for name in scalars if name.endswith(("_latency_ps", "_latency_max_ps"))]
+        names = [name for name in scalars if name.endswith(("_latency_ps", "_latency_max_ps", "_wait_ps"))]
         for name in names:
             scalars[name.removesuffix("_ps")] = scalars.pop(name) / UNIT_PS
         return scalars
+
+
+def _wire(params: Icpp18Params) -> Wire:
+    return Wire(message_bytes=params.message_size, mtu_bytes=params.mtu, send_ps=UNIT_PS)
 
 
 def _delays(params: Icpp18Params) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ than `drain_s`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -27,9 +27,24 @@ from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
+
 STATIONS = 7
-WIRES = tuple((0, outer) for outer in range(1, STATIONS))
-"""The tree: the station in the middle is joined to the six around it."""
+TREES = {
+    "star": tuple((0, outer) for outer in range(1, STATIONS)),
+    "three": ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6)),
+}
+"""Joined by wires: the station in the middle with the six around it, or every station with up to three more, in the
+order in which the authors' later program numbers them (two neighbours, the one opposite to the first, the rest)."""
+WIRES = TREES["star"]
+
+EARLIER = {
+    "retry_max_ps": 600 * MS_PS, "retry_min_ps": 600 * MS_PS, "host_retry_ps": 1500 * MS_PS,
+    "station_ack_ps": 1000 * MS_PS,
+}  # fmt: skip
+"""An older file beside the authors' later program: 600 ms for stations, 1,500 for hosts, acknowledgements of stations
+every 1,000."""
 
 SIZE_BYTES = 100
 """Of an application message."""
@@ -46,7 +61,7 @@ WARMUP_S = {"static_tcp": 60}
 DRAIN_S = 600
 """Long enough for a cell that is overloaded when the last message is broadcast."""
 
-Radio = Literal["unitdisk", "acking", "wifi"]
+Radio = Literal["unitdisk", "csma", "acking", "wifi"]
 """The radios that the study is run with: an engine that has them can run it."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
@@ -75,8 +90,21 @@ class Mobile20Params(Params):
     placement: Literal["cells", "anywhere"] = Field(
         "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
     )
-    acks: Literal["owed", "periodic", "intervals"] = Field(
-        "owed", description="when something is to be acknowledged; as printed; beyond the paper: out of order, too"
+    tree: Literal["star", "three"] = Field(
+        "star", description="wires: from the middle to all; three: up to three more below each, the authors' generator"
+    )
+    acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
+        "owed",
+        description="when something is to be acknowledged; as printed; as printed, hosts in turn; "
+        "beyond the paper: out of order, too",
+    )
+    retry: Literal["pending", "age", "earlier", "later"] = Field(
+        "pending",
+        description="1 s to 200 ms by how many are pending; by a message's age; the authors' earlier file; their later "
+        "program, its acknowledgements included",
+    )
+    wire_acks: Literal["delayed", "at_once"] = Field(
+        "delayed", description="TCP on the wires acknowledges within 200 ms, as the paper says of TCP, or at once; INET"
     )
     tcp_spread_ms: int = Field(
         10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections anywhere in this long"
@@ -110,6 +138,12 @@ class Mobile20Params(Params):
     def to_ps(self) -> int:
         return self.from_ps + self.duration_s * S_PS
 
+
+READINGS: tuple[dict[str, Any], ...] = (
+    {}, {"wire_acks": "at_once"}, {"tree": "three"}, {"radio": "csma"}, {"retry": "age"}, {"retry": "earlier"},
+    {"acks": "turns"}, {"intervals": "staggered"},
+)  # fmt: skip
+"""What the text or the authors' programs leave room for, one at a time (docs/lab/radio.md)."""
 
 SCENE = Scene(
     place="station", thing="host", at="cell", state="state",
@@ -164,6 +198,7 @@ class Mobile20Study(Study):
             for mbps in (1, 2, 4, 20)
             for e in ("static_tcp", "static", "load")
         ],
+        "readings": [{"experiment": e, **reading} for reading in READINGS for e in ("static", "load")],
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
@@ -201,7 +236,8 @@ class Mobile20Study(Study):
         return MobileNetwork(
             station_xy_mm=stations,
             host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
-            wires=WIRES,
+            wires=TREES[params.tree],
+            wire_delayed_acks=params.wire_acks == "delayed",
             hosts=params.hosts,
             workload=senders.poisson(*load) if params.intervals == "exponential" else senders.in_turn(*load, seed),
             radio=params.radio,
@@ -213,6 +249,11 @@ class Mobile20Study(Study):
 
     def protocol(self, params: Mobile20Params) -> MobileRun:
         return MobileRun(params, self.network(params, 0) if params.trace else None)
+
+    def checks(self, params: Mobile20Params) -> Checks:
+        from causeway.studies.mobile20 import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
         return params.reaction_us * (MS_PS // 1000)
@@ -232,6 +273,29 @@ class Mobile20Study(Study):
         return scalars
 
 
+def _timing(params: Mobile20Params) -> Timing:
+    if params.retry == "later":
+        return _later(params)
+    return Timing(
+        outstanding=params.outstanding,
+        idle_acks=params.acks in ("periodic", "turns"),
+        ack_turns=params.hosts if params.acks == "turns" else 0,
+        ack_intervals=params.acks == "intervals",
+        retry_by_age=params.retry == "age",
+        **(EARLIER if params.retry == "earlier" else {}),
+    )
+
+
+def _later(params: Mobile20Params) -> Timing:
+    """The authors' later program: all times go with the load, hosts acknowledge intervals, nothing bounds the sent."""
+    base_ps = round(50 * S_PS / params.rate)
+    return Timing(
+        ack_ps=2 * base_ps, station_ack_ps=base_ps, idle_acks=True, ack_turns=params.hosts, ack_intervals=True,
+        retry_max_ps=base_ps, retry_min_ps=base_ps // 2, retry_by_age=True, host_retry_ps=2 * base_ps,
+        outstanding=1_000_000,
+    )  # fmt: skip
+
+
 class MobileRun(PerNode):
     """The nodes of one run, with a meter and what samples it."""
 
@@ -242,12 +306,8 @@ class MobileRun(PerNode):
         self.meter = Meter(params.from_ps, params.to_ps)
         self.sampler = Sampler(self.meter, STATIONS, map_)
         self.failures = Failures(params.to_ps)
-        self._neighbours = tree_neighbours(STATIONS, WIRES)
-        self._timing = Timing(
-            outstanding=params.outstanding,
-            idle_acks=params.acks == "periodic",
-            ack_intervals=params.acks == "intervals",
-        )
+        self._neighbours = tree_neighbours(STATIONS, TREES[params.tree])
+        self._timing = _timing(params)
         super().__init__(self._node)
         self.every(EVERY_PS, self.sampler.run)
         self.every(REST_EVERY_PS, Rest().run, first_ps=params.to_ps)

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from causeway.analysis import store
-from causeway.analysis.diff import Difference, diff
+from causeway.analysis.diff import Difference, diff, save
+from causeway.bridge.errors import UserError
 
 
 def folder(path, values: dict, engine: str = "inline", point: str = "p"):
@@ -52,6 +53,48 @@ def test_folders_of_different_engines_are_compared_across_them(tmp_path):
 def test_folders_with_nothing_in_common_do_not_pass(tmp_path):
     a, b = folder(tmp_path / "a", {"x": 1.0}), folder(tmp_path / "b", {"x": 1.0}, point="q")
     assert not diff(a, b, 1.0).passed
+
+
+def test_a_filter_picks_what_is_compared(tmp_path):
+    a, b = folder(tmp_path / "a", {"x": 1.0, "y": 1.0}), folder(tmp_path / "b", {"x": 1.0, "y": 9.0, "z": 1.0})
+    assert diff(a, b, filter="x").passed
+    assert not diff(a, b, filter="x OR y").passed
+    assert diff(a, b, filter="NOT x").only_b == ["s p inline, z"]
+
+
+def test_a_baseline_stands_for_the_folder_that_it_was_made_of(tmp_path):
+    a, b = folder(tmp_path / "a", {"x": 1.0, "nan": math.nan}), folder(tmp_path / "b", {"x": 1.5, "nan": math.nan})
+    assert save(a, tmp_path / "kept.csv") == 4
+    assert diff(tmp_path / "kept.csv", a).passed
+    result = diff(tmp_path / "kept.csv", b)
+    assert not result.passed and str(result) == str(diff(a, b))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UserError, match="is no baseline of causeway diff --save"):
+        diff(tmp_path / "other.csv", a)
+
+
+def test_differences_are_a_frame_with_the_largest_first(tmp_path):
+    a, b = folder(tmp_path / "a", {"x": 1.0, "y": 1.0}), folder(tmp_path / "b", {"x": 1.0, "y": 2.0, "z": 1.0})
+    found = diff(a, b).frame()
+    assert found["where"].tolist() == ["s p inline, z", "s p inline, y", "s p inline, x"]
+    assert found["only"].tolist() == ["b", "both", "both"]
+    assert found["relative"].tolist() == [math.inf, pytest.approx(1 / 3.5), 0]
+
+
+def test_recorded_series_are_compared_where_one_asks(tmp_path):
+    for name, last in (("a", 3.0), ("b", 5.0)):
+        folder(tmp_path / name, {"x": 1.0})
+        store.write_run(tmp_path / name, {
+            "runs": {"run_id": ["v"], "study": ["s"], "point": ["p"], "engine": ["inline"], "seed": [3],
+                     "started_at": [""]},
+            "vectors": {"vector_id": [0], "module": ["m"], "name": ["size"]},
+            "samples": {"vector_id": [0, 0], "time_raw": [1, 2], "time_exp": [0, 0], "value": [1.0, last]},
+        })  # fmt: skip
+    assert diff(tmp_path / "a", tmp_path / "b").passed
+    result = diff(tmp_path / "a", tmp_path / "b", vectors=True)
+    assert result.worst is not None and result.worst.where == "s p inline, size (mean) of m"
+    assert (result.worst.a, result.worst.b) == (2, 3)
+    assert len(result.compared) == 4
 
 
 @pytest.mark.parametrize(

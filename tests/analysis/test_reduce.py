@@ -152,7 +152,7 @@ def test_expressions_are_arithmetic():
 
 
 @pytest.mark.parametrize(
-    "text", ["__import__('os')", "a.b", "a[0]", "a if b else c", "a %", "'x'", "a // b", "f(a)", ""]
+    "text", ["__import__('os')", "a.b", "a[0]", "a if b else c", "a %", "b'x'", "a // b", "f(a)", ""]
 )
 def test_expressions_are_nothing_else(text):
     with pytest.raises(UserError):

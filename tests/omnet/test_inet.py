@@ -50,7 +50,7 @@ def test_the_radio_reaches_the_border_of_a_smaller_cell_and_no_farther(radio):
     check_who_heard(log, outcome, border_mm=20, miscounted=4, reach_mm=60_000)
 
 
-@pytest.mark.parametrize(("radio", "disturbed_mm"), [("unitdisk", 65_000), ("acking", 60_000)])
+@pytest.mark.parametrize(("radio", "disturbed_mm"), [("unitdisk", 65_000), ("csma", 60_000), ("acking", 60_000)])
 def test_in_a_smaller_cell_a_frame_disturbs_no_farther_than_in_proportion(radio, disturbed_mm):
     """The hosts between stations 1 and 2 (170 m apart): how far from the other station a lost copy can be."""
     places = tuple((127_500 + x, 73_500 - round(x * 147 / 85)) for x in range(-30_000, 30_000, 1000))

@@ -33,7 +33,7 @@ def test_nothing_is_late_twice_or_lost(engine: str, experiment: str, radio: str)
     assert all(name in scalars for name in MEASURED)
 
 
-@pytest.mark.parametrize("acks", ["periodic", "intervals"])
+@pytest.mark.parametrize("acks", ["periodic", "turns", "intervals"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_is_lost_under_other_rules_of_acknowledgement(engine: str, acks: str) -> None:
     scalars = run(engine, "dynamic", acks=acks).scalars

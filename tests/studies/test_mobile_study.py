@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from causeway.bridge.engines import omnet_inet
 from causeway.bridge.errors import RunError
 from causeway.bridge.network import WIRELESS
 from causeway.bridge.recording import CONTROLLER, describe, frames
@@ -125,6 +126,17 @@ def test_a_station_needs_what_its_own_hosts_say_for_the_first_time() -> None:
     copies = [(AppHS(Data(0, 100), id_h, seq, 2), came) for id_h, seq, came in
               ((7, 4, False), (7, 5, True), (7, 3, True), (8, 0, False))]  # fmt: skip
     assert losses(s, [*copies, (AckH(7, False, 1, 2), False)]) == {"loss_application": 0.5, "loss_needed": 0.5}
+
+
+@pytest.mark.parametrize(("wire_acks", "delayed"), [("delayed", True), ("at_once", False)])
+def test_how_wires_acknowledge_reaches_the_engine(wire_acks: str, delayed: bool, monkeypatch: Any) -> None:
+    """INET's stations are told to delay acknowledgements, or left as the hosts are."""
+    monkeypatch.setattr(omnet_inet, "missing_inet", lambda found: None)
+    monkeypatch.setattr(omnet_inet, "loadable", lambda found, library: Path(library))
+    network = registry.get("mobile20").network(Mobile20Params(wire_acks=wire_acks), 1)
+    settings = omnet_inet.launch_inet(network, SimpleNamespace(inet_root=Path("inet"))).settings
+    assert network.wire_delayed_acks is delayed
+    assert settings == ({"**.station[*].tcp.delayedAcksEnabled": "true"} if delayed else {})
 
 
 def test_the_wires_are_a_tree() -> None:

@@ -35,6 +35,9 @@ class Wire:
     entry_bytes: int = 4
     """Of an entry of a compressed vector clock (Birman): those that changed since the last broadcast are sent."""
     mtu_bytes: int = 1500
+    send_ps: int = 0
+    """How long the network lets a sender's CPU be busy with a packet (`AbstractNetwork.send_ps`): what waits for it is
+    counted. The network has the queue; this repeats its arithmetic."""
 
 
 class CausalAggregation(Protocol):
@@ -43,7 +46,7 @@ class CausalAggregation(Protocol):
     def __init__(self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire, keep_times: bool = False) -> None:
         """`per_node`: no node broadcasts more often than that in the run. `keep_times`: of every copy of a message."""
         self.per_node, self.keep_times = per_node, keep_times
-        self.config = (aggregate, single_tree, *_bytes(wire))
+        self.config = (aggregate, single_tree, *_sizes(wire))
 
     def start(self, context: Context) -> None:
         super().start(context)
@@ -91,12 +94,12 @@ class CausalAggregation(Protocol):
         return summary(self._s)
 
 
-def _bytes(wire: Wire) -> tuple[int, int, int, int]:
+def _sizes(wire: Wire) -> tuple[int, int, int, int, int]:
     if wire.header_bytes + wire.message_bytes + wire.entry_bytes > wire.mtu_bytes:
         raise UserError(
             f"a message of {wire.message_bytes} bytes does not fit an MTU of {wire.mtu_bytes}: raise mtu or lower size"
         )
-    return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes
+    return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes, wire.send_ps
 
 
 def _make_state(n: int, per_node: int, keep_times: bool) -> State:
@@ -129,8 +132,10 @@ def summary(s: State) -> dict[str, float]:
         "messages_held": count["held"],
         "forwards_postponed": count["postponed"],
         "packets_twice": count["duplicates"],
+        "queue_wait_ps": count["queue_ps"] / packets,
         "independent_share": 100 * float((dependencies == 0).sum()) / messages,
         "dependencies_max": float(dependencies.max(initial=0)),
+        "messages_of_dependencies_max": float((dependencies == dependencies.max(initial=0)).sum()),
         "dependencies_mean": float(dependencies.sum()) / messages,
         "buffered_max": float(s.max_waiting.max()),
         "nodes_buffering_to_50": float((s.max_waiting <= 50).sum()),
@@ -142,6 +147,7 @@ def summary(s: State) -> dict[str, float]:
     for m in range(1, 6):
         scalars[f"packets_of_{m}"] = 100 * float(s.by_messages[m]) / packets
         scalars[f"aggregates_of_{m}"] = 100 * float(s.by_messages[m]) / aggregated if m > 1 else 0.0
+    scalars["packets_of_15_in_all"] = float(s.by_messages[15])
     scalars["packets_of_6_up"] = 100 * float(s.by_messages[6:].sum()) / packets
     scalars["aggregates_of_6_up"] = 100 * float(s.by_messages[6:].sum()) / aggregated
     for c in range(4):

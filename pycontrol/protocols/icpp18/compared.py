@@ -15,6 +15,8 @@ from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.state import State
 
 PAIR = 2
+FIGURE_6 = (1, 5, 10, 13)
+"""The dependencies from which its classes begin."""
 
 
 class Compared(CausalAggregation):
@@ -39,7 +41,26 @@ def compare(with_: State, without: State) -> dict[str, float]:
         "pairs": float(pairs.sum()) / PAIR,
         **_changes("", company > 0, with_, without),
         **_changes("pair_", pairs, with_, without),
+        **_queues(_queue_ps(with_), _queue_ps(without)),
+        "dependencies_change": float(np.abs(_shares(with_) - _shares(without)).max()),
     }
+
+
+def _shares(s: State) -> NDArray[np.float64]:
+    """Figure 6: the share of messages with none, 1 to 4, 5 to 9, 10 to 12 and more dependencies, in percent."""
+    dependencies = s.entries[s.entries > 0] - 1
+    counts = np.bincount(np.digitize(dependencies, FIGURE_6), minlength=len(FIGURE_6) + 1)
+    return 100 * counts / max(1, len(dependencies))
+
+
+def _queue_ps(s: State) -> float:
+    """Mean wait of a packet for the sender's CPU."""
+    return float(s.counts["queue_ps"][0]) / max(1.0, float(s.counts["packets"][0]))
+
+
+def _queues(with_ps: float, without_ps: float) -> dict[str, float]:
+    """How much longer packets wait to be sent without aggregation, in percent."""
+    return {"queue_wait_longer": 100 * (without_ps / with_ps - 1)} if with_ps else {}
 
 
 def _changes(what: str, which: NDArray[np.bool_], with_: State, without: State) -> dict[str, float]:

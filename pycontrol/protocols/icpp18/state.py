@@ -24,6 +24,8 @@ class Config(NamedTuple):
     header_bytes: int
     entry_bytes: int
     mtu_bytes: int
+    send_ps: int
+    """How long a sender's CPU takes for a packet: what waits for it is counted."""
 
 
 class Load(NamedTuple):
@@ -54,6 +56,7 @@ class State(NamedTuple):
     waiting: Annotated[I32, NODE]  # length of its row of `pending`
     max_waiting: Annotated[I32, NODE]
     max_aggregated: Annotated[I32, NODE]
+    cpu_free_ps: Annotated[I64, NODE]  # when it has sent all that it was asked to send
     content: Annotated[I32, PACKET]  # slot, or -1 - offset into `bundles`
     bundles: Annotated[I32, BUNDLED]  # slots, -1 behind the last one of a packet
     by_messages: Annotated[I64, MESSAGES_CLASS]  # packets, by number of messages
@@ -64,5 +67,5 @@ class State(NamedTuple):
     counts: Annotated[Record, fields(
         packets="i8", messages="i8", carried="i8", received="i8", reception_ps="i8", delivered="i8", delivery_ps="i8",
         aggregated="i8", postponed="i8", bytes="i8", duplicates="i8", largest="i8", max_reception_ps="i8",
-        max_delivery_ps="i8", full="i8", held="i8",
+        max_delivery_ps="i8", full="i8", held="i8", queue_ps="i8",
     )]  # fmt: skip

@@ -50,25 +50,25 @@ def free_row(pool, row):
 @compiled
 def send_packet(c, s, tape, here, peer, size_bytes):
     """Sends what has been put into `carried` since the last packet."""
-    packet = s.next[0].packet
-    s.next[0].packet += 1
+    packet = s.counts[0].sent
+    s.counts[0].sent += 1
     s.sender[packet] = here.node
-    s.end[packet + 1] = s.next[0].carried
+    s.end[packet + 1] = s.counts[0].carried
     act(tape, ACT_SEND, here.now_ps + c.reaction_ps, here.node, packet, peer, size_bytes)
 
 
 @compiled
 def carry(s, item):
     """Puts an item into the packet that is sent next."""
-    s.carried[s.next[0].carried] = item
-    s.next[0].carried += 1
+    s.carried[s.counts[0].carried] = item
+    s.counts[0].carried += 1
 
 
 @compiled
 def set_timer(c, s, tape, here, delay_ps):
     """Sets a timer; returns its id."""
-    timer = s.next[0].timer
-    s.next[0].timer += 1
+    timer = s.counts[0].timers
+    s.counts[0].timers += 1
     act(tape, ACT_SET_TIMER, here.now_ps + c.reaction_ps + delay_ps, here.node, timer, 0, 0)
     return timer
 
@@ -86,9 +86,9 @@ def _send_bundle(c, s, tape, here, k, count, acks):
     s.counts[0].ack_messages += acks
     s.counts[0].tree_messages += count - acks
     if here.node == 0:
-        sample = s.samples[s.next[0].sample]
+        sample = s.samples[s.counts[0].samples]
         sample.time_ps, sample.items, sample.size_bytes = here.now_ps, count, size_bytes
-        s.next[0].sample += 1
+        s.counts[0].samples += 1
     send_packet(c, s, tape, here, k, size_bytes)
 
 

@@ -59,21 +59,22 @@ class BundledBroadcast(Protocol):
         actions, done, events = [], 0, events_of(window)
         while True:
             at = kernel.handle(self._config, self._s, self._tape, events, done)
-            self._record()
+            if samples := int(self._s.counts["samples"][0]):
+                self._record(samples)
             actions.append(take(self._tape, self.context))
             if at == len(window):
                 return actions[0] if len(actions) == 1 else joined(actions)
             self._s = enlarged(self._s)
-            if (need := int(self._s.next["need"][0])) > size_of(self._tape, "act"):
+            if (need := int(self._s.counts["need"][0])) > size_of(self._tape, "act"):
                 self._tape = with_room(self._tape, told=2 * need, act=2 * need)
             done = at
 
-    def _record(self) -> None:
+    def _record(self, samples: int) -> None:
         """The packets that process 0 has sent."""
-        for time_ps, items, size_bytes in self._s.samples[: self._s.next["sample"][0]].tolist():
+        for time_ps, items, size_bytes in self._s.samples[:samples].tolist():
             self.context.record("node[0]", "bundled", time_ps, items)
             self.context.record("node[0]", "bytes", time_ps, size_bytes)
-        self._s.next["sample"] = 0
+        self._s.counts["samples"] = 0
 
     def scalars(self) -> Mapping[str, float]:
         count = self._s.counts[0]

@@ -27,13 +27,13 @@ def start(c, s, tape):
 
 @compiled
 def _has_room(s, tape, need):
-    following = s.next[0]
+    count = s.counts[0]
     return (
         max(tape.rows[0].acts, tape.rows[0].told) + need <= min(len(tape.kind), len(tape.op))
-        and following.sample + need <= len(s.samples)
-        and following.packet + need < len(s.end)
-        and following.packet + need <= len(s.sender)
-        and following.carried + s.items.use[0].used + need <= len(s.carried)
+        and count.samples + need <= len(s.samples)
+        and count.sent + need < len(s.end)
+        and count.sent + need <= len(s.sender)
+        and count.carried + s.items.use[0].used + need <= len(s.carried)
         and s.acks.use[0].used + need <= len(s.acks.rows)
         and s.bundles.use[0].used + need <= len(s.bundles.rows)
         and s.items.use[0].used + need <= len(s.items.rows)
@@ -59,8 +59,8 @@ def handle(c, s, tape, events, start):
         here = Here(np.int64(events.node[e]), events.time_ps[e])
         most = _most_messages(c, s, kind == K_ARRIVAL, here.node, ref)
         need = MOST_ACTIONS * most + 2 * s.bundles.use[0].used + c.processes + 8
-        if not _has_room(s, tape, need) or (kind == K_BROADCAST and s.next[0].message == len(s.source)):
-            s.next[0].need = need
+        if not _has_room(s, tape, need) or (kind == K_BROADCAST and s.counts[0].messages == len(s.source)):
+            s.counts[0].need = need
             return e
         if here.node >= c.processes:
             of = Here(here.node - c.processes, here.now_ps)

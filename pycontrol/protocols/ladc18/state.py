@@ -88,11 +88,12 @@ class State(NamedTuple):
     limit_ps: Annotated[I64, PROCESS, fill(NEVER)]  # when the time limit of the reply waited for is up
     learned: Annotated[I32, PROCESS, PROCESS]  # crashed ones in the order in which it learnt of them
     known: Annotated[I64, PROCESS]  # how many those are
-    next: Annotated[Record, fields(packet="i8", carried="i8", timer="i8", message="i8", sample="i8", need="i8")]
-    """Free number or place; and how many rows the event that found no room may add to anything."""
     counts: Annotated[Record, fields(
-        tests="i8", packets="i8", tree_messages="i8", ack_messages="i8", unfinished="i8", last_arrival_ps="i8",
+        sent="i8", carried="i8", timers="i8", messages="i8", samples="i8", need="i8", tests="i8", packets="i8",
+        tree_messages="i8", ack_messages="i8", unfinished="i8", last_arrival_ps="i8",
     )]  # fmt: skip
+    """`sent`: packets of processes and detectors; `packets`: those of processes. `need`: how many rows the event that
+    found no room may add to anything."""
 
 
 def rows_at_first(n: int) -> int:
@@ -113,7 +114,7 @@ def make_state(n: int) -> State:
 
 def enlarged(s: State) -> State:
     """The state with room for `need` rows more of everything and for another message."""
-    packet, carried, _, messages, _, need = s.next[0].tolist()
+    packet, carried, _, messages, _, need, *_ = s.counts[0].tolist()
     items = int(s.items.use["used"][0]) + need
     s = with_room(
         s, packet=packet + need, item=items, carry=carried + items, sample=need,

@@ -107,8 +107,8 @@ def _handle_message(c, s, tape, here, m, j):  # l. 10
 
 @compiled
 def on_broadcast(c, s, tape, here):  # l. 8
-    m = s.next[0].message
-    s.next[0].message += 1
+    m = s.counts[0].messages
+    s.counts[0].messages += 1
     s.source[m] = here.node
     tell(tape, BROADCAST, here.now_ps, here.node, m)
     _handle_message(c, s, tape, here, m, here.node)

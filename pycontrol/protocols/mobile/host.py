@@ -331,7 +331,8 @@ class Host(Node):
         return tuple(intervals)
 
     def _set_ack_timer(self) -> None:
-        self.set_timer("ack", self.timing.jittered_ps(self.timing.ack_ps, self.random))
+        wait_ps = self.timing.ack_wait_ps(self.timing.ack_ps, self.id, self.now_ps, self.random)
+        self.set_timer("ack", wait_ps)
 
     # ---- own messages ---------------------------------------------------------------------------------------------
     def _clear_sbuffer(self, seq_h: int) -> None:
@@ -349,7 +350,7 @@ class Host(Node):
             if self.due_ps.get(seq, 0) <= self.now_ps:
                 self._transmit(AppHS(data, self.id, seq, self.Ses))
                 self.due_ps[seq] = self.now_ps + self.timing.jittered_ps(
-                    self.timing.retry_ps(len(self.SBuffer)), self.random
+                    self.timing.own_retry_ps(len(self.SBuffer)), self.random
                 )
         self.set_timer("retry", min(self.due_ps.values()) - self.now_ps)
 

@@ -170,18 +170,20 @@ class Station(Node):
                 if self._is_lacked(entry):
                     self._send_entry(entry)
                 else:  # unless a host that has it fails or leaves, this was the last look
-                    entry.due_ps = self._next_due_ps()
+                    entry.due_ps = self._next_due_ps(entry)
             if entry.due_ps < next_ps or not next_ps:
                 next_ps = entry.due_ps
         if next_ps:
             self.set_timer("retry", next_ps - now_ps)
 
     def _send_entry(self, entry: Entry) -> None:
-        entry.due_ps = self._next_due_ps()
+        entry.due_ps = self._next_due_ps(entry)
         self.transmit(AppSH(entry.data, entry.seq_C, self.id, frozenset(entry.M_d), self.vMd))
 
-    def _next_due_ps(self) -> int:
-        return self.now_ps + self._retry_ps(min(len(self.SBuffer), self.timing.outstanding))
+    def _next_due_ps(self, entry: Entry) -> int:
+        pending = min(len(self.SBuffer), self.timing.outstanding)
+        place = entry.seq_C - self.SBuffer.minSeq() + 1
+        return self.now_ps + self.timing.jittered_ps(self.timing.retry_at_ps(place, pending), self.random)
 
     def _is_lacked(self, entry: Entry) -> bool:
         """Without intervals nobody knows: whatever is pending is sent again. (A host in M_d needs a copy as well: it
@@ -200,7 +202,8 @@ class Station(Node):
             self._set_ack_timer()
 
     def _set_ack_timer(self) -> None:
-        self.set_timer("ack", self.timing.jittered_ps(self.timing.ack_ps, self.random))
+        period_ps = self.timing.station_ack_ps or self.timing.ack_ps
+        self.set_timer("ack", self.timing.ack_wait_ps(period_ps, self.id, self.now_ps, self.random))
 
     # ---- join, init, leave ----------------------------------------------------------------------------------------
     def _on_join(self, m: Join) -> None:

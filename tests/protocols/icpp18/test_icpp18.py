@@ -24,7 +24,7 @@ from causeway.pycontrol.protocols.icpp18 import node as icpp18_node
 from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import compare
 from causeway.pycontrol.protocols.icpp18.node import CausalNode, causal_nodes, children, first_child
-from causeway.studies.icpp18.study import Icpp18Params, Icpp18Study
+from causeway.studies.icpp18.study import UNIT_PS, Icpp18Params, Icpp18Study
 from causeway.studies.runner import Job, run_job
 from tests.worlds.small_world import Broken, World, explore
 
@@ -126,6 +126,37 @@ def test_held_is_what_a_packet_brought_and_could_not_be_delivered_with_all_of_it
     assert scalars["messages_held"] > 0
 
 
+class CountsQueues(CausalNode):
+    """Every packet carries when it was to leave; what it took longer than the wire, it waited for the sender's CPU."""
+
+    waited_ps = packets = 0
+
+    def send(self, k, content, size):
+        super().send(k, (content, self.now_ps + STUDY.reaction_ps(None)), size)
+
+    def on_packet(self, content, sender, interface):
+        CountsQueues.waited_ps += self.now_ps - content[1] - UNIT_PS - 100 * UNIT_PS
+        CountsQueues.packets += 1
+        super().on_packet(content[0], sender, interface)
+
+
+@pytest.mark.parametrize("aggregation", [True, False])
+def test_the_queue_is_what_a_packet_takes_beyond_sending_and_travelling(aggregation, monkeypatch):
+    monkeypatch.setattr(CountsQueues, "waited_ps", 0)
+    monkeypatch.setattr(CountsQueues, "packets", 0)
+    params = Icpp18Params(nodes=32, aggregation=aggregation, delay_sd=0.0, spread=100.0)
+    run(params, protocol=PerNode(lambda i: CountsQueues(i, 32, aggregation, False, Wire())))
+    assert CountsQueues.waited_ps > CountsQueues.packets * UNIT_PS // 2, "there are queues"
+    assert run(params).scalars["queue_wait_ps"] == CountsQueues.waited_ps / CountsQueues.packets
+
+
+def test_a_broadcast_alone_waits_for_its_own_copies_only():
+    """Three children are served one after the other: they wait 0, 1 and 2 units; those below them less."""
+    params = Icpp18Params(nodes=8, aggregation=False, delay_sd=0.0, spread=1e6)
+    waits = [0 + 1 + 2, 0 + 1, 0]  # the source; who heads four nodes; who heads two
+    assert run(params).scalars["queue_wait_ps"] == pytest.approx(sum(waits) / 7 * UNIT_PS)
+
+
 # ---- compared with none aggregated ---------------------------------------------------------------------------------
 def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
     compared = run(Icpp18Params(nodes=64, compare=True))
@@ -136,16 +167,22 @@ def test_a_compared_run_is_the_run_itself_beside_the_one_without_aggregation():
         name = f"{latency}_latency_ps"
         change = 100 * (with_.scalars[name] / without.scalars[name] - 1)
         assert compared.scalars[f"{latency}_change"] == pytest.approx(change)
+    longer = 100 * (without.scalars["queue_wait_ps"] / with_.scalars["queue_wait_ps"] - 1)
+    assert compared.scalars["queue_wait_longer"] == pytest.approx(longer)
+    shares = ("independent_share", "dependencies_1_4", "dependencies_5_9", "dependencies_10_12", "dependencies_over_12")
+    change = max(abs(with_.scalars[s] - without.scalars[s]) for s in shares)
+    assert compared.scalars["dependencies_change"] == pytest.approx(change) and change > 0
 
 
 def test_pairs_are_compared_with_the_same_copies_sent_alone():
     born_ps = np.array([100, 200])
     nothing, kept = (0, 0, 0), fields(company="i8", came_ps="i8", delivered_ps="i8")
+    empty = {"entries": np.ones(2, np.int32), "counts": np.zeros(1, [("queue_ps", "i8"), ("packets", "i8")])}
     with_ = SimpleNamespace(
-        born_ps=born_ps, kept=np.array([[nothing, (2, 260, 260)], [(2, 160, 180), (1, 230, 240)]], kept)
+        **empty, born_ps=born_ps, kept=np.array([[nothing, (2, 260, 260)], [(2, 160, 180), (1, 230, 240)]], kept)
     )  # node, slot
     without = SimpleNamespace(
-        born_ps=born_ps, kept=np.array([[nothing, (1, 230, 240)], [(1, 150, 180), (1, 220, 240)]], kept)
+        **empty, born_ps=born_ps, kept=np.array([[nothing, (1, 230, 240)], [(1, 150, 180), (1, 220, 240)]], kept)
     )
     changes = compare(with_, without)  # type: ignore[arg-type]
     assert changes["pairs"] == 1

@@ -1,30 +1,23 @@
-"""Every experiment of mobile20 on every engine and radio, in both geometries, as a table, from result folders.
-
-python -m causeway.studies.mobile20.table results [more folders]
-"""
+"""The tables of docs/papers/mobile20.md: every experiment on every engine and radio, in both geometries."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from typing import Any
 
-import pandas as pd
-from scipy import stats
+from causeway.studies.tables import Measured, Table, lines, with_interval
 
-from causeway.analysis import store
-
-DEFAULT = {"spacing_m": "208.0", "placement": "cells", "acks": "owed", "radio": "unitdisk", "radio_bps": "0"}
-VARIANTS: dict[str, dict[str, str]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "INET, unit disk": {"engine": "omnet"},
+    "INET, wires acknowledged at once": {"engine": "omnet", "wire_acks": "at_once"},
     "INET, no medium access": {"engine": "omnet", "radio": "acking"},
-    "INET, 180 m": {"engine": "omnet", "spacing_m": "180.0", "placement": "anywhere"},
+    "INET, 180 m": {"engine": "omnet", "spacing_m": 180.0, "placement": "anywhere"},
     "INET, acks as printed": {"engine": "omnet", "acks": "periodic"},
     "INET, acks of intervals": {"engine": "omnet", "acks": "intervals"},
     "ns-3, unit disk": {"engine": "ns3"},
     "INET, 802.11": {"engine": "omnet", "radio": "wifi"},
     "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
 }
-"""column -> what is not as in DEFAULT"""
+"""column -> engine, and what is not as by default"""
 
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
@@ -88,58 +81,23 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
 """experiment -> (quantity, scalar, what the paper says)"""
 
 
-def load(folders: list[Path]) -> pd.DataFrame:
-    """One row a run: engine, parameters, scalars."""
-    tables = []
-    for folder in folders:
-        runs = store.read_pandas(folder, "runs").query("study == 'mobile20'").set_index("run_id")
-        parameters = store.read_pandas(folder, "parameters")
-        scalars = store.read_pandas(folder, "scalars").query("module == 'run'")  # the others are the network's own
-        tables.append(runs[["engine", "seed"]].join(_wide(parameters)).join(_wide(scalars)))
-    return pd.concat(tables)
+SCALARS = (*dict.fromkeys(scalar for rows in ROWS.values() for _, scalar, _ in rows), "violations", "duplicates")
 
 
-def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    return table.pivot(index="run_id", columns="name", values="value")
-
-
-def of(runs: pd.DataFrame, experiment: str, variant: dict[str, str]) -> pd.DataFrame:
+def of(measured: Measured, experiment: str, variant: dict[str, Any]) -> Measured:
     """The runs of an experiment as the paper has it, in one variant."""
-    mine = runs[(runs["experiment"] == experiment) & (runs["rate"].astype(float) == PAPER_RATE[experiment])]
-    for name, value in {**DEFAULT, **variant}.items():
-        mine = mine[mine[name] == value]
-    return mine
+    return measured.at(experiment=experiment, rate=PAPER_RATE[experiment], free=("duration_s",), **variant)
 
 
-def cell(values: pd.Series) -> str:
-    """Mean and 95 % interval."""
-    values = values.dropna().astype(float)
-    if values.empty:
-        return ""
-    text = _short(values.mean())
-    if len(values) > 1 and values.std() > 0:
-        text += f" ± {_short(stats.t.ppf(0.975, len(values) - 1) * values.std() / len(values) ** 0.5)}"
-    return text
+def experiments(measured: Measured) -> list[str]:
+    there = {name: v for name, v in VARIANTS.items() if any(of(measured, e, v).rows for e in ROWS)}
+    rows = []
+    for experiment, quantities in ROWS.items():
+        found = [of(measured, experiment, variant) for variant in there.values()]
+        for quantity, scalar, paper in quantities:
+            rows.append((f"`{experiment}`", quantity, paper, *(with_interval(one.values(scalar)) for one in found)))
+        rows.append((f"`{experiment}`", "runs", "", *(str(len(one.rows)) for one in found)))
+    return lines(("experiment", "quantity", "paper", *there), rows)
 
 
-def _short(value: float) -> str:
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def main() -> None:
-    runs = load([Path(folder) for folder in sys.argv[1:] or ["results"]])
-    there = {name: v for name, v in VARIANTS.items() if any(len(of(runs, experiment, v)) for experiment in ROWS)}
-    print("| experiment | quantity | paper |" + "".join(f" {name} |" for name in there))
-    print("|---|---|---|" + "---|" * len(there))
-    for experiment, rows in ROWS.items():
-        found = [of(runs, experiment, variant) for variant in there.values()]
-        for quantity, scalar, paper in rows:
-            cells = [cell(table[scalar]) if scalar in table else "" for table in found]
-            print(f"| `{experiment}` | {quantity} | {paper} | {' | '.join(cells)} |")
-        print(f"| `{experiment}` | runs | | {' | '.join(str(len(table)) for table in found)} |")
-    bad = runs[["violations", "duplicates", "missing"]].astype(float).groupby(runs["experiment"]).sum()
-    print(f"\nIn all {len(runs)} runs together:\n{bad.to_string()}")
-
-
-if __name__ == "__main__":
-    main()
+TABLES: dict[str, Table] = {"": experiments}

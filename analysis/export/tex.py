@@ -1,0 +1,58 @@
+"""Tables as LaTeX, with booktabs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from causeway.analysis.figures.numbers import short
+from causeway.analysis.report.verdict import told
+
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    c: f"\\{c}" for c in "&%$#_{}"
+}
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> str:
+    """A tabular with its caption; columns of numbers are set to the right."""
+    right = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(head))]
+    lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    return "\n".join([
+        f"% {caption}", rf"\begin{{tabular}}{{{''.join('r' if one else 'l' for one in right)}}}", r"\toprule",
+        " & ".join(map(escape, head)) + r" \\", r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", "",
+    ])  # fmt: skip
+
+
+def compared(rows: pd.DataFrame, caption: str) -> str:
+    """Published against measured numbers of one paper: a column for each engine."""
+    engines = sorted(rows["engine"].unique())
+    keys = ["where", "quantity", "condition"]
+    body = []
+    for key, group in rows.groupby(keys, sort=False):
+        found: dict[str, Mapping[Any, Any]] = {row["engine"]: row for row in group.to_dict("records")}
+        first = group.iloc[0]
+        said = told(first["relation"], first["published"], first["low"], first["high"])
+        body.append((*key, said, *(_measured(found.get(engine)) for engine in engines)))
+    return table((*keys, "published", *engines), body, caption)
+
+
+def _measured(row: Mapping[Any, Any] | None) -> str:
+    if row is None:
+        return ""
+    half = (row["ci95_high"] - row["ci95_low"]) / 2
+    return short(row["measured"]) + ("" if pd.isna(half) else f" ± {short(half)}")
+
+
+def escape(text: str) -> str:
+    """Text as LaTeX takes it."""
+    return "".join(_SPECIAL.get(c, c) for c in text).replace("−", "$-$").replace("±", r"$\pm$").replace("–", "--")
+
+
+def _cell(cell: Any) -> str:
+    return escape(short(cell) if _is_number(cell) else str(cell))
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)

@@ -1,0 +1,239 @@
+"""A result folder, opened: what was run and what came out, as DataFrames.
+
+folder = causeway.results.open("results")
+folder.scalars("delivery_delay_s OR loss_*", study="mobile20", engine="omnet")
+folder.vectors('module =~ "node[3]"', start_s=10, end_s=60)
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from causeway.analysis import store
+from causeway.analysis.query.filters import select
+from causeway.analysis.query.series import Series
+from causeway.bridge.errors import UserError
+
+if TYPE_CHECKING:
+    import xarray
+
+RUN_COLUMNS = ("study", "point", "engine", "seed")
+_TYPES = {"scalars": "scalar", "vectors": "vector", "statistics": "statistics", "bins": "histogram"}
+_KINDS = {"runattr": ("attributes", "name", "value"), "config": ("config", "name", "value")}
+
+
+def open(directory: str | Path) -> Folder:
+    """The folder of `causeway run --out` or `causeway convert --out`."""
+    path = Path(directory)
+    if not (path / "tables").is_dir():
+        raise UserError(f"{path} is no result folder (it has no tables/); make one with causeway run or convert")
+    return Folder(path)
+
+
+class Folder:
+    """What is read stays in memory; `Folder` of the same place is what to open to see runs that came later."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._tables: dict[str, Any] = {}
+
+    # ---- what was run -----------------------------------------------------------------------------------------------
+    def runs(self, **where: Any) -> pd.DataFrame:
+        """One row a run, with its parameters as columns. `where`: only runs of this study, engine, seed, parameter."""
+        runs = self._runs()
+        for name, wanted in where.items():
+            if name not in runs:
+                raise UserError(f"{self.path} has no parameter or column '{name}'; it has {', '.join(runs.columns)}")
+            runs = runs[_equal(runs[name], wanted)]
+        return runs
+
+    def parameters(self) -> list[str]:
+        """The names of all parameters; those first that differ between runs."""
+        names = [name for name in self._runs().columns if name not in self._table("runs").columns]
+        varied = [name for name in names if self._runs()[name].nunique(dropna=False) > 1]
+        return varied + [name for name in names if name not in varied]
+
+    def find(self, filter: str = "", **where: Any) -> pd.DataFrame:
+        """The names of all scalars that the filter takes, with how many runs have them: a first look."""
+        found = self._selected("scalars", filter, where)
+        counted = found.groupby(["module", "name"], sort=True)["run_id"].nunique()
+        return counted.rename("runs").reset_index()
+
+    # ---- scalars ---------------------------------------------------------------------------------------------------
+    def scalars(self, filter: str = "", *, wide: bool = False, **where: Any) -> pd.DataFrame:
+        """One row a scalar (module, name, value) with its run's study, engine, seed and parameters that differ.
+
+        `filter` is an expression as in `causeway.analysis.query.filters`. `wide`: one row a run, a column a scalar
+        (`module.name` where two modules have one of the same name).
+        """
+        found = self._selected("scalars", filter, where)
+        runs = self._described(found["run_id"].unique())
+        if not wide:
+            return found.merge(runs, on="run_id", how="left")
+        names = found["name"]
+        if found.duplicated(["run_id", "name"]).any():
+            names = found["module"] + "." + names
+        columns = found.assign(column=names).drop_duplicates(["run_id", "column"], keep="last")
+        return runs.merge(columns.pivot(index="run_id", columns="column", values="value"), on="run_id", how="right")
+
+    def array(self, scalar: str, *dimensions: str, **where: Any) -> xarray.DataArray:
+        """One scalar over the space of parameters: an xarray with a dimension for each given, and one of runs."""
+        try:
+            import xarray
+        except ModuleNotFoundError:
+            raise UserError("arrays need xarray (pip install 'causeway[paper]')") from None
+        found = self._selected("scalars", f'"{scalar}"', where).merge(self.runs(), on="run_id")
+        missing = [name for name in dimensions if name not in found]
+        if missing or found.empty:
+            raise UserError(f"{self.path} has no {'parameter ' + missing[0] if missing else 'scalar ' + scalar}")
+        found["repetition"] = (
+            found.groupby(list(dimensions), dropna=False).cumcount() if dimensions else range(len(found))
+        )
+        indexed = found.set_index([*dimensions, "repetition"])["value"]
+        return xarray.DataArray.from_series(indexed).rename(scalar)
+
+    # ---- vectors ---------------------------------------------------------------------------------------------------
+    def vectors(
+        self,
+        filter: str = "",
+        *,
+        start_s: float | None = None,
+        end_s: float | None = None,
+        **where: Any,
+    ) -> pd.DataFrame:
+        """One row a series: module, name, unit, its run's columns, and `series`, a `Series` (time_s, value)."""
+        found = self._selected("vectors", filter, where)
+        found = found.merge(self._described(found["run_id"].unique()), on="run_id", how="left")
+        samples = dict(self._samples(found, start_s, end_s))
+        none = np.empty(0), np.empty(0)
+        keys = zip(found["run_id"], found["vector_id"], found["name"], found["unit"], strict=True)
+        made = []
+        for run_id, vector, name, unit in keys:
+            time_s, value = samples.get((run_id, vector), none)
+            made.append(Series(time_s, value, name, unit))
+        return found.assign(series=pd.Series(made, dtype=object))
+
+    def series(self, name: str, *, module: str = "*", **where: Any) -> Series:
+        """The one series with this name; an error that lists them if there are several."""
+        found = self.vectors(f'name =~ "{name}" AND module =~ "{module}"', **where)
+        if len(found) != 1:
+            some = ", ".join(f"{row.run_id} {row.module}" for row in found.head(5).itertuples())
+            raise UserError(
+                f"{self.path} has {len(found)} series {name!r}"
+                + (f" ({some}, ...); say which run or module" if some else "")
+            )
+        return found["series"].iloc[0]
+
+    # ---- statistics -------------------------------------------------------------------------------------------------
+    def statistics(self, filter: str = "", **where: Any) -> pd.DataFrame:
+        """One row a statistic, a column a field (count, mean, stddev, ...)."""
+        found = self._selected("statistics", filter, where)
+        keys = ["run_id", "module", "name"]
+        return found.drop_duplicates([*keys, "field"]).pivot(index=keys, columns="field", values="value").reset_index()
+
+    def histograms(self, filter: str = "", **where: Any) -> pd.DataFrame:
+        """One row a histogram: `edges` and `counts`, of which the first and last are what lies beyond."""
+        found = self._selected("bins", filter, where).sort_values("position", kind="stable")
+        keys = ["run_id", "module", "name"]
+        rows = [
+            (*key, bins["edge"].to_numpy(), bins["value"].to_numpy()) for key, bins in found.groupby(keys, sort=True)
+        ]
+        return pd.DataFrame(rows, columns=[*keys, "edges", "counts"])
+
+    # ---- inside ----------------------------------------------------------------------------------------------------
+    def _table(self, name: str) -> Any:
+        if name not in self._tables:
+            self._tables[name] = store.read_pandas(self.path, name)
+        return self._tables[name]
+
+    def _runs(self) -> Any:
+        """Runs with their parameters, as numbers where all of them are."""
+        if "" not in self._tables:
+            given = self._table("parameters").drop_duplicates(["run_id", "name"], keep="last")
+            wide = given.pivot(index="run_id", columns="name", values="value")
+            numbers = given.pivot(index="run_id", columns="name", values="number")
+            for name in wide:
+                if numbers[name].notna().equals(wide[name].notna()):
+                    wide[name] = numbers[name]
+            clash = {name: f"param:{name}" for name in wide if name in self._table("runs")}
+            self._tables[""] = self._table("runs").merge(
+                wide.rename(columns=clash).reset_index(), on="run_id", how="left"
+            )
+        return self._tables[""]
+
+    def _described(self, run_ids: Any) -> Any:
+        """Study, point, engine, seed and the parameters that differ among these runs."""
+        runs = self._runs()
+        runs = runs[runs["run_id"].isin(run_ids)]
+        varied = [name for name in self.parameters() if runs[name].nunique(dropna=False) > 1]
+        return runs.loc[:, ["run_id", *RUN_COLUMNS, *varied]]
+
+    def _selected(self, table: str, text: str, where: dict[str, Any]) -> Any:
+        found = self._table(table)
+        if where:
+            found = found[found["run_id"].isin(self.runs(**where)["run_id"])]
+        mask = select(text, lambda field: self._field(table, found, field), len(found))
+        return found.loc[mask].reset_index(drop=True)
+
+    def _field(self, table: str, found: Any, field: str) -> list[Any]:
+        """The values that a filter asks for, row by row; KeyError if nobody knows the field."""
+        if field in found:
+            return found[field].tolist()
+        kind, _, name = field.partition(":")
+        if field == "type":
+            return [_TYPES[table]] * len(found)
+        if field == "run":
+            return found["run_id"].tolist()
+        if kind in ("param", "itervar") and name:
+            given = self._table("parameters")
+            values = given[given["name"] == name].drop_duplicates("run_id", keep="last").set_index("run_id")["value"]
+        elif kind in _KINDS and name:
+            source, key, value = _KINDS[kind]
+            given = self._table(source)
+            if source == "attributes":
+                given = given[given["owner"] == "run"]
+            values = given[given[key] == name].drop_duplicates("run_id", keep="last").set_index("run_id")[value]
+        elif kind == "attr" and name and {"module", "name"} <= builtins.set(found.columns):
+            return self._attribute(found, name)
+        else:
+            values = self._table("runs").set_index("run_id")[field]
+        return [None if value is None or value != value else value for value in found["run_id"].map(values)]
+
+    def _attribute(self, found: Any, name: str) -> list[Any]:
+        given = self._table("attributes")
+        given = given[(given["name"] == name) & (given["owner"] != "run")]
+        known = dict(
+            zip(zip(given["run_id"], given["module"], given["item"], strict=True), given["value"], strict=True)
+        )
+        return [known.get(key) for key in zip(found["run_id"], found["module"], found["name"], strict=True)]
+
+    def _samples(self, found: Any, start_s: float | None, end_s: float | None) -> Iterator[tuple[Any, Any]]:
+        """((run, vector), (times, values)) of the series that were found, in order of time as they were recorded."""
+        if found.empty:
+            return
+        table = store.read_arrow(self.path, "samples")
+        table = table.filter(pc.field("run_id").isin(found["run_id"].unique().tolist()))
+        frame = table.select(["run_id", "vector_id", "time_raw", "time_exp", "value"]).to_pandas()
+        time_s = frame["time_raw"].to_numpy() * 10.0 ** frame["time_exp"].to_numpy()
+        frame = frame.assign(time_s=time_s)
+        if start_s is not None:
+            frame = frame[frame["time_s"] >= start_s]
+        if end_s is not None:
+            frame = frame[frame["time_s"] < end_s]
+        for key, rows in frame.groupby(["run_id", "vector_id"], sort=False):
+            yield key, (rows["time_s"].to_numpy(), rows["value"].to_numpy())
+
+
+def _equal(column: Any, wanted: Any) -> Any:
+    """A number is compared as one, and a list means any of its values."""
+    values = wanted if isinstance(wanted, list | tuple | builtins.set) else [wanted]
+    if pd.api.types.is_numeric_dtype(column):
+        return column.isin([float(value) for value in values])
+    return column.astype(str).isin([str(value) for value in values])

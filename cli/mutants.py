@@ -1,0 +1,102 @@
+"""`causeway check --mutants` and `--seeded`: is what must hold enough to notice a mistake?"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from causeway.bridge.errors import UserError
+from causeway.cli.console import printable
+from causeway.pycontrol.check import mutants, orders, schedules
+from causeway.studies.module import module_from
+from causeway.studies.trial import Trial
+
+STATES_EACH = 20_000
+TRIES_FIRST = 60
+
+
+def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
+    """Breaks the lines of the protocol one by one, each for so long at most; True if some break goes unnoticed."""
+    if (broken := _noticed(trial, tries, seconds, seed, shrink=False)[0]) is not None:
+        raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
+    ran: set[Any] = set()
+    with mutants.reached(ran):
+        for number in range(TRIES_FIRST):
+            random = Random(number)
+            schedules.wander(trial.make(), random, schedules.temper(random, 10 * number), trial.rules())
+    survived, done, began = 0, 0, time.monotonic()
+    for mutant in mutants.mutants(trial.make(), ran, _spared(trial)):
+        done += 1
+        try:
+            with mutants.put_in(mutant, seconds):
+                broken = _noticed(trial, tries, seconds, seed, shrink=False)[0]
+        except mutants.Hangs:
+            broken = "it hangs"
+        if broken is None:
+            survived += 1
+            line = mutant.file.read_text().splitlines()[mutant.line - 1].strip()
+            place = f"{mutant.file.name}:{mutant.line}"
+            console.print(
+                Text.assemble(("survives", "red"), f" {place}  {mutant.what}:  {printable(line)}"), soft_wrap=True
+            )
+    console.print(f"{done} mutants, {done - survived} noticed, {survived} survive, {time.monotonic() - began:.0f} s")
+    return survived > 0
+
+
+def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console) -> bool:
+    """Tries every mistake that a file of patches knows; True if one goes unnoticed."""
+    missed = 0
+    for name, plant in patches_of(file):
+        patch = mutants.Patch([])
+        try:
+            plant(patch)
+            began = time.monotonic()
+            broken, events = _noticed(trial, tries, seconds, seed, shrink=True)
+            took_s = time.monotonic() - began
+        finally:
+            patch.undo()
+        missed += broken is None
+        told = Text.assemble(("missed", "red")) if broken is None else Text(f"{took_s:.1f} s, {events} events")
+        console.print(Text.assemble(f"{name:45} ", told, f"  {printable(broken or '')}"), soft_wrap=True)
+    console.print(f"{missed} missed")
+    return missed > 0
+
+
+def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """Functions of the file that take one thing, by whose `setattr` they break something."""
+    module = module_from(file)
+    for name, value in vars(module).items():
+        if not inspect.isfunction(value) or value.__module__ != module.__name__ or name.startswith(("_", "test_")):
+            continue
+        parameters = list(inspect.signature(value).parameters.values())
+        if len(parameters) == 1 and "MonkeyPatch" in str(parameters[0].annotation):
+            yield name, value
+
+
+def _noticed(trial: Trial, tries: int, seconds: float, seed: int, shrink: bool) -> tuple[str | None, int]:
+    """What is broken, and after how many events; first made-up orders, then every order of what is left of the time."""
+    rules = trial.rules()
+    found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
+    if found.broken is not None or trial.checks.world is not None:
+        return found.broken, found.steps
+    reduce = not (rules.always or trial.full_budget().forever)
+    try:
+        covered = orders.every_order(trial.make, rules, STATES_EACH, seconds / 2, reduce=reduce)
+    except UserError:
+        return None, 0
+    return covered.broken, len(covered.plan)
+
+
+def _spared(trial: Trial) -> set[Any]:
+    """The code of what must hold, and of the study itself."""
+    checks = trial.checks
+    rules = [*checks.always.values(), *checks.at_end.values()]
+    own = [value for value in vars(type(trial.study)).values() if inspect.isfunction(value)]
+    return {one.__code__ for one in [*rules, *own] if inspect.isfunction(one)}

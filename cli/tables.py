@@ -1,0 +1,23 @@
+"""`causeway tables`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from causeway.bridge.errors import UserError
+from causeway.cli.console import printable
+from causeway.studies import registry
+
+
+def write_tables(study: str, directories: Sequence[Path], page: Path, add: bool, console: Console) -> None:
+    """The tables between a page's markers, and the numbers that they are made of."""
+    from causeway.studies import tables
+
+    if not page.is_file():
+        raise UserError(f"there is no page {page}; run this at the top of a checkout, or say --page FILE.md")
+    for told in tables.update(registry.get(study), directories, page, add):
+        console.print(Text(printable(told)), soft_wrap=True)

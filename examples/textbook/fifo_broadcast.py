@@ -1,0 +1,48 @@
+"""FIFO broadcast: a number for each message of a sender, and patience.
+
+    causeway check examples/textbook/fifo_broadcast.py --every 1000000
+    causeway check examples/textbook/fifo_broadcast.py --every 1000000 --set version=hasty
+
+After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcasts* (1994).
+
+Verdict: messages of one sender come in the order in which it broadcast them. The hasty version delivers what comes.
+"""
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+
+
+class Fifo(Node):
+    """Keeps what came too early."""
+
+    def __init__(self, id_: int) -> None:
+        self.sent = 0
+        self.next: dict[int, int] = {}
+        self.early: frozenset[tuple[int, int, int]] = frozenset()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        message = self.broadcast()
+        self.deliver(message)
+        self.send(EVERYONE, (self.sent, message), 100)
+        self.sent += 1
+
+    def on_packet(self, content: tuple[int, int], sender: int, interface: int) -> None:
+        self.early |= {(sender, *content)}
+        while ready := [one for one in self.early if one[1] == self.next.get(one[0], 0)]:
+            for one in ready:
+                self.early -= {one}
+                self.next[one[0]] = one[1] + 1
+                self.deliver(one[2])
+
+
+class Hasty(Fifo):
+    """Wrong: delivers what comes."""
+
+    def on_packet(self, content: tuple[int, int], sender: int, interface: int) -> None:
+        self.deliver(content[1])
+
+
+class FifoBroadcast(SmallStudy):
+    name, title = "fifo_broadcast", "FIFO broadcast"
+    versions = {"right": Fifo, "hasty": Hasty}
+    verdicts = {"hasty": "FIFO order"}
+    asked = Checks(properties=("once", "fifo", "arrives"), budget=Budget(broadcasts=3), alike=True)

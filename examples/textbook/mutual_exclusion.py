@@ -1,0 +1,86 @@
+"""Mutual exclusion without a coordinator: requests in the order of logical clocks.
+
+    causeway check examples/textbook/mutual_exclusion.py --every 1000000
+    causeway check examples/textbook/mutual_exclusion.py --every 1000000 --set version=hasty
+
+After L. Lamport, *Time, clocks, and the ordering of events in a distributed system* (1978). Links keep the order.
+
+Verdict: never two nodes inside, and who asked gets in. The hasty version does not wait to hear from all others.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+
+
+class Lamport(Node):
+    """A queue of requests, and the latest clock heard from each other node."""
+
+    def on_start(self) -> None:
+        self.clock = 0
+        self.requests: frozenset[tuple[int, int]] = frozenset()
+        self.heard: dict[int, int] = {i: 0 for i in range(len(self.host.nodes)) if i != self.id}
+        self.mine: tuple[int, int] | None = None
+        self.inside = False
+
+    def ask(self) -> None:
+        """The application wants to get in."""
+        if self.mine is None:
+            self.clock += 1
+            self.mine = (self.clock, self.id)
+            self.requests |= {self.mine}
+            self.send(EVERYONE, ("request", self.clock), 10)
+            self.enter_if_first()
+
+    def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
+        what, clock = content
+        self.clock = max(self.clock, clock) + 1
+        self.heard[sender] = clock
+        if what == "request":
+            self.requests |= {(clock, sender)}
+            self.send(sender, ("reply", self.clock), 10)
+        elif what == "release":
+            self.requests = frozenset(one for one in self.requests if one[1] != sender)
+        self.enter_if_first()
+
+    def enter_if_first(self) -> None:
+        if self.mine is not None and not self.inside and self.mine == min(self.requests) and self.heard_from_all():
+            self.inside = True
+            self.set_timer("leave", 0)
+
+    def heard_from_all(self) -> bool:
+        return all((clock, i) > self.mine for i, clock in self.heard.items())
+
+    def on_timer(self, key: Hashable) -> None:
+        self.inside, self.mine = False, None
+        self.requests = frozenset(one for one in self.requests if one[1] != self.id)
+        self.clock += 1
+        self.send(EVERYONE, ("release", self.clock), 10)
+
+
+class Hasty(Lamport):
+    """Wrong: believes that it has heard of all earlier requests."""
+
+    def heard_from_all(self) -> bool:
+        return True
+
+
+def one_inside(world: Any) -> str | None:
+    inside = [node.id for node in world.nodes if node.inside]
+    return f"mutual exclusion: nodes {inside} are inside together" if len(inside) > 1 else None
+
+
+def all_got_in(world: Any) -> str | None:
+    waiting = [node.id for node in world.nodes if node.mine is not None]
+    return f"starved: node {waiting[0]} never gets in" if waiting else None
+
+
+class MutualExclusion(SmallStudy):
+    name, title = "mutual_exclusion", "Lamport's mutual exclusion"
+    versions = {"right": Lamport, "hasty": Hasty}
+    verdicts = {"hasty": "mutual exclusion"}
+    asked = Checks(
+        always={"one inside": one_inside}, at_end={"all got in": all_got_in}, calls={"ask": Lamport.ask},
+        budget=Budget(broadcasts=0, calls=2, in_order=True), alike=True,
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Eager reliable broadcast: who hears of a message for the first time passes it on.
+
+    causeway check examples/textbook/reliable_broadcast.py --every 1000000
+    causeway check examples/textbook/reliable_broadcast.py --every 1000000 --set version=trusting
+
+After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcasts* (1994). A copy that is lost stands
+for a sender that fails while it is sending.
+
+Verdict: what one node delivers all deliver, with one copy lost. The trusting version leaves it to the sender.
+"""
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+
+
+class Reliable(Node):
+    """Passes on before it delivers."""
+
+    def __init__(self, id_: int) -> None:
+        self.heard: frozenset[int] = frozenset()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        self.on_packet(self.broadcast(), self.id, 0)
+
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        if content not in self.heard:
+            self.heard |= {content}
+            self.pass_on(content, sender)
+            self.deliver(content)
+
+    def pass_on(self, message: int, sender: int) -> None:
+        self.send(EVERYONE, message, 100)
+
+
+class Trusting(Reliable):
+    """Wrong: only the sender sends."""
+
+    def pass_on(self, message: int, sender: int) -> None:
+        if sender == self.id:
+            self.send(EVERYONE, message, 100)
+
+
+class ReliableBroadcast(SmallStudy):
+    name, title = "reliable_broadcast", "eager reliable broadcast"
+    versions = {"right": Reliable, "trusting": Trusting}
+    verdicts = {"trusting": "everything arrives"}
+    asked = Checks(properties=("once", "arrives"), budget=Budget(broadcasts=2, losses=1), alike=True)

@@ -1,0 +1,58 @@
+"""Total order by a fixed sequencer: node 0 gives every message its place.
+
+    causeway check examples/textbook/total_order.py --every 1000000
+    causeway check examples/textbook/total_order.py --every 1000000 --set version=hasty
+
+After X. Défago, A. Schiper and P. Urbán, *Total order broadcast and multicast algorithms* (2004), the first of the
+fixed-sequencer kind.
+
+Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as it has a place.
+"""
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+
+
+class Ordered(Node):
+    """Delivers place by place. Node 0 hands places out."""
+
+    def __init__(self, id_: int) -> None:
+        self.places = self.next = 0
+        self.early: dict[int, int] = {}
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        message = self.broadcast()
+        if self.id == 0:
+            self.give_place(message)
+        else:
+            self.send(0, ("order", message), 100)
+
+    def give_place(self, message: int) -> None:
+        self.send(EVERYONE, ("at", self.places, message), 100)
+        self.on_place(self.places, message)
+        self.places += 1
+
+    def on_packet(self, content: tuple[str, int] | tuple[str, int, int], sender: int, interface: int) -> None:
+        if content[0] == "order":
+            self.give_place(content[1])
+        else:
+            self.on_place(*content[1:])
+
+    def on_place(self, place: int, message: int) -> None:
+        self.early[place] = message
+        while self.next in self.early:
+            self.deliver(self.early.pop(self.next))
+            self.next += 1
+
+
+class Hasty(Ordered):
+    """Wrong: does not wait for the places before."""
+
+    def on_place(self, place: int, message: int) -> None:
+        self.deliver(message)
+
+
+class TotalOrder(SmallStudy):
+    name, title = "total_order", "total order by a sequencer"
+    versions = {"right": Ordered, "hasty": Hasty}
+    verdicts = {"hasty": "total order"}
+    asked = Checks(properties=("once", "total", "arrives"), budget=Budget(broadcasts=3))

@@ -1,0 +1,136 @@
+"""The tables of docs/papers/icpp18.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from causeway.studies.tables import Measured, Table, beside, lines, number, percent, with_interval
+
+LARGE = 1024
+"""The nodes of Figures 9 and 10."""
+SIZES = (16, 32, 64, 128, 256, 512, LARGE)
+SHARES = (
+    *(f"packets_of_{m}" for m in (1, 2, 3, 4, 5)), "packets_of_6_up",
+    *(f"packets_to_{b}_bytes" for b in (100, 200, 300, 400)), "packets_over_400_bytes",
+    "independent_share", "dependencies_1_4", "dependencies_5_9", "dependencies_over_12",
+)  # fmt: skip
+CHANGES = tuple(f"{of}{what}_change" for of in ("", "pair_") for what in ("reception", "delivery", "wait"))
+SCALARS = (
+    "packets", "packets_aggregated", "messages_held", "violations", "largest_aggregate", "packets_full", "pairs",
+    *SHARES, *CHANGES, "nodes_buffering_to_50", "nodes_buffering_over_250", "buffered_max",
+    *(f"nodes_aggregating_to_{m}" for m in (6, 7, 11, 12)),
+)  # fmt: skip
+
+
+def _head(first: str, sizes: Sequence[int]) -> list[str]:
+    return [first, *(f"{n:,}" for n in sizes)]
+
+
+def table1(measured: Measured) -> list[str]:
+    rows = []
+    for n in SIZES:
+        plain = measured.at(nodes=n, aggregation=False)
+        with_, wider = measured.at(nodes=n), measured.at(nodes=n, delay_sd=35.0)
+        paper = measured.paper("Table 1", "packets", nodes=n)
+        assert paper is not None
+        off, off_wider = percent(with_.mean("packets") / paper), percent(wider.mean("packets") / paper)
+        rows.append((
+            f"{n:,}", beside(plain.mean("packets"), measured.paper("Table 1", "packets", nodes=n, aggregation=False)),
+            f"{with_interval(with_.values('packets'), number)} ({number(paper)}), {off}",
+            f"{with_interval(wider.values('packets'), number)}, {off_wider}",
+            str(len(with_.rows)),
+        ))  # fmt: skip
+    head = ("nodes", "packets, no aggregation", "packets, aggregation", "packets, aggregation, deviation 35", "runs")
+    return lines(head, rows)
+
+
+def shares(measured: Measured) -> list[str]:
+    with_, plain = measured.at(nodes=256), measured.at(nodes=256, aggregation=False)
+    sizes = [f"packets_to_{b}_bytes" for b in (100, 200, 300, 400)]
+    held = [f"packets_of_{m}" for m in (1, 2, 3, 4, 5)]
+    dependencies = ("independent_share", "dependencies_1_4", "dependencies_5_9", "dependencies_over_12")
+
+    def several(of: Measured, names: Sequence[str]) -> str:
+        return ", ".join(number(of.mean(name), 1) for name in names) + " %"
+
+    rows = [
+        ("messages without a dependency; 1 to 4; 5 to 9; over 12 (Figure 6)", several(with_, dependencies),
+         "27, 28.5, 18.4, 23 %"),
+        ("packets without aggregation up to 100, 200, 300 bytes (Table 3)", several(plain, sizes[:3]),
+         "63.7, 30.3, 6.0 %"),
+        ("packets with aggregation up to 100, 200, 300, 400, more bytes (Table 3)",
+         several(with_, [*sizes, "packets_over_400_bytes"]), "52.7, 31.3, 7.6, 3.9, 4.5 %"),
+        ("packets with 1, 2, 3, 4, 5, more messages (Table 2)", several(with_, [*held, "packets_of_6_up"]),
+         "84.6, 9.2, 3.1, 1.3, 0.7, 1.2 %"),
+        ("most messages in a packet", number(with_.mean("largest_aggregate"), 1), "15"),
+        ("full packets", number(with_.mean("packets_full"), 1), "117"),
+        ("runs", str(len(with_.rows)), "1"),
+    ]  # fmt: skip
+    return lines(("256 nodes", "measured", "paper"), rows)
+
+
+def _changes(measured: Measured, sizes: Sequence[int], of: str) -> Callable[[str, int], list[str]]:
+    """Of a latency, at all sizes, in percent; nothing where no copy of that kind came."""
+
+    def row(what: str, decimals: int) -> list[str]:
+        runs = [measured.at(nodes=n, compare=True).values(f"{of}{what}_change") for n in sizes]
+        return [percent(1 + sum(values) / len(values) / 100, decimals) if values else "" for values in runs]
+
+    return row
+
+
+def fig7(measured: Measured) -> list[str]:
+    row = _changes(measured, SIZES, "")
+    rows = [
+        ("reception", *row("reception", 1)),
+        ("paper: up to 512 nodes at most +8.1 %, at 1,024", *[""] * 6, "-7.4 %"),
+        ("delivery", *row("delivery", 1)),
+        ("paper: up to 512 nodes within 3.2 %, at 1,024", *[""] * 6, "-12.2 %"),
+        ("wait between the two", *row("wait", 0)),
+        ('paper: "from 5 % up to 53.4 %"', "-5 %", *[""] * 5, "-53.4 %"),
+        ("runs", *(str(len(measured.at(nodes=n, compare=True).rows)) for n in SIZES)),
+    ]
+    return lines(_head("nodes", SIZES), rows)
+
+
+def fig8(measured: Measured) -> list[str]:
+    sizes = (8, *SIZES)
+    row = _changes(measured, sizes, "pair_")
+    pairs = [measured.at(nodes=n, compare=True).mean("pairs") for n in sizes]
+    rows = [
+        ("packets of two messages", *(number(p, 1 if p < 10 else 0) for p in pairs)),
+        ("reception", *row("reception", 1)),
+        ("wait for delivery", *row("wait", 0)),
+        ("delivery", *row("delivery", 1)),
+    ]
+    return lines(_head("nodes", sizes), rows)
+
+
+def fig9_10(measured: Measured) -> list[str]:
+    with_, plain = measured.at(nodes=LARGE), measured.at(nodes=LARGE, aggregation=False)
+    wider, small = measured.at(nodes=LARGE, delay_sd=35.0), measured.at(nodes=LARGE, message_size=5)
+
+    def both(name: str) -> str:
+        return f"{number(with_.mean(name))}, {number(plain.mean(name))}"
+
+    def between(of: Measured, below: int, most: int) -> str:
+        nodes = of.mean(f"nodes_aggregating_to_{most}") - of.mean(f"nodes_aggregating_to_{below}")
+        return f"{100 * nodes / LARGE:.1f} %; {of.mean('largest_aggregate'):.1f}"
+
+    to_50 = "nodes_buffering_to_50"
+    rows = [
+        ("nodes that never hold more than 50 messages, with, without aggregation (Figure 9)",
+         f"{both(to_50)} (deviation 35: {number(wider.mean(to_50))})", "569, under 256"),
+        ("nodes that hold over 250 messages at some time", both("nodes_buffering_over_250"), "24, 212"),
+        ("most messages any node holds", both("buffered_max"), ""),
+        ("nodes whose largest packet holds 7 to 11 messages; largest of all (Figure 10)", between(with_, 6, 11),
+         "95.5 %; 14"),
+        ("the same with messages of 5 bytes: 8 to 12", between(small, 7, 12), "81.3 %"),
+        ("runs", str(len(with_.rows)), "1"),
+    ]  # fmt: skip
+    return lines((f"{LARGE:,} nodes", "measured", "paper"), rows)
+
+
+TABLES: dict[str, Table] = {
+    "table1": table1, "table2 table3 fig6": shares, "fig7": fig7, "fig8": fig8, "fig9 fig10": fig9_10,
+}  # fmt: skip

@@ -1,0 +1,94 @@
+"""A converted folder of any project gets figures: odd names, modules with wildcards, iteration variables with units."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from causeway.analysis import convert, kinds, report, store
+from causeway.analysis.convert.units import in_plain_units
+from causeway.analysis.plots import Plot
+from causeway.analysis.reduce import comparison, expression
+from causeway.bridge.errors import UserError
+
+PLOTS = """
+from causeway import Plot
+
+plots = [
+    Plot("Utilization", "Aloha", '"channelUtilization:last" * 100', "iat"),
+    Plot("Received", "", '"**.host[*].app[0].packetReceived:count"', "iat", kind="bar"),
+]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for run, (iat, used) in enumerate([("500ms", 0.1), ("1s", 0.2), ("2.5s", 0.4)]):
+        lines = [
+            "version 3", f"run Aloha-{run}", "attr configname Aloha", f"itervar iat {iat}",
+            f"scalar Net.server channelUtilization:last {used}",
+            *[f"scalar Net.host[{i}].app[0] packetReceived:count {i + run}" for i in range(3)],
+            "scalar Net.host[0].app[1] packetReceived:count 1000",
+        ]  # fmt: skip
+        (tmp_path / f"{run}.sca").write_text("\n".join(lines) + "\n")
+    convert.convert([tmp_path], tmp_path / "out")
+    (tmp_path / "plots.py").write_text(PLOTS)
+    return tmp_path / "out"
+
+
+def test_a_file_with_plots_draws_them_for_somebody_elses_project(folder: Path) -> None:
+    page = report.write(folder, plots=kinds.load(folder.parent / "plots.py")).read_text()
+    assert "Utilization" in page and "Received" in page
+    drawn = pd.read_csv(folder / "report" / "figures.csv")
+    used = drawn[drawn["title"] == "Utilization"]
+    assert used["x"].tolist() == [0.5, 1.0, 2.5]
+    assert used["mean"].tolist() == pytest.approx([10, 20, 40])
+    assert drawn[drawn["title"] == "Received"]["mean"].tolist() == [3, 6, 9]
+
+
+@pytest.mark.spark
+def test_spark_sums_over_the_same_modules(folder: Path, spark) -> None:
+    names = {"channelUtilization:last", "**.host[*].app[0].packetReceived:count", "*.nothing"}
+    here = comparison.run_values(store.read_pandas(folder, "scalars"), names)
+    there = comparison.run_values_spark(store.read_spark(spark, folder, "scalars"), names).toPandas()
+    by = ["run_id", "name"]
+    assert len(here) == 6
+    pd.testing.assert_frame_equal(
+        here.sort_values(by).reset_index(drop=True), there.sort_values(by).reset_index(drop=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.5s", 1.5), ("500ms", 0.5), ("2e6bps", 2e6), ("11Mbps", 11e6), ("10 mW", 0.01), ("1KiB", 1024.0),
+        ("-81dBm", -81.0), ("3min", 180.0), ("36kmph", 10.0), ("100", None), ("abc", None), ("5apples", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_quantities_with_units_are_numbers(text: str, number: float | None) -> None:
+    assert in_plain_units(text) == pytest.approx(number)
+
+
+def test_odd_names_stand_in_quotation_marks() -> None:
+    assert expression.names('"a:b" / (c + "d e") - 2') == ["a:b", "c", "d e"]
+    values = {"a:b": 6.0, "c": 1.0, "d e": 2.0}
+    assert expression.evaluate('"a:b" / (c + "d e")', values.__getitem__, lambda a, b: a / b) == 2.0
+
+
+def test_a_list_of_plots_holds_plots(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("plots = ['delay']\n")
+    with pytest.raises(UserError, match="`plots` holds 'delay', which is no Plot"):
+        kinds.load(tmp_path / "p.py")
+    (tmp_path / "p.py").write_text("from causeway import Plot\nplots = [Plot('t', '', 'a b')]\n")
+    with pytest.raises(UserError, match="'a b' is not an arithmetic expression"):
+        kinds.load(tmp_path / "p.py")
+
+
+def test_a_plot_of_no_study_takes_all_runs() -> None:
+    runs = pd.DataFrame([{"run_id": name, "study": name} for name in "ab"])
+    none = pd.DataFrame(columns=["run_id", "name", "value", "number"])
+    known = comparison.Runs(runs, none, none[["run_id", "name", "value"]])
+    assert known.at(Plot("t", "", "y").study, {}).tolist() == ["a", "b"]

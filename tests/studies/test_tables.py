@@ -1,0 +1,122 @@
+"""Tables in docs/papers are what the command writes from the numbers that are stored beside the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from causeway.analysis import store
+from causeway.bridge.errors import UserError
+from causeway.studies import registry, tables
+from causeway.studies.runner import Job, run_job
+from causeway.studies.tables import Measured, beside, lines, with_interval
+
+PAPERS = Path(__file__).resolve().parents[2] / "docs" / "papers"
+STORED = sorted(path.stem for path in (PAPERS / "numbers").glob("*.csv"))
+PAGE = """# A page
+
+<!-- table: icpp18 small -->
+typed by hand
+<!-- end -->
+
+Prose. <!-- table: ladc18 small -->
+of another study
+<!-- end -->
+
+<!-- table: icpp18 other -->
+nobody writes this one
+<!-- end -->
+"""
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_tables_of_a_page_are_those_of_its_stored_numbers(name: str) -> None:
+    study, page = registry.get(name), (PAPERS / f"{name}.md").read_text()
+    rows = tables.read(study, (PAPERS / "numbers" / f"{name}.csv").read_text())
+    text, _ = tables.written(page, study, tables.module_of(study).TABLES, rows)
+    assert text == page, f"`causeway tables {name}` writes other tables"
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_runs_kept_the_order_they_promise(name: str) -> None:
+    study = registry.get(name)
+    rows = tables.read(study, (PAPERS / "numbers" / f"{name}.csv").read_text())
+    assert rows and all(row["violations"] == 0 for row in rows if name != "mobile20")
+
+
+def ran(folder: Path, nodes: int, seed: int) -> None:
+    store.write_run(folder, run_job(Job("icpp18", {"nodes": nodes}, seed, "inline")).tables)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for nodes in (4, 8):
+        for seed in (1, 2):
+            ran(tmp_path / "results", nodes, seed)
+    return tmp_path / "results"
+
+
+def small(measured: Measured) -> list[str]:
+    return lines(
+        ("nodes", "packets"), [(str(n), with_interval(measured.at(nodes=n).values("packets"))) for n in (4, 8)]
+    )
+
+
+def test_a_folder_becomes_numbers_and_numbers_become_tables(folder: Path, tmp_path: Path, monkeypatch) -> None:
+    study = registry.get("icpp18")
+    module = tables.module_of(study)
+    monkeypatch.setattr(module, "TABLES", {"small": small})
+    page = tmp_path / "icpp18.md"
+    page.write_text(PAGE)
+    told = tables.update(study, [folder], page)
+    assert "4 runs" in told[0] and "left as they are: other" in told[1]
+    text = page.read_text()
+    assert "typed by hand" not in text and "of another study" in text and "nobody writes" in text
+    assert text.count("| 4 | 12") == 1, "three packets for each of four messages"
+    page.write_text(PAGE)
+    tables.update(study, [], page)
+    assert page.read_text() == text, "from the stored numbers alone"
+
+
+def test_runs_that_are_stored_stay_only_if_asked(folder: Path, tmp_path: Path) -> None:
+    study = registry.get("icpp18")
+    ran(tmp_path / "more", 16, 1)
+    few = tables.reduced(study, ("packets",), [tmp_path / "more"])
+    both = tables.reduced(study, ("packets",), [folder, tmp_path / "more"])
+    assert (len(few), len(both)) == (1, 5)
+    again = tables.read(study, tables.text_of(study, ("packets",), both))
+    assert [row["packets"] for row in again] == [row["packets"] for row in both]
+    assert [row["parameters"] for row in again] == [row["parameters"] for row in both]
+
+
+def test_a_point_that_was_not_run_is_named_and_not_left_empty(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no run has packets at one of the points"):
+        Measured(registry.get("icpp18"), ()).at(nodes=32).mean("packets")
+    with pytest.raises(UserError, match="name the result folders"):
+        page = tmp_path / "icpp18.md"
+        page.write_text(PAGE)
+        tables.update(registry.get("icpp18"), [], page)
+
+
+def test_a_number_is_the_papers_if_it_is_the_same_to_the_last_digit_printed() -> None:
+    assert beside(17.64, 17.6, 1) == "17.6 (=)" and beside(17.66, 17.6, 1) == "17.7 (17.6)"
+    assert beside(8064.0, None) == "8,064"
+
+
+@pytest.mark.parametrize("name", ["dcs23", "hash", "icpp18", "ladc18", "mobile20"])
+def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: str) -> None:
+    """Made-up runs of all points of all sweeps: every row has as many cells as the head."""
+    study = registry.get(name)
+    module = tables.module_of(study)
+    points = [study.Params(**point).model_dump() for sweep in study.sweeps.values() for point in sweep]
+    values = {scalar: 1.0 + k for k, scalar in enumerate(module.SCALARS)}
+    measured = Measured(study, tuple(
+        {"engine": engine, "seed": seed, "parameters": point, **values}
+        for point in points for seed in (1, 2) for engine in ("inline", "omnet")
+    ))  # fmt: skip
+    for what, table in module.TABLES.items():
+        rows = table(measured)
+        assert len(rows) > 2 and {row.count("|") for row in rows} == {rows[0].count("|")}, what
+        page = (PAPERS / f"{name}.md").read_text()
+        assert f"<!-- table: {f'{name} {what}'.strip()} -->" in page, f"no page asks for '{what}'"
