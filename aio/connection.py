@@ -73,6 +73,11 @@ class Connection:
         """(position, since when): one segment at a time is measured, none that was sent twice."""
         self._timer: asyncio.TimerHandle | None = None
 
+    @property
+    def not_taken(self) -> int:
+        """So many written bytes wait in the program: its system takes a window full."""
+        return max(0, len(self.out) - WINDOW_BYTES)
+
     # ---- what the owner does --------------------------------------------------------------------------------------
     def connect(self) -> None:
         """Sends a SYN; with what came before it, an acknowledgement."""

@@ -9,6 +9,7 @@ from asyncio import events
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from causeway.aio import sockets
 from causeway.aio.errors import outside
 from causeway.aio.loop import S_PS, SimulatedLoop
 from causeway.aio.names import EVERYWHERE, address_of, name_of, port_number
@@ -34,7 +35,7 @@ class NodeLoop(SimulatedLoop):
         context = programs.context
         self.stack = Stack(
             node.id, self, programs.names, node.transmit, context.reaction_ps, self.chance_of("stack"),
-            programs.mtu_bytes, programs.streams,
+            programs.mtu_bytes, programs.tcp_of(node),
         )  # fmt: skip
         self.receivers = self.stack.receivers
 
@@ -102,9 +103,16 @@ class NodeLoop(SimulatedLoop):
         server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
         happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
     ) -> tuple[Any, Any]:  # fmt: skip
-        _refuse_tls_and_sockets("create_connection", ssl, sock)
+        _refuse_tls("create_connection", ssl)
+        if sock is not None:
+            transport, protocol = sockets.take_over(sock), protocol_factory()
+            transport.start(protocol)
+            return transport, protocol
         self.stack.names.getaddrinfo(self.node, host, port, family)
         return await self.stack.streams.connect(protocol_factory, self._end((host, port), False), local_addr)
+
+    async def sock_connect(self, sock: Any, address: Any) -> None:
+        await sockets.connect(self, sock, address)
 
     async def create_server(
         self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, family: int = 0,
@@ -112,7 +120,9 @@ class NodeLoop(SimulatedLoop):
         reuse_port: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
         start_serving: bool = True, **_: Any,
     ) -> Any:  # fmt: skip
-        _refuse_tls_and_sockets("create_server", ssl, sock)
+        _refuse_tls("create_server", ssl)
+        if sock is not None:
+            raise outside("create_server(sock=...)", "give host and port instead")
         if isinstance(host, list | tuple):
             host = host[0] if len(host) == 1 else EVERYWHERE
         address, number = self._end((host or EVERYWHERE, port), True)
@@ -122,11 +132,9 @@ class NodeLoop(SimulatedLoop):
         return server
 
 
-def _refuse_tls_and_sockets(what: str, ssl: Any, sock: Any) -> None:
+def _refuse_tls(what: str, ssl: Any) -> None:
     if ssl:
         raise outside(f"{what}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")
-    if sock is not None:
-        raise outside(f"{what}(sock=...)", "give host and port instead")
 
 
 class Place(NamedTuple):
@@ -215,12 +223,18 @@ class ProgramNode(Node):
             self.loop.turn(self._asked.put_nowait, (number, size_bytes))
             self.programs.check()
 
+    def on_connection(self, kind: int, connection: int, arg: int) -> None:
+        if self.loop is not None:
+            self.loop.turn(self.loop.stack.streams.happened, kind, connection, arg)
+            self.programs.check()
+
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
         self.place = Place(station, x_mm / 1000, y_mm / 1000)
 
     def on_down(self) -> None:
         """Nothing of the program runs any more, not even its `finally`: the power is off."""
         if self.loop is not None:
+            self.loop.stack.streams.power_off()
             self.programs.bury(self.loop)
             self.loop = None
 

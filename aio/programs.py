@@ -11,11 +11,12 @@ from causeway.aio import world
 from causeway.aio.loop import Counter
 from causeway.aio.names import Names
 from causeway.aio.node import NodeLoop, ProgramNode, told
+from causeway.aio.tcp import Pair, Tcp
 from causeway.aio.trace import Trace
 from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Window
-from causeway.bridge.network import MobileNetwork
+from causeway.bridge.network import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
 
@@ -44,7 +45,9 @@ class Programs(PerNode):
         self.params: Any = None
         """The study's, for `node.params`."""
         self.trace: Trace | None = Trace.asked_for()
-        self.streams = True
+        self._pairs: dict[int, Pair] | None = None
+        """TCP connections of the simulator, by number; None: it has none."""
+        self._wires: frozenset[tuple[int, int]] = frozenset()
         self.over = False
         self.fault: RunError | None = None
         self._buried: list[NodeLoop] = []
@@ -52,7 +55,10 @@ class Programs(PerNode):
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
         self.names = Names(context.nodes)
-        self.streams = not isinstance(context.network, MobileNetwork)
+        if not isinstance(context.network, AbstractNetwork):
+            self._pairs = {}
+            wires = getattr(context.network, "wires", ())
+            self._wires = frozenset(pair for a, b in wires for pair in ((a, b), (b, a)))
         self._world = world.World()
         try:
             super().start(context)
@@ -81,6 +87,10 @@ class Programs(PerNode):
         return {**super().scalars(), **tasks}
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
+    def tcp_of(self, node: ProgramNode) -> Tcp | None:
+        """The simulator's TCP of a node, where it has one."""
+        return Tcp(node, self._pairs, self._wires) if self._pairs is not None else None
+
     def tell(self, node: ProgramNode, what: str, content: Any) -> None:
         """For the comparison of two runs."""
         if self.trace is not None:

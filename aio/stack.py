@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import random
 
     from causeway.aio.loop import SimulatedLoop
+    from causeway.aio.tcp import Tcp
 
 FIRST_FREE_PORT, LAST_PORT = 49_152, 65_535
 
@@ -33,13 +34,14 @@ class Stack:
 
     def __init__(
         self, node: int, loop: SimulatedLoop, names: Names, wire: Wire, reaction_ps: int, chance: random.Random,
-        mtu_bytes: int, streams: bool,
+        mtu_bytes: int, tcp: Tcp | None,
     ) -> None:  # fmt: skip
+        """`tcp`: the simulator's, where it has one."""
         self.node, self.loop, self.names, self.mtu_bytes, self.chance = node, loop, names, mtu_bytes, chance
-        self._wire, self._reaction_ps = wire, reaction_ps
+        self._wire, self._reaction_ps, self.tcp = wire, reaction_ps, tcp
         self._last_port = FIRST_FREE_PORT + chance.randrange(LAST_PORT - FIRST_FREE_PORT)
         self.datagrams = Datagrams(self)
-        self.streams = Streams(self, allowed=streams)
+        self.streams = Streams(self)
         self.receivers: dict[type, Callable[[int, Any], None]] = {
             Datagram: self.datagrams.receive,
             Unreachable: self.datagrams.unreachable,

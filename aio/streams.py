@@ -10,10 +10,10 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from causeway.aio.connection import WINDOW_BYTES, Connection, Events
-from causeway.aio.errors import outside
+from causeway.aio.connection import Connection, Events
 from causeway.aio.names import EVERYWHERE, HERE, address_of
 from causeway.aio.sockets import SocketView
+from causeway.aio.tcp import ABORT, ACCEPTED, TcpEnd
 from causeway.aio.wire import ACK, RST, SYN, Segment
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ class StreamTransport(asyncio.Transport, Events):
         super().__init__({"sockname": ends[0], "peername": ends[1], "socket": SocketView(socket.SOCK_STREAM, *ends)})
         self._stack, self._loop = stack, stack.loop
         self._context = contextvars.copy_context()
-        self.connection = Connection(stack, port, remote, local, self)
+        tcp = stack.tcp if remote[0] != stack.node else None
+        self.connection: Connection | TcpEnd = (
+            Connection(stack, port, remote, local, self) if tcp is None else TcpEnd(stack, tcp, port, remote, self)
+        )
         self._protocol: Any = None
         self.begin: Callable[[], None] = lambda: None
         """Called when the connection is established."""
@@ -41,7 +44,7 @@ class StreamTransport(asyncio.Transport, Events):
         """Called when it ends before that."""
         self._closing = self._gone = self._paused = self._writing_paused = self._eof_written = False
         self._held: list[bytes | None] = []
-        """Arrived while reading is paused; None: the end."""
+        """Arrived while reading is paused, or before it began; None: the end."""
         self.set_write_buffer_limits()
 
     def __repr__(self) -> str:
@@ -52,6 +55,7 @@ class StreamTransport(asyncio.Transport, Events):
         """The program takes over."""
         self._protocol = protocol
         protocol.connection_made(self)
+        self._deliver_held()
 
     def _soon(self, call: Callable[..., Any], *args: Any) -> None:
         self._loop.inject(call, *args, context=self._context)
@@ -90,7 +94,7 @@ class StreamTransport(asyncio.Transport, Events):
 
     def _deliver(self, data: bytes | None) -> None:
         """Hands over what came, in order; keeps it while the program pauses."""
-        if self._paused or self._held:
+        if self._paused or self._held or self._protocol is None:
             self._held.append(data)
         elif data is not None:
             self.connection.taken(len(data))
@@ -121,9 +125,12 @@ class StreamTransport(asyncio.Transport, Events):
     def resume_reading(self) -> None:
         if self._paused and not self._closing:
             self._paused = False
-            held, self._held = self._held, []
-            for data in held:
-                self._soon(self._deliver, data)
+            self._deliver_held()
+
+    def _deliver_held(self) -> None:
+        held, self._held = self._held, []
+        for data in held:
+            self._soon(self._deliver, data)
 
     # ---- writing --------------------------------------------------------------------------------------------------
     def write(self, data: Any) -> None:
@@ -150,8 +157,8 @@ class StreamTransport(asyncio.Transport, Events):
         return True
 
     def get_write_buffer_size(self) -> int:
-        """What the system has not taken: it takes a window full."""
-        return max(0, len(self.connection.out) - WINDOW_BYTES)
+        """What the system has not taken."""
+        return self.connection.not_taken
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
         return self._low, self._high
@@ -216,9 +223,14 @@ class Listener(asyncio.AbstractServer):
         if not transport.connection.over:
             transport.start(self._factory())
 
-    def takes(self, syn: Segment) -> bool:
-        """Whether it answers to this address now."""
-        return self._serving and (self.host != HERE or syn.local)
+    def takes(self, local: bool) -> bool:
+        """Whether it answers now to what comes from here (`local`) or from outside."""
+        return self._serving and (self.host != HERE or local)
+
+    @property
+    def is_public(self) -> bool:
+        """Others can reach it."""
+        return self.host != HERE
 
     def is_serving(self) -> bool:
         return self._serving
@@ -254,21 +266,22 @@ class Listener(asyncio.AbstractServer):
 class Streams:
     """All connections and listeners of a node."""
 
-    def __init__(self, stack: Stack, allowed: bool) -> None:
-        self.stack, self._allowed = stack, allowed
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
         self._listeners: dict[int, Listener] = {}
-        self._connections: dict[Key, Connection] = {}
-
-    def check_allowed(self) -> None:
-        if not self._allowed:
-            raise outside(
-                "a stream on a packet-level network",
-                "streams run on the abstract network (inline, omnet); here, use datagrams",
-            )
+        self._connections: dict[Key, Connection | TcpEnd] = {}
+        self._by_number: dict[int, TcpEnd] = {}
+        """Those that are the simulator's."""
 
     # ---- opening --------------------------------------------------------------------------------------------------
     async def connect(self, factory: Callable[[], Any], addr: Any, local_addr: Any) -> tuple[StreamTransport, Any]:
-        self.check_allowed()
+        transport = await self.open(addr, local_addr)
+        protocol = factory()
+        transport.start(protocol)
+        return transport, protocol
+
+    async def open(self, addr: Any, local_addr: Any) -> StreamTransport:
+        """A connection that nobody uses yet."""
         stack = self.stack
         local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
         remote = stack.resolve((HERE if local else addr[0], addr[1]))
@@ -290,17 +303,16 @@ class Streams:
         transport.begin, transport.fail = begin, fail
         self._connections[port, *remote] = transport.connection
         transport.connection.connect()
+        if isinstance(transport.connection, TcpEnd):
+            self._by_number[transport.connection.number] = transport.connection
         try:
             await answer
         except asyncio.CancelledError:
             transport.connection.reset()
             raise
-        protocol = factory()
-        transport.start(protocol)
-        return transport, protocol
+        return transport
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
-        self.check_allowed()
         if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self.stack.node}")
         if port == 0:
@@ -308,22 +320,27 @@ class Streams:
         elif port in self._listeners:
             raise OSError(errno.EADDRINUSE, f"port {port} of node {self.stack.node} is in use")
         self._listeners[port] = listener = Listener(self, host, port, factory)
+        if self.stack.tcp is not None and listener.is_public:
+            self.stack.tcp.listen(port, True)
         return listener
 
     def stop_listening(self, listener: Listener) -> None:
-        self._listeners.pop(listener.port, None)
+        if self._listeners.pop(listener.port, None) and self.stack.tcp is not None and listener.is_public:
+            self.stack.tcp.listen(listener.port, False)
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: Connection | TcpEnd) -> None:
         self._connections.pop((connection.port, *connection.remote), None)
+        if isinstance(connection, TcpEnd):
+            self._by_number.pop(connection.number, None)
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def receive(self, sender: int, segment: Segment) -> None:
         connection = self._connections.get((segment.to_port, sender, segment.from_port))
-        if connection is not None:
+        if isinstance(connection, Connection):
             connection.receive(segment)
             return
         listener = self._listeners.get(segment.to_port)
-        if segment.flags & (SYN | ACK) == SYN and listener is not None and listener.takes(segment):
+        if segment.flags & (SYN | ACK) == SYN and listener is not None and listener.takes(segment.local):
             self._accept(listener, sender, segment)
         elif not segment.flags & RST:
             refusal = Segment(segment.from_port, segment.to_port, RST | ACK, segment.ack, segment.seq + 1, 0)
@@ -334,7 +351,35 @@ class Streams:
         transport = StreamTransport(self.stack, syn.to_port, remote, syn.local)
         transport.begin = lambda: listener.accept(transport)
         self._connections[syn.to_port, *remote] = transport.connection
+        assert isinstance(transport.connection, Connection)
         transport.connection.accept(syn)
+
+    def happened(self, kind: int, number: int, arg: int) -> None:
+        """The simulated TCP tells of a connection."""
+        if kind == ACCEPTED:
+            self._accept_number(number)
+        elif (end := self._by_number.get(number)) is not None:
+            end.happened(kind, arg)
+
+    def _accept_number(self, number: int) -> None:
+        tcp = self.stack.tcp
+        assert tcp is not None
+        pair = tcp.pairs.get(number)
+        listener = self._listeners.get(pair.port) if pair is not None else None
+        if pair is None or listener is None or not listener.takes(False):
+            tcp.act(ABORT, number)
+            return
+        transport = StreamTransport(self.stack, pair.port, pair.opener, False)
+        assert isinstance(transport.connection, TcpEnd)
+        self._by_number[number] = self._connections[pair.port, *pair.opener] = transport.connection
+        transport.connection.accept(number)
+        listener.accept(transport)
+
+    def power_off(self) -> None:
+        """The node fails: the simulator has forgotten its connections, too."""
+        for end in self._by_number.values():
+            end.over = True
+            end.tcp.leave(end.number)
 
     def close_all(self) -> None:
         for listener in list(self._listeners.values()):

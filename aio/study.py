@@ -1,7 +1,7 @@
 """A study in ten lines: a coroutine, and a network to run it on.
 
 The network is abstract (any node reaches any other; inline, omnet) or, with `--set network=walking`, hosts that walk in
-one wireless channel (omnet with INET, ns-3): there a node hears who is in reach, and streams are refused.
+one wireless channel (omnet with INET, ns-3): there a node hears who is in reach, and streams are simulated TCP.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from causeway.aio import sockets
 from causeway.aio.errors import outside
 from causeway.aio.node import NodeLoop
 
@@ -139,11 +140,24 @@ ANSWERS: list[tuple[Any, str, Answer]] = [
     (socket, "gethostbyname", lambda loop, name: loop.stack.names.address(name, loop.node)),
     (socket, "gethostname", lambda loop: loop.name),
     (socket, "getfqdn", lambda loop, name="": name or loop.name),
-    (socket.socket, "__init__", _refused("a real socket", "use asyncio's streams or create_datagram_endpoint")),
+    (socket.socket, "__init__", sockets.make),
+    (socket.socket, "bind", sockets.bind),
+    (socket.socket, "setsockopt", sockets.set_option),
+    (socket.socket, "getsockopt", sockets.get_option),
+    (socket.socket, "setblocking", sockets.nothing),
+    (socket.socket, "settimeout", sockets.nothing),
+    (socket.socket, "getsockname", sockets.name),
+    (socket.socket, "getpeername", sockets.peer),
+    (socket.socket, "close", sockets.close),
+    *(
+        (socket.socket, name, _refused("a real socket", "use asyncio's streams or create_datagram_endpoint"))
+        for name in ("connect", "connect_ex", "listen", "accept", "recv", "send", "sendall", "recvfrom", "sendto")
+    ),
     (subprocess.Popen, "__init__", _refused("a subprocess", "run its work as a coroutine, or as a node of its own")),
     (threading.Thread, "start", _refused("a thread", "use asyncio.create_task")),
 ]
 
+INHERITED: Any = object()
 _users = 0
 _undo: list[tuple[Any, str, Any]] = []
 
@@ -179,7 +193,10 @@ class World:
         if _users == 0:
             while _undo:
                 owner, name, value = _undo.pop()
-                setattr(owner, name, value)
+                if value is INHERITED:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, value)
 
 
 def _enter() -> None:
@@ -206,5 +223,5 @@ def _replace_in(module: types.ModuleType, stand_ins: dict[int, Answer]) -> None:
 
 
 def _put(owner: Any, name: str, value: Any) -> None:
-    _undo.append((owner, name, vars(owner)[name]))
+    _undo.append((owner, name, vars(owner).get(name, INHERITED)))
     setattr(owner, name, value)

@@ -118,7 +118,7 @@ def _quantities(place: Path, vectors: bool) -> pd.DataFrame:
     if place.is_file():
         return _baseline(place)
     runs = store.read_pandas(place, "runs", ["run_id", *_POINT])
-    found = store.read_pandas(place, "scalars")
+    found = in_pandas.numbered(store.read_pandas(place, "scalars"))
     if vectors:
         found = pd.concat([found, _of_vectors(place)], ignore_index=True)
     return found.merge(runs, on="run_id")

@@ -7,11 +7,16 @@ The other tables keep what OMNeT++'s own result files say beyond that, so that c
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.arrays import array
+from causeway.analysis.arrays import array, of_numbers, of_texts
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
+
+
+_POSITION = pa.field("position", _INT)
+"""Which item of its kind in its file, counted from 0: tells items of one name apart, and finds their attributes."""
 
 
 def _required(**columns: pa.DataType) -> list[pa.Field]:
@@ -32,7 +37,7 @@ TABLES: dict[str, pa.Schema] = {
         pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
-    "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL)),
+    "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL), _POSITION),
     "vectors": _table(*_required(vector_id=_INT, module=_TEXT, name=_TEXT, unit=_TEXT, columns=_TEXT)),
     "samples": _table(
         *_required(vector_id=_INT),
@@ -46,9 +51,12 @@ TABLES: dict[str, pa.Schema] = {
         *_required(module=_TEXT, item=_TEXT, name=_TEXT, value=_TEXT, position=_INT),
     ),
     "config": _table(*_required(position=_INT, name=_TEXT, value=_TEXT)),
-    "pars": _table(*_required(module=_TEXT, name=_TEXT, value=_TEXT)),
-    "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL)),
-    "bins": _table(*_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL)),
+    "pars": _table(*_required(module=_TEXT, name=_TEXT, value=_TEXT), _POSITION),
+    "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL), _POSITION),
+    "bins": _table(
+        *_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL),
+        pa.field("item_position", _INT),  # the position of its statistic
+    ),
 }
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -79,13 +87,19 @@ def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None =
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def _repeated(value: Any, rows: int, kind: pa.DataType) -> pa.Array:
+    if rows < 100 or kind != pa.string():
+        return array([value] * rows, kind)
+    return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(rows, np.int8)), of_texts([value])).cast(kind)
+
+
 def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
     if given is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
         if field.name not in fill:
             return pa.nulls(rows, field.type)
-        return array([fill[field.name]] * rows, field.type)
+        return _repeated(fill[field.name], rows, field.type)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         column = given.cast(field.type) if given.type != field.type else given
     else:

@@ -1,28 +1,31 @@
 """Land a run's tables in a result folder, and read a result folder back.
 
-A folder holds `tables/<table>/<run>[~<part>].parquet`. Every file is written under a hidden name in the same folder,
-flushed to the disk and renamed, so a crash or a full disk leaves no half-written table. Readers skip hidden names.
+A run lands alone, as `tables/<table>/<run>.parquet`, or with others as a batch (see `batches`), as
+`tables/<table>/study=<study>/@<batch>.parquet`. Every file is written under a hidden name in the same folder, flushed
+to the disk and renamed, so a crash or a full disk leaves no half-written table. Readers skip hidden names.
 
-A run is finished if its `runs` row is there and so is every file that the row names (column `parts`: size and digest of
-each). The row lands last and goes first; a run that is not finished does not exist and nobody reads it. Whoever makes a
-run holds its lock (`writing`), so that there is one writer at a time; a lock dies with its owner.
+A run is finished if its `runs` row is there and so is every file that the row (column `parts`: size and digest of each)
+or its batch names. The row lands last and goes first; a run that is not finished does not exist and nobody reads it.
+Whoever makes a run holds its lock (`writing`), so that there is one writer at a time; a lock dies with its owner.
 """
 
 import hashlib
 import json
 import os
+import re
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.analysis import locks, schema
+from causeway.analysis import batches, locks, schema
+from causeway.analysis.batches import Batch, Part
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
 _LONGEST = 120  # characters of a quoted run id: leaves room for a part's name within the 255 of most file systems
-_PARQUET = {"compression": "zstd", "store_schema": False}
+PARQUET = {"compression": "zstd", "store_schema": False}
 
 
 def table_dir(folder: Path, table: str) -> Path:
@@ -48,11 +51,23 @@ def table_path(folder: Path, table: str, run_id: str, part: str = "") -> Path:
 def quote(name: str) -> str:
     """`name` as a file name: odd characters as %XX, and a name too long for a file system cut short with a hash."""
     text = "".join(c if c in _PLAIN else "".join(f"%{byte:02X}" for byte in c.encode()) for c in name)
+    if not text:
+        return "%"
     if text.startswith((".", "_")):  # readers take such names for hidden
         text = f"%{ord(text[0]):02X}{text[1:]}"
     if len(text) > _LONGEST:
         return f"{text[: _LONGEST - 34]}!{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     return text
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def local(folder: Path) -> Path:
+    """The folder, unless it is a URL, which would silently become a folder of that name."""
+    if _URL.match(str(folder)) and not Path(folder).exists():
+        raise UserError(f"{folder} is a URL, but results need a folder of this machine: mount it, or copy the results")
+    return folder
 
 
 # --- writing ---------------------------------------------------------------------------------------------
@@ -86,42 +101,12 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_table(path: Path, table: pa.Table) -> "Part":
+def write_table(path: Path, table: pa.Table) -> Part:
     """Land one parquet file, and tell what it holds."""
     with landing(path) as temporary, open(temporary, "wb") as file:
-        sink = _Digesting(file)
-        pq.write_table(table, pa.PythonFile(sink, "w"), **_PARQUET)
-        return Part(sink.size, sink.digest.hexdigest())
-
-
-@dataclass(frozen=True)
-class Part:
-    """One file of a run, as its `runs` row names it."""
-
-    size: int
-    digest: str
-
-
-class _Digesting:
-    """A file to write to that knows the size and digest of what went through."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.size, self.digest = file, 0, hashlib.blake2b(digest_size=16)
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data)
-        self._file.write(view)
-        self.digest.update(view)
-        self.size += view.nbytes
-        return view.nbytes
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.flush()
+        sink = batches.Digesting(file)
+        pq.write_table(table, pa.PythonFile(sink, "w"), **PARQUET)
+        return sink.part()
 
 
 def digest_of(path: Path) -> str:
@@ -140,6 +125,13 @@ def writing(out_dir: Path, run_id: str, wait: bool = True) -> Iterator[bool]:
     """Makes the caller the only one to make this run. False: somebody else is at it (never if `wait`)."""
     with locks.held(lock_path(out_dir, quote(run_id)), wait) as mine:
         yield mine
+
+
+@contextmanager
+def revising(out_dir: Path) -> Iterator[None]:
+    """Makes the caller the only one to replace batches of this folder. New runs may land meanwhile."""
+    with locks.held(lock_path(out_dir, "batches"), wait=True):
+        yield
 
 
 def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]]) -> None:
@@ -172,11 +164,32 @@ def forget_run(out_dir: Path, run_id: str) -> None:
 
 def forget_key(out_dir: Path, key: str) -> None:
     """The same for the key in its files' names."""
+    if key.startswith(batches.MARK):
+        return forget_batch(out_dir, key)
     for name in schema.TABLES:
         folder = table_dir(out_dir, name)
         (folder / f"{key}.parquet").unlink(missing_ok=True)
         for part in folder.glob(f"{_glob_escape(key)}~*.parquet"):
             part.unlink(missing_ok=True)
+
+
+def forget_replaced(out_dir: Path) -> None:
+    """Remove what another batch has replaced, where that was killed before it did so itself."""
+    known = finished_batches(out_dir)
+    present = {_key(path) for name in schema.TABLES for path in _files(out_dir, name)}
+    for key in {key for batch in known.values() for key in batch.replaces} & present - known.keys():
+        forget_key(out_dir, key)
+
+
+def forget_batch(out_dir: Path, key: str) -> None:
+    """Remove a batch, its `runs` file first, but no file that another batch has taken over."""
+    known = _read_batches(_runs_files(out_dir))
+    own = known.pop(key, Batch(key)).files
+    taken = {file for batch in known.values() for file in batch.files}
+    (table_dir(out_dir, "runs") / f"{key}.parquet").unlink(missing_ok=True)
+    named = {_below(out_dir, path) for name in schema.TABLES for path in _files(out_dir, name) if _key(path) == key}
+    for file in (own.keys() | named) - taken:
+        (Path(out_dir) / "tables" / file).unlink(missing_ok=True)
 
 
 def _glob_escape(key: str) -> str:
@@ -190,96 +203,118 @@ def has_run(out_dir: Path, run_id: str) -> bool:
     """Whether the run is finished: its row and all that the row names are there."""
     path = table_path(out_dir, "runs", run_id)
     try:
-        if not path.stat().st_size:
-            return False
-        parts = parts_in(path)
-        return all(table_path(out_dir, name, run_id).stat().st_size == part.size for name, part in parts.items())
+        if path.stat().st_size:
+            files = batches.read(path, schema.TABLES).files
+            if all((Path(out_dir) / "tables" / name).stat().st_size == part.size for name, part in files.items()):
+                return True
     except (OSError, ValueError):
-        return False
+        pass
+    return run_id in _batched_runs(out_dir)
+
+
+def run_keys(out_dir: Path) -> set[str]:
+    """File keys of the runs that landed alone and have their row: a quick look, not a proof that they are whole."""
+    try:
+        with os.scandir(table_dir(out_dir, "runs")) as entries:
+            names = [entry.name for entry in entries]
+    except FileNotFoundError:
+        return set()
+    return {name.removesuffix(".parquet") for name in names if name[0] not in (".", batches.MARK)}
+
+
+def _batched_runs(folder: Path) -> frozenset[str]:
+    """The ids of the runs that landed in batches. The listing is kept while the folder of `runs` does not change."""
+    place = table_dir(folder, "runs")
+    try:
+        changed_ns = place.stat().st_mtime_ns
+    except FileNotFoundError:
+        return frozenset()
+    kept = _LISTED.get(str(place))
+    if kept is not None and kept[0] == changed_ns and time.time_ns() - changed_ns > _SURE_NS:
+        return kept[1]
+    known = {
+        path.name.removesuffix(".parquet"): path for path in _files(folder, "runs") if path.name[0] == batches.MARK
+    }
+    found = _whole(folder, _read_batches(known)) if known else {}
+    ids = frozenset(run_id for batch in found.values() for run_id in batch.run_ids)
+    _LISTED[str(place)] = (changed_ns, ids)
+    return ids
+
+
+_LISTED: dict[str, tuple[int, frozenset[str]]] = {}
+"""Folder of `runs` -> (its time of change, the ids in its batches)."""
+_SURE_NS = 2_000_000_000
+"""A time of change this old cannot hide a second change, however coarse the file system's clock is."""
 
 
 def finished_runs(out_dir: Path) -> set[str]:
     """The ids of all finished runs."""
-    finished = _finished_keys(out_dir)
-    return {_no_path(_run_of(path), out_dir) for key, path in _runs_files(out_dir).items() if key in finished}
+    finished, files = finished_batches(out_dir), _runs_files(out_dir)
+    single = {_run_of(files[key]) for key, batch in finished.items() if not batch.many}
+    many = {run_id for batch in finished.values() for run_id in batch.run_ids}
+    return {_no_path(run_id, out_dir) for run_id in single | many}
 
 
-def parts_in(runs_file: Path) -> dict[str, Part]:
-    """The files that a `runs` row names, by table; none for a run that says nothing of them (a converted one).
-
-    Raises OSError or ValueError if the file is damaged.
-    """
-    with pq.ParquetFile(runs_file) as file:
-        rows = file.metadata.num_rows
-        known = "parts" in file.schema_arrow.names  # else it was made before rows named their parts
-        text = file.read(columns=["parts"])["parts"][0].as_py() if known and rows == 1 else None
-    if rows != 1:
-        raise ValueError(f"{rows} rows")
-    given = json.loads(text) if text else {}
-    if not isinstance(given, dict) or not set(given) <= set(schema.TABLES):
-        raise ValueError("it names tables that there are not")
-    return {name: Part(int(size), str(digest)) for name, (size, digest) in given.items()}
+_KNOWN: dict[tuple[str, int, int], Batch | None] = {}
+"""(path, size, time of change) of a `runs` file -> what it says; None: it is damaged."""
 
 
-_KNOWN_PARTS: dict[tuple[str, int, int], dict[str, Part] | None] = {}
-"""(path, size, time of change) of a `runs` file -> what its row names; None: it is damaged."""
+def finished_batches(folder: Path) -> dict[str, Batch]:
+    """File key -> every single run and every batch that is finished and that no other one replaces."""
+    return _whole(folder, _read_batches(_runs_files(folder)))
 
 
-def _finished_keys(folder: Path) -> set[str]:
-    """The file keys of all finished runs."""
-    sizes: dict[str, dict[str, int]] = {}
-    finished = set()
-    for key, parts in _parts_of_all(folder).items():
-        for name in parts:
-            if name not in sizes:
-                sizes[name] = _sizes(folder, name)
-        if all(sizes[name].get(f"{key}.parquet") == part.size for name, part in parts.items()):
-            finished.add(key)
-    return finished
+def _whole(folder: Path, known: dict[str, Batch]) -> dict[str, Batch]:
+    tables, sizes = Path(folder) / "tables", dict[str, int]()
+    for name in {file.partition("/")[0] for batch in known.values() for file in batch.files}:
+        sizes |= batches.sizes(tables, name)
+    whole = {
+        key: batch
+        for key, batch in known.items()
+        if all(sizes.get(file) == part.size for file, part in batch.files.items())
+    }
+    replaced = {key for batch in whole.values() for key in batch.replaces}
+    return {key: batch for key, batch in whole.items() if key not in replaced}
 
 
-def _parts_of_all(folder: Path) -> dict[str, dict[str, Part]]:
-    """File key -> what the `runs` row names, for every row that can be read."""
-    seen = {}
-    for key, path in _runs_files(folder).items():
+def _read_batches(files: Mapping[str, Path]) -> dict[str, Batch]:
+    """File key -> what the file in `runs` says, for every one that can be read."""
+    found = {}
+    for key, path in files.items():
         with suppress(FileNotFoundError):
             status = path.stat()
-            seen[key] = (str(path), status.st_size, status.st_mtime_ns)
-    new = [known for known in seen.values() if known not in _KNOWN_PARTS]
-    _KNOWN_PARTS.update(_read_parts(new))
-    return {key: parts for key, known in seen.items() if (parts := _KNOWN_PARTS[known]) is not None}
-
-
-def _read_parts(files: list[tuple[str, int, int]]) -> dict[tuple[str, int, int], dict[str, Part] | None]:
-    found: dict[tuple[str, int, int], dict[str, Part] | None] = {}
-    for known in files:
-        try:
-            found[known] = parts_in(Path(known[0])) if known[1] else None
-        except (OSError, ValueError):
-            found[known] = None
+            known = (str(path), status.st_size, status.st_mtime_ns)
+            if known not in _KNOWN:
+                _KNOWN[known] = _read_batch(path) if status.st_size else None
+            if (batch := _KNOWN[known]) is not None:
+                found[key] = batch
     return found
+
+
+def _read_batch(path: Path) -> Batch | None:
+    try:
+        return batches.read(path, schema.TABLES)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def _runs_files(folder: Path) -> dict[str, Path]:
     return {_key(path): path for path in _files(folder, "runs")}
 
 
-def _sizes(folder: Path, table: str) -> dict[str, int]:
-    place = table_dir(folder, table)
-    if not place.is_dir():
-        return {}
-    with os.scandir(place) as entries:
-        return {entry.name: entry.stat().st_size for entry in entries if entry.name.endswith(".parquet")}
-
-
 def unfinished(out_dir: Path) -> dict[str, str]:
-    """File key of every run that left files behind but is not finished -> why it is not."""
-    rows, finished = _parts_of_all(out_dir), _finished_keys(out_dir)
-    present = {_key(path): path for name in reversed(schema.TABLES) for path in _files(out_dir, name)}
+    """File key of every run or batch that left files behind but is not finished -> why it is not."""
+    known, finished = _read_batches(_runs_files(out_dir)), finished_batches(out_dir)
+    needed = {file for batch in finished.values() for file in batch.files}
+    present = {_key(path): path for name in reversed(schema.TABLES) for path in _files(out_dir, name)
+               if _below(out_dir, path) not in needed}  # fmt: skip
+    replaced = {key for batch in finished.values() for key in batch.replaces}
     found = {}
-    for key in sorted(present.keys() - finished):
-        if key in rows:
-            found[key] = f"{', '.join(_not_as_told(out_dir, key, rows[key], False))} missing or cut short"
+    for key in sorted(present.keys() - finished.keys()):
+        if key in replaced:
+            found[key] = "replaced by another batch, but not gone"
+        elif key in known:
+            found[key] = f"{', '.join(_not_as_told(out_dir, known[key], False))} missing or cut short"
         else:
             row = table_dir(out_dir, "runs") / f"{key}.parquet"
             found[key] = "its row in `runs` is damaged" if row.exists() else "stopped before its row in `runs`"
@@ -288,23 +323,22 @@ def unfinished(out_dir: Path) -> dict[str, str]:
 
 def damaged(out_dir: Path) -> dict[str, str]:
     """File key of every finished run whose files do not hold what was written -> which. Reads all of them."""
-    rows = _parts_of_all(out_dir)
-    bad = {key: _not_as_told(out_dir, key, rows[key], True) for key in sorted(_finished_keys(out_dir))}
+    bad = {key: _not_as_told(out_dir, batch, True) for key, batch in sorted(finished_batches(out_dir).items())}
     return {key: f"{', '.join(names)} changed since it was written" for key, names in bad.items() if names}
 
 
-def _not_as_told(out_dir: Path, key: str, parts: Mapping[str, Part], look_inside: bool) -> list[str]:
+def _not_as_told(out_dir: Path, batch: Batch, look_inside: bool) -> list[str]:
     """The tables of a run whose file is missing, or is not what the run's row says."""
     found = []
-    for name, part in parts.items():
-        path = table_dir(out_dir, name) / f"{key}.parquet"
+    for name, part in batch.files.items():
+        path = Path(out_dir) / "tables" / name
         try:
             same = path.stat().st_size == part.size and (not look_inside or digest_of(path) == part.digest)
         except OSError:
             same = False
         if not same:
-            found.append(name)
-    return found
+            found.append(name.partition("/")[0])
+    return sorted(set(found))
 
 
 def sweep(out_dir: Path) -> list[Path]:
@@ -319,7 +353,7 @@ def leftovers(out_dir: Path) -> list[Path]:
         out_dir / ".locks",
         out_dir / "studies",
         out_dir / "report",
-        *(table_dir(out_dir, t) for t in schema.TABLES),
+        *(place for name in schema.TABLES for place in batches.places(out_dir / "tables", name)),
     ]
     found = []
     for place in places:
@@ -332,12 +366,13 @@ def leftovers(out_dir: Path) -> list[Path]:
 
 
 def _files(folder: Path, table: str) -> list[Path]:
-    place = table_dir(folder, table)
-    if not place.is_dir():
-        return []
-    with os.scandir(place) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.endswith(".parquet") and entry.name[0] != ".")
-    return [place / name for name in names]
+    tables = Path(folder) / "tables"
+    return [tables / name for name in sorted(batches.sizes(tables, table))]
+
+
+def _below(folder: Path, path: Path) -> str:
+    """The path of a file below `tables/`, as a batch names it."""
+    return path.relative_to(Path(folder) / "tables").as_posix()
 
 
 def _key(path: Path) -> str:
@@ -347,13 +382,22 @@ def _key(path: Path) -> str:
 def _run_of(path: Path) -> str:
     key = _key(path)
     if "!" in key:  # shortened: only the file itself knows the whole id
-        return str(pq.read_table(path, columns=["run_id"])["run_id"][0].as_py())
-    return unquote(key)
+        return str(pq.ParquetFile(path).read(columns=["run_id"])["run_id"][0].as_py())
+    return run_of_key(key)
+
+
+def run_of_key(key: str) -> str:
+    """The id of a run from the name of its files, unless that was shortened."""
+    return "" if key == "%" else unquote(key)
+
+
+def is_path(run_id: str) -> bool:
+    """Whether an id would lead out of the folders that are named after it."""
+    return run_id.startswith("/") or ".." in run_id.replace("\\", "/").split("/") or "\0" in run_id
 
 
 def _no_path(run_id: str, folder: Path) -> str:
-    """The id of a run, which must not lead out of the folders that are named after it."""
-    if run_id.startswith("/") or ".." in run_id.replace("\\", "/").split("/") or "\0" in run_id:
+    if is_path(run_id):
         raise UserError(
             f"the result folder {folder} has a run {run_id!r}: ids that are paths are refused; remove that run"
         )
@@ -370,37 +414,50 @@ def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _finished_files(folder: Path, table: str) -> list[Path]:
-    finished = _finished_keys(folder)
-    return [path for path in _files(folder, table) if _key(path) in finished]
+def files_of(folder: Path, table: str) -> list[Path]:
+    """The files that hold the finished runs' rows of a table: what to give to a tool that reads parquet."""
+    folder = Path(folder).resolve()
+    finished = finished_batches(folder)
+    if table == "runs":
+        return [path for key, path in _runs_files(folder).items() if key in finished]
+    told = {file for batch in finished.values() for file in batch.files}
+    old = {key for key, batch in finished.items() if not batch.told}
+    return [path for path in _files(folder, table) if _below(folder, path) in told or (old and _key(path) in old)]
+
+
+def dataset(folder: Path, table: str) -> Any:
+    """All finished runs' rows of a table as a pyarrow dataset; None where there are none."""
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    files = [str(path) for path in files_of(folder, table)]
+    plain = LocalFileSystem()  # said, lest a colon in a path be taken for a scheme
+    return ds.dataset(files, schema=schema.TABLES[table], format="parquet", filesystem=plain) if files else None
 
 
 def count_rows(folder: Path, table: str) -> int:
     """How many rows of a table all finished runs have."""
-    import pyarrow.dataset as ds
-
-    files = _finished_files(folder, table)
-    return ds.dataset(files, format="parquet").count_rows() if files else 0
+    found = dataset(folder, table)
+    return found.count_rows() if found is not None else 0
 
 
-def read_arrow(folder: Path, table: str, columns: list[str] | None = None) -> pa.Table:
-    """All finished runs' rows of a table, in memory."""
-    import pyarrow.dataset as ds
-
-    files = _finished_files(folder, table)
-    if not files:
+def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
+    """All finished runs' rows of a table, in memory; `where` is a pyarrow expression that they must fulfil."""
+    found = dataset(folder, table)
+    if found is None:
         whole = schema.empty(table)
         return whole.select(columns) if columns else whole
-    whole = ds.dataset(files, schema=schema.TABLES[table], format="parquet").to_table(columns=columns)
-    return _without_paths(whole, folder)
+    return _without_paths(found.to_table(columns=columns, filter=where), folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
     """One run's rows of a table; empty if the run has none."""
+    import pyarrow.compute as pc
+
     path = table_path(folder, table, run_id)
-    if not path.exists():
-        return schema.empty(table)
-    return _without_paths(pq.read_table(path, schema=schema.TABLES[table]), folder)
+    if path.exists():
+        return _without_paths(schema.conform(table, pq.ParquetFile(path).read()), folder)
+    return read_arrow(folder, table, where=pc.field("run_id") == run_id)
 
 
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> "pd.DataFrame":
@@ -419,10 +476,11 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     from pyspark.sql.pandas.types import from_arrow_schema
 
     spark_schema = from_arrow_schema(schema.TABLES[table])
-    files = _finished_files(folder, table)
+    files = [str(path) for path in files_of(folder, table)]
     if not files:
         return spark.createDataFrame([], spark_schema)
-    reader = spark.read.schema(spark_schema)
+    plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
+    plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
     if len(files) == len(_files(folder, table)):  # the common case: one directory instead of thousands of names
-        return reader.parquet(str(table_dir(folder, table).resolve()))
-    return reader.parquet(*(str(path.resolve()) for path in files))
+        return plain.parquet(str(table_dir(folder, table).resolve()))
+    return plain.parquet(*files)

@@ -17,6 +17,7 @@ from causeway.bridge.border_kernel import (
     ALL_GOOD,
     BROADCASTS,
     CHANNELS,
+    CONNECTIONS,
     END,
     FAR_PS,
     FLOOR,
@@ -25,6 +26,7 @@ from causeway.bridge.border_kernel import (
     LOOK_UP,
     MISFIT,
     MOST_BROADCASTS,
+    NO_TCP,
     NODES,
     PACKET_HIGH,
     PACKET_LOW,
@@ -52,7 +54,7 @@ from causeway.bridge.events import (
     column,
 )
 from causeway.bridge.made import Ranges
-from causeway.bridge.network import MobileNetwork
+from causeway.bridge.network import AbstractNetwork, MobileNetwork
 from causeway.bridge.schema import may_lack
 
 INTERFACES_OF_NETWORKS = 3
@@ -75,6 +77,7 @@ class Border:
         s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
         s[STATIONS] = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else network.nodes
         s[INSTANT] = -1
+        s[CONNECTIONS] = NO_TCP if isinstance(network, AbstractNetwork) else 0
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
         s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS
@@ -139,7 +142,7 @@ class Border:
         }
         limits = words.Limits(
             self._nodes, int(s[STATIONS]), int(s[INTERFACES]), self._end_ps, window.end_ps,
-            int(s[FLOOR]), int(s[MOST_BROADCASTS]), int(s[BROADCASTS]),
+            int(s[FLOOR]), int(s[MOST_BROADCASTS]), int(s[BROADCASTS]), connections=int(s[CONNECTIONS]),
         )  # fmt: skip
         why = words.wrong_event(told, before, limits, known)
         raise RunError(f"window {window.number} is wrong: row {row} ({words.event(told)}): {why}")
@@ -222,8 +225,9 @@ class Border:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
         told = words.Action(*(int(value) for value in values))
         limits = words.Limits(
-            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS])
-        )
+            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS]),
+            connections=int(self._s[CONNECTIONS]),
+        )  # fmt: skip
         raise RunError(
             f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
             f"{words.wrong_action(told, limits)}"

@@ -17,15 +17,17 @@ import numba
 import numpy as np
 
 from causeway.bridge.events import TOPICS, Act, Kind
+from causeway.bridge.schema import constant, declared
 
 (
     END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, PACKET_LOW_2, PACKET_HIGH_2, TIMER_LOW,
-    TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS,
-) = range(17)  # fmt: skip
+    TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS, CONNECTIONS,
+) = range(18)  # fmt: skip
 """Places in the state. Ranges are [low, high). BROADCASTS: one more than the highest number so far; FLOOR: the same,
 before the INSTANT of the last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers).
-"""
-STATE = 17
+CONNECTIONS: how many there are so far, or NO_TCP."""
+STATE = 18
+NO_TCP = -1
 
 ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
 COLUMN_TYPES = "i8(i8[::1], u1[::1], i8[::1], i4[::1], i8[::1], i4[::1], i4[::1], u1[::1], u1[::1])"
@@ -37,6 +39,9 @@ NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIV
 TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 SWITCH, RECORD = int(Act.NODE), int(Act.RECORD)
+CONNECTED, ENDED, LISTEN = int(Kind.CONNECTED), int(Kind.ENDED), int(Act.LISTEN)
+CONNECT, READ, ABORT = int(Act.CONNECT), int(Act.READ), int(Act.ABORT)
+ENDINGS, LAST_PORT = len(declared("Ending")), constant("LAST_PORT")
 LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))
 """A kind that the contract declares and that has no rule here may hold what it likes."""
 
@@ -95,6 +100,8 @@ def _is_bad(s, k, now, r, a):
         return a < -1 or a >= s[STATIONS]
     if k == NODE:
         return a < 0 or a > 1
+    if CONNECTED <= k <= ENDED:
+        return r < 0 or r >= s[CONNECTIONS] or a < 0 or (k == ENDED and a >= ENDINGS)
     return k > LAST_KIND
 
 
@@ -127,9 +134,27 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
                 return i
         elif k == CANCEL_TIMER:
             outside += not _is_in(s, TIMER_LOW, r)
+        elif LISTEN <= k <= ABORT:
+            if _is_bad_about_tcp(s, k, np.int64(node[i]), r, p, size[i], interface[i]):
+                return i
         elif k > LAST_ACT or (k == RECORD and (p < 0 or p >= s[CHANNELS])):
             return i
     return LOOK_UP if outside else ALL_GOOD
+
+
+@numba.njit(cache=True)
+def _is_bad_about_tcp(s, k, v, r, p, size, interface):
+    """Whether an action about a connection is wrong; a new connection is counted on the way."""
+    if s[CONNECTIONS] == NO_TCP:
+        return True
+    if k == LISTEN:
+        return size < 1 or size > LAST_PORT or p < 0 or p > 1
+    if k == CONNECT:
+        if r != s[CONNECTIONS] or p < 0 or p >= s[NODES] or p == v or size < 1 or size > LAST_PORT:
+            return True
+        s[CONNECTIONS] += 1
+        return interface < 1 or interface >= s[INTERFACES]
+    return r < 0 or r >= s[CONNECTIONS] or (k <= READ and size < 1)
 
 
 @numba.njit(cache=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from causeway.bridge.border_kernel import FAR_PS
+from causeway.bridge.border_kernel import ENDINGS, FAR_PS, LAST_PORT, NO_TCP
 from causeway.bridge.events import TOPICS, Act, Kind
 
 MOST_BYTES = (1 << 31) - 1
@@ -46,6 +46,7 @@ class Limits(NamedTuple):
     most_broadcasts: int = 0
     broadcasts: int = 0
     channels: int = 0
+    connections: int = 0
 
 
 def event(e: Event) -> str:
@@ -88,6 +89,11 @@ def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[K
         return f"{e.arg} is neither up nor down; allowed: 1 (up) or 0 (down)"
     if kind is Kind.BROADCAST:
         return _wrong_broadcast(e, limits)
+    if kind >= Kind.CONNECTED:
+        if not 0 <= e.ref < limits.connections:
+            return f"the controller never opened connection {e.ref}; allowed: ids that it opened"
+        most = ENDINGS - 1 if kind is Kind.ENDED else MOST_BYTES
+        return f"{e.arg} is no {'Ending' if kind is Kind.ENDED else 'number of bytes'}; allowed: 0 to {most}"
     what = "timer" if kind is Kind.TIMER else "packet"
     made = "set" if kind is Kind.TIMER else "sent"
     assert not known[kind](), "the kernel and these words disagree"
@@ -131,9 +137,29 @@ def wrong_action(a: Action, limits: Limits) -> str:
         return f"{a.ref} is no id; allowed: 0 and up"
     if kind is Act.CANCEL_TIMER:
         return f"the controller never set timer {a.ref}; allowed: ids that it set"
+    if kind >= Act.LISTEN:
+        return _wrong_about_tcp(kind, a, limits)
     if kind is Act.RECORD:
         return f"there is no channel {a.peer}; allowed: 0 to {limits.channels - 1}"
     return f"{a.peer} is neither up nor down; allowed: 1 (up) or 0 (down)"
+
+
+def _wrong_about_tcp(kind: Act, a: Action, limits: Limits) -> str:
+    if limits.connections == NO_TCP:
+        return "this network has no TCP; allowed: packets (SEND)"
+    if kind in (Act.LISTEN, Act.CONNECT) and not 1 <= a.size_bytes <= LAST_PORT:
+        return f"there is no port {a.size_bytes}; allowed: 1 to {LAST_PORT}"
+    if kind is Act.LISTEN:
+        return f"{a.peer} is neither begin nor stop; allowed: 1 (begin) or 0 (stop)"
+    if kind is Act.CONNECT and (not 0 <= a.peer < limits.nodes or a.peer == a.node):
+        return f"node {a.node} cannot connect to {a.peer}; allowed: another node, 0 to {limits.nodes - 1}"
+    if kind is Act.CONNECT and not 1 <= a.interface < limits.interfaces:
+        return f"interface {a.interface} has no TCP; allowed: 1 to {limits.interfaces - 1}"
+    if kind is Act.CONNECT:
+        return f"{a.ref} is no new connection; allowed: the next one, {limits.connections}"
+    if not 0 <= a.ref < limits.connections:
+        return f"the controller never opened connection {a.ref}; allowed: ids that it opened"
+    return f"{a.size_bytes} bytes; allowed: 1 to {MOST_BYTES}"
 
 
 def _names(kinds: type[Kind] | type[Act]) -> str:

@@ -3,6 +3,7 @@
 Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
 """
 
+from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
@@ -51,9 +52,14 @@ __all__ = [
     "Network",
     "Node",
     "Observer",
+    "OutsideError",
     "Params",
     "PerNode",
     "Plot",
+    "ProgramNode",
+    "ProgramParams",
+    "ProgramStudy",
+    "Programs",
     "Protocol",
     "RunError",
     "Scene",
@@ -61,6 +67,7 @@ __all__ = [
     "Segment",
     "SmallParams",
     "SmallStudy",
+    "SoloLoop",
     "State",
     "Study",
     "UserError",

@@ -9,14 +9,20 @@ from rich.text import Text
 
 from causeway.cli.console import printable
 
+_SHOWN = 100
+
 
 def convert_files(
-    paths: list[Path], out_dir: Path, keep_going: bool, master: str | None, console: Console, err: Console
+    paths: list[Path], out_dir: Path, keep_going: bool, master: str | None, clash: str, console: Console, err: Console
 ) -> int:
     """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
     from causeway.analysis.convert import convert
 
-    report = convert(paths, out_dir, keep_going, master)
+    report = convert(paths, out_dir, keep_going, master, clash)
+    for note in report.notes[:_SHOWN]:
+        err.print(Text(printable(note), style="yellow"), soft_wrap=True)
+    if len(report.notes) > _SHOWN:
+        err.print(Text(f"... and {len(report.notes) - _SHOWN} more notes"), soft_wrap=True)
     for problem in report.problems:
         err.print(Text(printable(problem)), soft_wrap=True)
     console.print(Text(printable(report)), soft_wrap=True)

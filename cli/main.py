@@ -17,7 +17,15 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 out = console()
 err = console(stderr=True)
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.")]
+
+def _local(folder: Path | None) -> Path | None:
+    from causeway.analysis.store import local
+
+    return None if folder is None else local(folder)
+
+
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_local)]
+Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_local)]
 
 
 @app.command()
@@ -68,6 +76,9 @@ def run(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Simulate in N processes of this machine (default: its cores).")
+    ] = None,
     cap: Annotated[
         int,
         typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
@@ -79,7 +90,20 @@ def run(
     from causeway.cli.run import run_study
 
     failed = run_study(
-        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_
+        study,
+        engine,
+        set_ or [],
+        sweep,
+        seed,
+        reps,
+        out_dir,
+        record,
+        spark,
+        cap,
+        json_,
+        err if json_ else out,
+        all_,
+        jobs,
     )
     raise typer.Exit(1 if failed else 0)
 
@@ -187,7 +211,7 @@ def replay(
 
 @app.command()
 def report(
-    directory: Annotated[Path, typer.Argument(help="A result folder.")],
+    directory: Folder,
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
     ] = None,
@@ -224,17 +248,28 @@ def convert(
     out_dir: OutDir = Path("results"),
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Convert the rest when a file is bad.")] = False,
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
+    clash: Annotated[
+        str, typer.Option(help="Files of two places that hold a run of one name: refuse, keep apart, or merge.")
+    ] = "refuse",
 ) -> None:
     """Converts OMNeT++ result files into the parquet tables, whatever project wrote them."""
     from causeway.cli.convert import convert_files
 
-    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, out, err))
+    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, clash, out, err))
+
+
+@app.command()
+def compact(directory: Folder) -> None:
+    """Puts the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
+    from causeway.cli.compact import compact_folder
+
+    compact_folder(directory, out)
 
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.")],
-    b: Annotated[Path | None, typer.Argument(help="Another one.")] = None,
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
     filter_text: Annotated[
         str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")

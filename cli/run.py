@@ -21,6 +21,7 @@ from causeway.cli.main import print_json
 from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
 from causeway.studies.parameters import parse_settings
+from causeway.studies.processes import processes_for, run_in_processes
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import Study
 
@@ -28,6 +29,7 @@ from causeway.studies.study import Study
 def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
+    wished: int | None = None,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
@@ -41,7 +43,7 @@ def run_study(
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     out_dir.mkdir(parents=True, exist_ok=True)
-    tally = _work(study, jobs, out_dir, spark, console)
+    tally = _work(study, jobs, out_dir, spark, processes_for(jobs, wished), console)
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # all runs may be older than the study's plots
@@ -74,7 +76,9 @@ def _recorded(job: Job, out_dir: Path) -> Job:
     return job.but(record_to=str(path))
 
 
-def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, console: Console) -> campaign.Tally:
+def _work(
+    study: Study, jobs: list[Job], out_dir: Path, spark: str | None, processes: int, console: Console
+) -> campaign.Tally:
     began = time.monotonic()
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
@@ -96,6 +100,8 @@ def _work(study: Study, jobs: list[Job], out_dir: Path, spark: str | None, conso
 
         if spark is not None:
             return campaign.run_on_spark(jobs, out_dir, spark, watch)
+        if processes > 1:
+            return run_in_processes(jobs, out_dir, processes, watch)
         with told_of_compiling(lambda: _say_compiling(study, console)):
             return campaign.run_here(jobs, out_dir, watch, report=report)
 
@@ -107,9 +113,9 @@ def _say_compiling(study: Study, console: Console) -> None:
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
     """What the finished runs came to, in the order of the jobs: as they told it, or read if they were there before."""
-    found = []
+    found, before = [], _read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
-        run = tally.found.get(job.run_id) or _read_back(out_dir, job)
+        run = tally.found.get(job.run_id) or before.get(job.run_id)
         if run is None:
             continue
         scalars = {name: _plain(value) for name, value in run["scalars"].items()}
@@ -119,12 +125,18 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
     return found
 
 
-def _read_back(out_dir: Path, job: Job) -> dict[str, Any] | None:
-    if not store.has_run(out_dir, job.run_id):
-        return None
-    run = store.read_table_of(out_dir, "runs", job.run_id).to_pylist()[0]
-    rows = store.read_table_of(out_dir, "scalars", job.run_id).to_pylist()
-    return {**run, "scalars": {row["name"]: row["value"] for row in rows if row["module"] == "run"}}
+def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """Runs that were there before, all read at once."""
+    import pyarrow.compute as pc
+
+    if not run_ids:
+        return {}
+    ours = pc.field("run_id").isin(run_ids)
+    found = {run["run_id"]: {**run, "scalars": {}} for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()}
+    for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["scalars"][row["name"]] = row["value"]
+    return found
 
 
 def _plain(value: float) -> float | int | None:

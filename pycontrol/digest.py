@@ -13,8 +13,8 @@ import numpy as np
 from causeway.bridge.events import Act, Actions, joined
 from causeway.pycontrol.protocol import AT_ONCE, Observer
 
-SEND = int(Act.SEND)
-"""A plain number: comparing an array with an IntEnum costs microseconds."""
+SEND, FIRST_OF_TCP = int(Act.SEND), int(Act.LISTEN)
+"""Plain numbers: comparing an array with an IntEnum costs microseconds. What is done with connections is sent, too."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
 
 
@@ -46,7 +46,7 @@ class Digest(Observer):
         if not self._waiting:
             return
         actions = joined(self._waiting)
-        which = actions.kind == SEND
+        which = (actions.kind == SEND) | (actions.kind >= FIRST_OF_TCP)
         for hasher, name in zip(self._sent, COLUMNS, strict=True):
             column = getattr(actions, name)
             hasher.update(np.ascontiguousarray(column if which.all() else column[which]).data)

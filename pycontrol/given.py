@@ -83,4 +83,6 @@ def handler(kind: int, ref: int, arg: int, key: Any) -> str:
         return call("on_station", station=arg, x_mm=x_mm, y_mm=y_mm)
     if kind == Kind.LOST:
         return call("on_lost", interface=arg)
+    if kind >= Kind.CONNECTED:
+        return call("on_connection", kind=Kind(kind).name, connection=ref, arg=arg)
     return "on_up()" if arg else "on_down()"

@@ -48,8 +48,9 @@ from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
-WORKLOAD = int(Kind.BROADCAST)
+WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
+CONNECT = int(Act.CONNECT)
 """Plain numbers: they are compared and stored once an event."""
 
 
@@ -81,6 +82,9 @@ class Node:
 
     def on_lost(self, content: Any, interface: int) -> None:
         """The engine knows that this node did not get a packet. For counting only: a real node would not know."""
+
+    def on_connection(self, kind: int, connection: int, arg: int) -> None:
+        """Something happened to a TCP connection of this node: a Kind from CONNECTED to ENDED."""
 
     def on_down(self) -> None:
         """This node fails now. Its timers are gone."""
@@ -200,6 +204,9 @@ class PerNode(Protocol):
         self._ages: deque[tuple[int, int]] = deque()
         self._next_packet = 0
         self._next_timer = 0
+        self._next_connection = 0
+        self._vouches = True
+        """For the actions since the last time; not for those about connections, which the border looks at."""
         self._next_message = 0
         self._actions: list[tuple[int, ...]] = []
         """Rows of `causeway.bridge.events.ROW`."""
@@ -295,6 +302,20 @@ class PerNode(Protocol):
         node = given.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
+
+    def connect(self, node: int, peer: int, port: int, interface: int) -> int:
+        """Opens a TCP connection to a port of `peer`; its number, which both ends use."""
+        connection = self._next_connection
+        self._next_connection += 1
+        self._vouches = False
+        effect_ps = self.now_ps + self.context.reaction_ps
+        self._act((CONNECT, effect_ps, node, connection, peer, port, interface, *PAD[7]))
+        return connection
+
+    def on_tcp(self, act: int, node: int, connection: int, size_bytes: int, peer: int = 0) -> None:
+        """LISTEN, WRITE, READ, CLOSE or ABORT (proto/causeway.proto says what the numbers mean)."""
+        self._vouches = False
+        self._act((act, self.now_ps + self.context.reaction_ps, node, connection, peer, size_bytes, *PAD[6]))
 
     def broadcast(self, node: int) -> int:
         message = self._next_message
@@ -404,6 +425,8 @@ class PerNode(Protocol):
             self.nodes[node].on_station(arg, *unpack_position(ref))
         elif kind == NODE:
             self._up_or_down(node, bool(arg))
+        elif kind >= CONNECTED:
+            self.nodes[node].on_connection(kind, ref, arg)
 
     def _repeat(self, job: Repeated) -> None:
         said = job.handler(self.nodes[job.node])
@@ -453,8 +476,10 @@ class PerNode(Protocol):
         if not self._actions and not told:
             return no_actions(True) if self.stop else NO_ACTIONS
         rows, self._actions = self._actions, []
+        made = (self._next_packet, self._next_timer) if self._vouches else None
+        self._vouches = True
         if not told:
-            return ActionRows(rows, self.stop, (), (self._next_packet, self._next_timer))
+            return ActionRows(rows, self.stop, (), made)
         promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
         told.clear()
-        return ActionRows(rows, self.stop, promises, (self._next_packet, self._next_timer))
+        return ActionRows(rows, self.stop, promises, made)

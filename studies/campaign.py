@@ -1,4 +1,5 @@
-"""Many runs: points x repetitions, here one after the other, or as Spark tasks, one simulation each.
+"""Many runs: points x repetitions, here one after the other, or as Spark tasks, one simulation each. (`processes` does
+them in processes of this machine.)
 
 A run lands in the result folder whole or not at all, and a run that has landed is never done again: an interrupted
 campaign goes on where it stopped. Commands that work on one folder at the same time share the work: each run has one
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from causeway.analysis import store
+from causeway.analysis import compact, store
 from causeway.bridge.errors import RunError, UserError
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
@@ -66,6 +67,7 @@ def run_here(
     busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
     for job in busy:
         _run_one(job, out, tally, watch, each, wait=True, **kwargs)
+    compact.compact_if_many(out)
     return tally
 
 
@@ -87,7 +89,7 @@ def _run_one(
         except MemoryError:
             tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
         except Exception as error:
-            tally.failed[job.run_id] = _told(error)
+            tally.failed[job.run_id] = told(error)
         else:
             land(out, result)
             tally.done += 1
@@ -130,6 +132,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
     tally.found = {run_id: found for run_id, _, found in outcomes if found}
     tally.done, tally.running = len(left) - len(tally.failed), 0
     watch(tally)
+    compact.compact_if_many(out)
     return tally
 
 
@@ -145,7 +148,7 @@ class _Task:
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
@@ -156,11 +159,10 @@ def _watch_folder(
     session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event
 ) -> None:
     """Keeps the tally while Spark works: what has landed is done, what Spark calls active is running."""
-    waiting = {job.run_id for job in jobs}
+    ours = {store.quote(job.run_id) for job in jobs}
     tracker = session.sparkContext.statusTracker()
     while not finished.wait(0.5):
-        waiting = {run_id for run_id in waiting if not store.has_run(out, run_id)}
-        tally.done = len(jobs) - len(waiting)
+        tally.done = len(ours & store.run_keys(out))  # one look at the folder, however many runs are left
         tally.running = sum(
             info.numActiveTasks
             for stage in tracker.getActiveStageIds()

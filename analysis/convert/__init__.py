@@ -1,21 +1,24 @@
 """OMNeT++'s result files (.sca, .vec, text or SQLite) -> the result tables. Start here: `convert`.
 
 `records` reads what is not vector data, `kernel` (compiled) reads vector data, `text` runs both over a file, `sqlite`
-reads databases, `job` converts one file, `stage` keeps half-done work out of sight. Nothing here is about our own runs:
-any OMNeT++ project's results will do.
+reads databases, `job` reads one file whole, `landing` puts many files into the result folder at once, `stage` keeps
+half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's results will do.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causeway.analysis import schema, store
-from causeway.analysis.convert import job
-from causeway.analysis.convert.job import RangeResult, RangeTask, convert_file, run_range
+from causeway.analysis import compact, schema, store
+from causeway.analysis.convert import job, sqlite
+from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
+from causeway.analysis.convert.landing import CLASH, Lander
+from causeway.analysis.convert.piece import Mark, Piece
 from causeway.analysis.convert.report import FileReport, Report
+from causeway.analysis.convert.stage import fingerprint, source_id
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,46 +28,89 @@ if TYPE_CHECKING:
 __all__ = ["FileReport", "Report", "convert", "pandas_tables", "spark_tables"]
 
 _SUFFIXES = (".sca", ".vec")
+_CHUNK_FILES = 200
+"""Small files of one Spark task."""
 
 
 def convert(
-    paths: Sequence[str | Path], out: str | Path, keep_going: bool = False, spark: "SparkSession | str | None" = None
-) -> Report:
+    paths: Sequence[str | Path], out: str | Path, keep_going: bool = False,
+    spark: "SparkSession | str | None" = None, clash: str = "refuse",
+) -> Report:  # fmt: skip
     """Convert result files, and all .sca and .vec below folders, into the result folder `out`.
 
     Files converted before and not changed since are passed over; one that has grown is continued. With `spark` (a
-    session or a master URL), small files are one task each and the ranges of huge files are tasks too; without, and for
-    a single file that is not huge, all is done in this process. A bad line ends it with an error that names file and
-    line; `keep_going` tells it in the report and converts the rest.
+    session or a master URL), small files are read by tasks, some hundred each, and the ranges of huge files are tasks
+    too; without, and for a single file that is not huge, all is done in this process. A bad line ends it with an error
+    that names file and line; `keep_going` tells it in the report and converts the rest.
+
+    Two files of different places that hold a run of the same name and differ are a clash: `refuse` it, keep both runs
+    `apart`, or `merge` them into one.
     """
-    files, out = find(paths), Path(out).resolve()
-    huge = {path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES}
-    if spark is None or (len(files) == 1 and not huge):
-        return Report([_one(path, out, keep_going) for path in files])
-    if isinstance(spark, str):
-        from causeway.analysis.spark import session
+    if clash not in CLASH:
+        raise UserError(f"a clash of runs can be told to {', '.join(CLASH)}, not {clash}")
+    report, out = Report(), store.local(Path(out)).resolve()
+    files = find(paths, report.passed_over)
+    with store.revising(out):
+        lander = Lander(out, clash)
+        lander.changed = {source_id(path) for path in files if _has_changed(path, lander.mark(path))}
+        try:
+            for piece in _pieces(files, out, lander, keep_going, spark):
+                report.files.append(piece.report)
+                if piece.report.status != "failed":
+                    _add(lander, piece, keep_going)
+        except UserError:
+            _land(lander)  # the files before the bad one
+            raise
+        _land(lander)
+    compact.compact_if_many(out)
+    order = {path: number for number, path in enumerate(files)}
+    report.files.sort(key=lambda file: order[file.source])
+    return report
 
-        spark = session(spark)
-    small = [path for path in files if path not in huge]
-    done = {path: _one(path, out, keep_going, spark) for path in files if path in huge}
-    if small:
-        tasks = spark.sparkContext.parallelize([path.resolve() for path in small], len(small))
-        done |= dict(zip(small, tasks.map(lambda path: _guarded(path, out, keep_going)).collect(), strict=True))
-    for report in done.values():
-        if report.status == "failed" and not keep_going:
-            raise UserError(report.problems[0])
-    return Report([done[path] for path in files])
+
+def _land(lander: Lander, piece: Piece | None = None) -> None:
+    """Hand a piece over, or land what waits."""
+    try:
+        lander.flush() if piece is None else lander.add(piece)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"cannot convert into {lander.out}: {reason}; make room or choose another --out") from error
 
 
-def find(paths: Sequence[str | Path]) -> list[Path]:
-    """The result files meant by `paths`, each once."""
+def _add(lander: Lander, piece: Piece, keep_going: bool) -> None:
+    try:
+        _land(lander, piece)
+    except UserError as error:
+        if not keep_going:
+            raise
+        piece.report.status, piece.report.problem_count, piece.report.problems = "failed", 1, [str(error)]
+
+
+def _has_changed(path: Path, mark: Mark | None) -> bool:
+    """Whether the file is no longer what was converted, nor what that has grown to."""
+    if mark is None:
+        return False
+    status = path.stat()
+    if (mark.size, mark.mtime_ns) == (status.st_size, status.st_mtime_ns):
+        return False
+    return sqlite.is_sqlite(path) or status.st_size < mark.end or fingerprint(path, mark.end) != mark.fingerprint
+
+
+def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> list[Path]:
+    """The result files meant by `paths`, each once; `passed_over` is told what looks like one and is not taken."""
     found: dict[Path, None] = {}
+    told = [] if passed_over is None else passed_over
     for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
+            below = sorted(p for p in path.rglob("*") if _is_result(p.name) and p.is_file())
+            told += [f"{p}: empty, nothing to convert" for p in below if not p.stat().st_size]
+            told += [
+                f"{p}: passed over, only .sca and .vec, plain or .gz, are read" for p in sorted(path.rglob("*"))
+                if {".sca", ".vec"} & set(map(str.lower, p.suffixes)) and not _is_result(p.name) and p.is_file()
+            ]  # fmt: skip
             if not below:
                 raise UserError(f"no result files (.sca, .vec) below {path}; name the folder a simulation wrote to")
-            found |= dict.fromkeys(below)
+            found |= dict.fromkeys(p for p in below if p.stat().st_size)
         elif not path.exists():
             raise UserError(f"no such file or folder: {path}")
         elif path.suffix == ".vci":
@@ -74,27 +120,59 @@ def find(paths: Sequence[str | Path]) -> list[Path]:
     return list({path.resolve(): path for path in found}.values())
 
 
-def _one(path: Path, out: Path, keep_going: bool, spark: "SparkSession | None" = None) -> FileReport:
-    if spark is None:
-        return _guarded(path, out, keep_going) if keep_going else convert_file(path, out)
-    session = spark
+def _is_result(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
 
-    def run_on_spark(tasks: list[RangeTask], declared: np.ndarray) -> list[RangeResult]:
+
+def _pieces(
+    files: list[Path], out: Path, lander: Lander, keep_going: bool, spark: "SparkSession | str | None"
+) -> Iterator[Piece]:
+    """What each file gives, as it is read."""
+    huge = {path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES}
+    if spark is None or (len(files) == 1 and not huge):
+        for path in files:
+            yield _read(path, out, lander.mark(path), keep_going)
+        return
+    if isinstance(spark, str):
+        from causeway.analysis.spark import session
+
+        spark = session(spark)
+    for path in sorted(huge):
+        yield _read(path, out, lander.mark(path), keep_going, _on_spark(spark))
+    small = [(path, lander.mark(path)) for path in files if path not in huge]
+    tasks = max(1, min(len(small), max(spark.sparkContext.defaultParallelism, len(small) // _CHUNK_FILES)))
+
+    def read(task: tuple[Path, Mark | None]) -> Piece:
+        return _read(task[0].resolve(), out, task[1], True)
+
+    if small:
+        resolved = {path.resolve(): path for path in files}
+        for piece in spark.sparkContext.parallelize(small, tasks).map(read).toLocalIterator():
+            piece.source = piece.report.source = resolved[piece.source]
+            if piece.report.problem_count and not keep_going:
+                raise UserError(piece.report.problems[0])
+            yield piece
+
+
+def _on_spark(session: "SparkSession") -> job.RunRanges:
+    def run(tasks: list[RangeTask], declared: np.ndarray) -> list[RangeResult]:
         if not tasks:
             return []
         shared = session.sparkContext.broadcast(declared)
         spread = session.sparkContext.parallelize(tasks, len(tasks))
         return spread.map(lambda task: run_range(task, shared.value)).collect()
 
-    return convert_file(path, out, keep_going, run_on_spark)
+    return run
 
 
-def _guarded(path: Path, out: Path, keep_going: bool) -> FileReport:
-    """Convert one file; a file that cannot be read at all is told in its report."""
+def _read(path: Path, out: Path, before: Mark | None, keep_going: bool, ranges: job.RunRanges | None = None) -> Piece:
+    """Read one file; with `keep_going` a file that cannot be read at all is told in its report."""
     try:
-        return convert_file(path, out, keep_going)
+        return job.read_file(path, out, before, keep_going, ranges or job.run_here)
     except UserError as error:
-        return FileReport(path, status="failed", problem_count=1, problems=[str(error)])
+        if not keep_going:
+            raise
+        return Piece(path, out, FileReport(path, status="failed", problem_count=1, problems=[str(error)]))
 
 
 def pandas_tables(paths: Sequence[str | Path], keep_going: bool = False) -> "dict[str, pd.DataFrame]":

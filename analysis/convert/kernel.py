@@ -164,7 +164,7 @@ def _named(data, at, negative):
 def parse(data, words, at, end, base, declared, ids, events, raws, exponents, values, row):
     """Read data lines from `at` to `end` (just behind a line end) into row `row` and on: (status, position, row).
 
-    `declared` is a hash table of three rows: vector id, number of columns, file offset of its record; `base` is the
+    `declared` is a hash table of three rows: vector id, code of its columns, file offset of its record; `base` is the
     file offset of data[0].
     """
     bits = np.zeros(1, np.uint64)
@@ -189,6 +189,8 @@ def parse(data, words, at, end, base, declared, ids, events, raws, exponents, va
             if declared[0, slot] < 0 or declared[2, slot] > base + line:
                 return UNDECLARED, line, row
             last_id, columns = vector_id, declared[1, slot]
+        if columns > 3:
+            return ODD, line, row  # columns in another order
         at = _skip_blanks(data, at)
         event = NO_EVENT
         if columns == 3:
@@ -244,7 +246,7 @@ def records(data, words, at, end, starts):
 
 
 def hash_table(vectors) -> np.ndarray:
-    """`declared` for `parse`, from (id, number of columns, offset) triples."""
+    """`declared` for `parse`, from (id, code of its columns, offset) triples."""
     vectors = list(vectors)
     size = 16
     while size < 3 * len(vectors):

@@ -8,7 +8,7 @@ import re
 from decimal import Decimal, InvalidOperation
 
 _QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t"][^ \t]*))', re.DOTALL)
-_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
+_ESCAPE = re.compile(r"((?:\\x[89A-Fa-f][0-9A-Fa-f])+)|\\(x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -18,6 +18,7 @@ _INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE | re.A
 
 PICOSECOND = -12
 _INT64 = 1 << 63
+_MOST_DIGITS = 19  # of a 64-bit integer
 
 
 class BadLine(ValueError):
@@ -67,10 +68,16 @@ def unescape(quoted: str) -> str:
 
 
 def _resolve(match: re.Match[str]) -> str:
-    code = match[1]
+    if match[1]:  # bytes beyond ASCII: a character of UTF-8 is written as several
+        return text(bytes.fromhex(match[1].replace("\\x", "")))
+    code = match[2]
     if code[0] == "x" and len(code) > 1:
         return chr(int(code[1:], 16))
     return _ESCAPES.get(code, code)
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= 60 else f"{token[:57]}..."
 
 
 def number(token: str) -> float:
@@ -83,7 +90,7 @@ def number(token: str) -> float:
         return float((match[1] or "") + "nan")
     if _HEXADECIMAL.fullmatch(token):
         return _hexadecimal(token)
-    raise BadLine(f"a number instead of '{token}'")
+    raise BadLine(f"a number instead of '{_short(token)}'")
 
 
 def _hexadecimal(token: str) -> float:
@@ -96,7 +103,7 @@ def _hexadecimal(token: str) -> float:
 def integer(token: str, what: str) -> int:
     """A decimal integer that fits in 64 bits."""
     if not re.fullmatch(r"[+-]?\d{1,19}", token, re.ASCII) or not -_INT64 <= int(token) < _INT64:
-        raise BadLine(f"{what} (an integer) instead of '{token}'")
+        raise BadLine(f"{what} (an integer) instead of '{_short(token)}'")
     return int(token)
 
 
@@ -111,14 +118,15 @@ def exact_time(token: str) -> tuple[int, int]:
             raise InvalidOperation
         sign, digits, exponent = Decimal(token).as_tuple()
     except InvalidOperation:
-        raise BadLine(f"a simulation time in seconds instead of '{token}'") from None
+        raise BadLine(f"a simulation time in seconds instead of '{_short(token)}'") from None
     assert isinstance(exponent, int)
-    raw = int("".join(map(str, digits)))
-    while raw and raw % 10 == 0:
-        raw, exponent = raw // 10, exponent + 1
-    exponent = exponent if raw else PICOSECOND
+    whole = "".join(map(str, digits)).lstrip("0")
+    kept = whole.rstrip("0")
+    if len(kept) > _MOST_DIGITS:
+        raise BadLine(f"a simulation time of at most 64 bits instead of '{_short(token)}'")
+    raw, exponent = int(kept or "0"), (exponent + len(whole) - len(kept) if kept else PICOSECOND)
     if exponent >= PICOSECOND and raw * 10 ** (exponent - PICOSECOND) < _INT64:
         raw, exponent = raw * 10 ** (exponent - PICOSECOND), PICOSECOND
     if raw >= _INT64 or not -128 <= exponent <= 127:
-        raise BadLine(f"a simulation time of at most 64 bits instead of '{token}'")
+        raise BadLine(f"a simulation time of at most 64 bits instead of '{_short(token)}'")
     return (-raw if sign else raw), exponent

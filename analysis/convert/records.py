@@ -5,12 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from causeway.analysis import store
 from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple[Any, ...]]]
 _ITERVAR = re.compile(r"(?:^|,)\s*\$(\w+)=")
 _PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
-COLUMNS = {"TV": 2, "ETV": 3}
+COLUMNS = {"TV": 2, "ETV": 3} | {order: 4 + i for i, order in enumerate(("VT", "EVT", "TEV", "TVE", "VET", "VTE"))}
+"""The order of a vector's columns -> its code. Codes up to 3 are the usual ones, which the compiled reader knows."""
+_BLANKS = " \t"
 
 
 @dataclass
@@ -32,6 +35,30 @@ class Header:
         pairs = zip(parts[::2], parts[1::2], strict=True)
         return [[name, attributes.get(name, value.strip())] for name, value in pairs]
 
+    def take(self, other: "Header") -> list[str]:
+        """Adds what another header of the same run says, and tells where the two contradict each other.
+
+        What was said first stays. Configuration entries may repeat, so those of one key are taken or left as a whole.
+        """
+        found = []
+        for what, mine, theirs in (
+            ("attribute", self.attributes, other.attributes), ("iteration variable", self.itervars, other.itervars),
+            ("configuration", self.config, other.config),
+        ):  # fmt: skip
+            known, more = _by_name(mine), _by_name(theirs)
+            for name in more.keys() & known.keys():
+                if more[name] != known[name]:
+                    found.append(f"run {self.run_id}: {what} {name} is {known[name][0]!r}, elsewhere {more[name][0]!r}")
+            mine += [pair for pair in theirs if pair[0] not in known]
+        return sorted(found)
+
+
+def _by_name(pairs: list[list[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
 
 @dataclass
 class Section:
@@ -45,22 +72,22 @@ class Section:
 class RecordReader:
     """Reads record lines one by one and collects their rows, table by table, for the current run.
 
-    `put_away(run_id, rows, offset)` gets the rows of a run when they are many, before the next run, and at the end;
-    `offset` is where the first of their records stands. An item is never split from its attributes.
+    `put_away(run_id, rows)` gets the rows of a run when they are many, before the next run, and at the end. An item is
+    never split from its attributes.
     """
 
-    def __init__(self, put_away: Callable[[str, Rows, int], None], many: int = 200_000) -> None:
+    def __init__(self, put_away: Callable[[str, Rows], None], many: int = 200_000) -> None:
         self._put_away, self._many = put_away, many
         self._rows: Rows = {}
         self._row_count = 0
-        self._rows_offset = 0
         self.headers: dict[str, Header] = {}
         self.sections: list[Section] = []
         self._header: Header | None = None
         self._in_header = False
         self._owner = ("", "", "", 0)  # kind, module, item, position: what an `attr` line belongs to
         self._counts: dict[tuple[str, str], int] = {}
-        self._bins = 0
+        self._bins = self._fields = 0
+        self.contradictions: list[str] = []
         self._lost = False
         self._handlers = {
             "version": self._version, "run": self._run, "attr": self._attr, "itervar": self._itervar,
@@ -73,7 +100,9 @@ class RecordReader:
 
         What hangs on a bad line (its attributes, fields and bins) is left out with it, not hung on the item before.
         """
-        kind = line.split(maxsplit=1)[0]
+        if not offset:
+            line = line.removeprefix("\ufeff")  # what some editors put first
+        kind = line.lstrip(_BLANKS).replace("\t", " ").partition(" ")[0]
         if self._lost and kind in _PARTS:
             return
         try:
@@ -91,10 +120,34 @@ class RecordReader:
 
     def finish(self) -> None:
         """Put away what is left."""
+        self._close_item()
         self._close_header()
         if self._rows and self._header:
-            self._put_away(self._header.run_id, self._rows, self._rows_offset)
+            self._put_away(self._header.run_id, self._rows)
         self._rows, self._row_count = {}, 0
+
+    # --- many scalars at once, which somebody else has read ---
+
+    @property
+    def may_take_scalars(self) -> bool:
+        """Whether a run has begun."""
+        return self._header is not None
+
+    @property
+    def run_id(self) -> str:
+        """The run that is read."""
+        return self._header.run_id if self._header else ""
+
+    def count(self, kind: str) -> int:
+        """How many items of a kind the run has so far."""
+        return self._counts.get((self.run_id, kind), 0)
+
+    def took_scalars(self, count: int, module: str, name: str) -> None:
+        """So many scalars of the run were read elsewhere, this one last."""
+        self.finish()
+        position = self.count("scalar") + count
+        self._counts[self.run_id, "scalar"] = position
+        self._owner, self._lost = ("scalar", module, name, position - 1), False
 
     # --- one method a record ---
 
@@ -105,20 +158,28 @@ class RecordReader:
     def _item(self, offset: int, kind: str, module: str, item: str, position: int | None = None) -> None:
         if self._header is None:
             raise BadLine("a 'run' record before any result")
+        self._close_item()
         if self._row_count >= self._many:
             self.finish()
-        if not self._row_count:
-            self._rows_offset = offset
         count = self._counts.get((self._header.run_id, kind), 0)
         self._counts[self._header.run_id, kind] = count + 1
         self._owner = (kind, module, item, count if position is None else position)
         self._close_header()
 
+    def _close_item(self) -> None:
+        """A statistic without a single field is there all the same."""
+        kind, module, item, position = self._owner
+        if kind == "statistic" and not self._fields:
+            self._add("statistics", module, item, "", float("nan"), position)
+        self._owner = (kind if kind == "run" else "", "", "", 0)
+
     def _close_header(self) -> None:
-        """The header ends: keep it, unless the run is known already and this one says nothing."""
+        """The header ends: keep it, together with what the file said of the run before."""
         header = self._header
-        if header and self._in_header and (header.attributes or header.config or header.run_id not in self.headers):
-            self.headers[header.run_id] = header
+        if header and self._in_header:
+            before = self.headers.setdefault(header.run_id, header)
+            if before is not header:
+                self.contradictions += before.take(header)
         self._in_header = False
 
     def _version(self, parts: list[str], offset: int) -> None:
@@ -128,6 +189,8 @@ class RecordReader:
 
     def _run(self, parts: list[str], offset: int) -> None:
         _expect(parts, "run ID", 2)
+        if store.is_path(parts[1]):
+            raise BadLine(f"a run id that is no path instead of '{parts[1][:40]}'")
         self.finish()
         self._header, self._in_header, self._owner = Header(parts[1]), True, ("run", "", "", 0)
         self.sections.append(Section(parts[1], offset))
@@ -162,41 +225,44 @@ class RecordReader:
         _expect(parts, "scalar MODULE NAME VALUE", 4)
         value = number(parts[3])
         self._item(offset, "scalar", parts[1], parts[2])
-        self._add("scalars", parts[1], parts[2], value)
+        self._add("scalars", parts[1], parts[2], value, self._owner[3])
 
     def _par(self, parts: list[str], offset: int) -> None:
         _expect(parts, "par MODULE NAME VALUE", 4)
         self._item(offset, "par", parts[1], parts[2])
-        self._add("pars", parts[1], parts[2], parts[3])
+        self._add("pars", parts[1], parts[2], parts[3], self._owner[3])
 
     def _statistic(self, parts: list[str], offset: int) -> None:
         _expect(parts, "statistic MODULE NAME", 3)
         self._item(offset, "statistic", parts[1], parts[2])
-        self._bins = 0
+        self._bins = self._fields = 0
 
     def _field(self, parts: list[str], offset: int) -> None:
         _expect(parts, "field NAME NUMBER", 3)
-        module, item = self._open_statistic("field")
-        self._add("statistics", module, item, parts[1], number(parts[2]))
+        module, item, position = self._open_statistic("field")
+        self._add("statistics", module, item, parts[1], number(parts[2]), position)
+        self._fields += 1
 
     def _bin(self, parts: list[str], offset: int) -> None:
         _expect(parts, "bin LOWER-EDGE VALUE", 3)
-        module, item = self._open_statistic("bin")
-        self._add("bins", module, item, self._bins, number(parts[1]), number(parts[2]))
+        module, item, position = self._open_statistic("bin")
+        self._add("bins", module, item, self._bins, number(parts[1]), number(parts[2]), position)
         self._bins += 1
 
-    def _open_statistic(self, record: str) -> tuple[str, str]:
-        kind, module, item, _ = self._owner
+    def _open_statistic(self, record: str) -> tuple[str, str, int]:
+        kind, module, item, position = self._owner
         if kind != "statistic":
             raise BadLine(f"'{record}' only below a 'statistic' record")
-        return module, item
+        return module, item, position
 
     def _vector(self, parts: list[str], offset: int) -> None:
         _expect(parts, "vector ID MODULE NAME [COLUMNS]", 4, 5)
         vector_id = integer(parts[1], "a vector id")
         columns = parts[4] if len(parts) == 5 and not parts[4][:1].isdigit() else "TV"
         if columns not in COLUMNS:
-            raise BadLine(f"columns ETV or TV instead of '{columns}'")
+            raise BadLine(f"columns ETV or TV (time and value are needed) instead of '{columns[:20]}'")
+        if vector_id < 0:
+            raise BadLine(f"a vector id from 0 instead of {vector_id}")
         if self.sections and vector_id in self.sections[-1].vectors:
             raise BadLine(f"a vector id that is not taken instead of {vector_id}")
         self._item(offset, "vector", parts[2], parts[3], position=vector_id)

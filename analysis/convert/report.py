@@ -9,13 +9,14 @@ class FileReport:
     """What became of one file."""
 
     source: Path
-    status: str = "converted"  # converted, continued, up to date, or failed
+    status: str = "converted"  # converted, continued, up to date, copy, or failed
     runs: list[str] = field(default_factory=list)
     rows: int = 0  # vector samples
     size_bytes: int = 0
     seconds: float = 0.0
     problem_count: int = 0
     problems: list[str] = field(default_factory=list)  # "file:line: expected ..."
+    notes: list[str] = field(default_factory=list)  # what was passed over, or contradicts itself: no error
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Report:
     """What became of all files."""
 
     files: list[FileReport] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -42,6 +44,11 @@ class Report:
         told = [line for file in self.files for line in file.problems]
         untold = self.problem_count - len(told)
         return [*told, f"... and {untold} more bad lines"] if untold else told
+
+    @property
+    def notes(self) -> list[str]:
+        """What was passed over or contradicts itself, line by line."""
+        return [*self.passed_over, *(note for file in self.files for note in file.notes)]
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, number
@@ -13,11 +12,10 @@ from causeway.analysis.convert.units import in_plain_units
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
 
-def header_tables(header: Header, source: Path) -> dict[str, dict[str, list[Any]]]:
+def header_tables(header: Header, source: str) -> dict[str, dict[str, list[Any]]]:
     """The tables `runs`, `parameters`, `config` and `attributes` of one run, as columns.
 
-    A run's .sca and .vec begin with the same header, so both give the same rows and the later one may replace the
-    other; `source` is therefore the path without its suffix.
+    A run's .sca and .vec share a header, so `source` is the path without its suffix.
     """
     run_id, itervars = header.run_id, header.iteration_variables()
     return {
@@ -46,7 +44,7 @@ def header_tables(header: Header, source: Path) -> dict[str, dict[str, list[Any]
     }
 
 
-def _run_row(header: Header, itervars: list[list[str]], source: Path) -> dict[str, Any]:
+def _run_row(header: Header, itervars: list[list[str]], source: str) -> dict[str, Any]:
     said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
     study = said.get("configname", "")
     return {
@@ -62,7 +60,7 @@ def _run_row(header: Header, itervars: list[list[str]], source: Path) -> dict[st
         "started_at": _started_at(said.get("datetime", "")),
         "wall_s": None,
         "events": None,
-        "source": str(source.resolve().with_suffix("")),
+        "source": source,
     }
 
 

@@ -25,6 +25,9 @@ _OPTIONS = {
 }
 
 
+_LEAST_BYTES = 6  # of a line of samples
+
+
 class Batch:
     """Room for one batch of samples, column by column, filled from row 0 to `rows`."""
 
@@ -50,6 +53,28 @@ class Batch:
             of_numbers(values),
         ]  # fmt: skip
         return pa.Table.from_arrays(arrays, schema=_SCHEMA)
+
+
+class Collected:
+    """Samples of a small file, kept in memory as tables. Used like a `SampleWriter`."""
+
+    def __init__(self, run_id: str, size_bytes: int) -> None:
+        self.run_id, self.rows = run_id, 0
+        self._room = min(BATCH_ROWS, size_bytes // _LEAST_BYTES + 1)
+        self.batch = Batch(self._room)
+        self.tables: list[pa.Table] = []
+
+    def swap(self) -> None:
+        """Keep what the batch holds, and take a new one."""
+        if self.batch.rows:
+            self.rows += self.batch.rows
+            self.tables.append(self.batch.table(self.run_id))
+        self.batch = Batch(self._room)
+
+    def finish(self) -> int:
+        """Keep the rest: how many rows there are."""
+        self.swap()
+        return self.rows
 
 
 class SampleWriter:

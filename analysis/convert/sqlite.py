@@ -1,22 +1,26 @@
-"""OMNeT++ results in SQLite: the same tables, read row by row."""
+"""OMNeT++ results in SQLite: the same tables. Columns of SQLite hold anything, so whatever comes is looked at."""
+
+from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from causeway.analysis import schema, store
+from causeway.analysis.convert.kernel import NO_EVENT
+from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
-from causeway.analysis.convert.report import FileReport
-from causeway.analysis.convert.runs import header_tables
 from causeway.analysis.convert.samples import Batch, SampleWriter
-from causeway.analysis.convert.stage import Mark, Stage
 from causeway.bridge.errors import UserError
 
 _MAGIC = b"SQLite format 3\0"
 _ROWS = 100_000
+_MOST_PROBLEMS = 1000
 _KINDS = {  # our owner -> (table, its key, its name column, attribute table)
     "scalar": ("scalar", "scalarId", "scalarName", "scalarAttr"),
     "par": ("parameter", "paramId", "paramName", "paramAttr"),
@@ -29,6 +33,7 @@ _WEIGHTED_FIELDS = {
     "weights": "statWeights", "weightedSum": "statWeightedSum",
     "sqrSumWeights": "statSqrSumWeights", "weightedSqrSum": "statWeightedSqrSum",
 }  # fmt: skip
+Row = tuple[Any, ...]
 
 
 def is_sqlite(path: Path) -> bool:
@@ -37,38 +42,17 @@ def is_sqlite(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def convert(stage: Stage, keep_going: bool, report: FileReport) -> None:
-    """Stage and land all tables of one database. Samples already landed are not read again."""
-    before, status = stage.mark(), stage.source.stat()
-    if before.whole and (before.size, before.mtime_ns) == (status.st_size, status.st_mtime_ns):
-        report.status, report.runs = "up to date", before.runs
-        return
-    stage.clear()
+def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
+    """Read all tables of one database. Samples that have landed are not read again."""
     try:
-        with sqlite3.connect(f"{stage.source.resolve().as_uri()}?mode=ro", uri=True, timeout=30) as database:
+        with sqlite3.connect(f"{piece.source.resolve().as_uri()}?mode=ro", uri=True, timeout=30) as database:
             database.row_factory = None
             database.text_factory = _text
             database.execute("BEGIN")  # one consistent state, whatever the simulation adds meanwhile
-            after = _convert(database, stage, before, report)
-    except sqlite3.Error as error:
-        raise UserError(f"{stage.source}: {error}; is it a result file of OMNeT++, and not locked?") from error
-    after.size, after.mtime_ns = status.st_size, status.st_mtime_ns
-    stage.land(before, after, keep_old_parts=report.status == "continued")
-
-
-def _convert(database: sqlite3.Connection, stage: Stage, before: Mark, report: FileReport) -> Mark:
-    runs = dict(database.execute("SELECT runId, runName FROM run ORDER BY runId"))
-    for key, run_id in runs.items():
-        _stage_header(database, stage, key, run_id)
-        for kind in _KINDS:
-            _stage_items(database, stage, kind, key, run_id)
-        _stage_statistics(database, stage, key, run_id)
-    grown = before.whole and before.runs == list(runs.values()) and before.fingerprint == _seen(database, before.end)
-    report.status = "continued" if grown and before.end else "converted"
-    report.runs = list(runs.values())
-    start = before.end if grown else 0
-    end, report.rows = _stage_samples(database, stage, runs, start)
-    return Mark(end=end, fingerprint=_seen(database, end), rows=start + report.rows, runs=report.runs)
+            _Reader(database, piece, keep_going).read(before)
+        database.close()
+    except (sqlite3.Error, OverflowError) as error:
+        raise UserError(f"{piece.source}: {error}; is it a result file of OMNeT++, and not locked?") from error
 
 
 def _text(raw: bytes) -> str:
@@ -78,132 +62,221 @@ def _text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def _seen(database: sqlite3.Connection, end: int) -> str:
-    """What the last sample read looks like, to know it again."""
-    rows = database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall() if end else []
-    return repr(rows)
+# --- what a cell may be: each gives the value of our column, or raises ValueError with what was expected
 
 
-def _stage_header(database: sqlite3.Connection, stage: Stage, key: int, run_id: str) -> None:
-    def pairs(query: str) -> list[list[str]]:
-        return [list(row) for row in database.execute(query, (key,))]
-
-    header = Header(
-        run_id,
-        attributes=pairs("SELECT attrName, attrValue FROM runAttr WHERE runId = ? ORDER BY rowid"),
-        itervars=pairs("SELECT itervarName, itervarValue FROM runItervar WHERE runId = ? ORDER BY rowid"),
-        config=pairs("SELECT configKey, configValue FROM runConfig WHERE runId = ? ORDER BY configOrder, rowid"),
-    )
-    for table, columns in header_tables(header, stage.source).items():
-        store.write_table(stage.path(table, run_id), schema.conform(table, columns))
+def _as_text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int | float):
+        return repr(cell)
+    raise ValueError(f"text instead of {_shown(cell)}")
 
 
-def _stage(stage: Stage, table: str, run_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Stage rows as parts of a table, some at a time."""
-    names = schema.TABLES[table].names[1:]
-    for number, some in enumerate(_some(rows)):
-        columns = dict(zip(names, zip(*some, strict=True), strict=True))
-        path = stage.path(table, run_id, f"{table}{number:06d}")
-        store.write_table(path, schema.conform(table, columns, run_id))
+def _as_int(cell: Any) -> int:
+    if isinstance(cell, int):
+        return cell
+    raise ValueError(f"an integer instead of {_shown(cell)}")
 
 
-def _some(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    some: list[tuple[Any, ...]] = []
-    for row in rows:
-        some.append(row)
-        if len(some) == _ROWS:
-            yield some
-            some = []
-    if some:
-        yield some
+def _as_event(cell: Any) -> int:
+    return int(NO_EVENT) if cell is None else _as_int(cell)
 
 
-def _real(value: float | None) -> float:
-    return float("nan") if value is None else value
+def _as_real(cell: Any) -> float:
+    if cell is None:
+        return float("nan")  # which is how it is stored
+    if isinstance(cell, int | float):
+        return float(cell)
+    raise ValueError(f"a number instead of {_shown(cell)}")
 
 
-def _stage_items(database: sqlite3.Connection, stage: Stage, kind: str, key: int, run_id: str) -> None:
-    """The items of one kind, and their attributes."""
-    table, item_key, item_name, attributes = _KINDS[kind]
-
-    def items(columns: str) -> Iterator[tuple[Any, ...]]:
-        return database.execute(f"SELECT {columns} FROM {table} WHERE runId = ? ORDER BY {item_key}", (key,))
-
-    if kind == "scalar":
-        rows = items("moduleName, scalarName, scalarValue")
-        _stage(stage, "scalars", run_id, ((module, name, _real(value)) for module, name, value in rows))
-    elif kind == "par":
-        _stage(stage, "pars", run_id, items("moduleName, paramName, paramValue"))
-    elif kind == "vector":
-        unit = "SELECT attrValue FROM vectorAttr a WHERE a.vectorId = vector.vectorId AND attrName = 'unit'"
-        _stage(stage, "vectors", run_id, items(f"vectorId, moduleName, vectorName, COALESCE(({unit}), ''), 'ETV'"))
-    position = "i.vectorId" if kind == "vector" else f"DENSE_RANK() OVER (ORDER BY i.{item_key}) - 1"
-    rows = database.execute(
-        f"SELECT * FROM (SELECT ?, i.moduleName, i.{item_name}, a.attrName, a.attrValue, {position} "
-        f"FROM {table} i LEFT JOIN {attributes} a ON a.{item_key} = i.{item_key} WHERE i.runId = ? "
-        f"ORDER BY i.{item_key}, a.rowid) WHERE attrName IS NOT NULL",
-        (kind, key),
-    )
-    _stage_attributes(stage, kind, run_id, rows)
+def _shown(cell: Any) -> str:
+    return "NULL" if cell is None else repr(cell)[:40]
 
 
-def _stage_attributes(stage: Stage, kind: str, run_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    names = schema.TABLES["attributes"].names[1:]
-    for number, some in enumerate(_some(rows)):
-        columns = dict(zip(names, zip(*some, strict=True), strict=True))
-        path = stage.path("attributes", run_id, f"{kind}{number:06d}")
-        store.write_table(path, schema.conform("attributes", columns, run_id))
+_CHECKS: dict[pa.DataType, Callable[[Any], Any]] = {pa.string(): _as_text, pa.int64(): _as_int, pa.float64(): _as_real}
+_SAMPLE = (_as_int, _as_event, _as_int, _as_real)
 
 
-def _stage_statistics(database: sqlite3.Connection, stage: Stage, key: int, run_id: str) -> None:
-    def fields() -> Iterator[tuple[Any, ...]]:
-        for weighted in (0, 1):
-            names = _FIELDS | (_WEIGHTED_FIELDS if weighted else _PLAIN_FIELDS)
-            query = (
-                f"SELECT moduleName, statName, {', '.join(names.values())} FROM statistic "
-                "WHERE runId = ? AND isWeighted = ? ORDER BY statId"
-            )
-            for module, name, *values in database.execute(query, (key, weighted)):
-                for field, value in zip(names, values, strict=True):
-                    yield module, name, field, _real(value)
+class _Reader:
+    """Reads one database into a piece."""
 
-    _stage(stage, "statistics", run_id, fields())
-    bins = database.execute(
-        "SELECT s.moduleName, s.statName, ROW_NUMBER() OVER (PARTITION BY s.statId ORDER BY b.rowid) - 1, "
-        "b.lowerEdge, b.binValue FROM statistic s JOIN histogramBin b ON b.statId = s.statId "
-        "WHERE s.runId = ? ORDER BY s.statId, b.rowid",
-        (key,),
-    )
-    _stage(stage, "bins", run_id, bins)
+    def __init__(self, database: sqlite3.Connection, piece: Piece, keep_going: bool) -> None:
+        self.database, self.piece, self.keep_going = database, piece, keep_going
 
+    def read(self, before: Mark | None) -> None:
+        report, mark = self.piece.report, self.piece.mark
+        runs = self._runs()
+        for key, (run_id, _) in runs.items():
+            self._header(key, run_id)
+            for kind in _KINDS:
+                self._items(kind, key, run_id)
+            self._statistics(key, run_id)
+        names = list(dict.fromkeys(run_id for run_id, _ in runs.values()))
+        grown = bool(before and before.end and before.runs == names and before.fingerprint == self._seen(before.end))
+        start = before.end if before and grown else 0
+        self.piece.continued, report.status = grown, "continued" if grown else "converted"
+        mark.end, report.rows = self._samples(runs, start)
+        mark.fingerprint, mark.rows = self._seen(mark.end), report.rows + (before.rows if before and grown else 0)
+        report.runs = mark.runs = names
+        mark.problems, mark.told = report.problem_count, report.problems[:50]
 
-def _stage_samples(database: sqlite3.Connection, stage: Stage, runs: dict[int, str], start: int) -> tuple[int, int]:
-    """Stage the samples behind row `start`: (last row, number of samples)."""
-    end = database.execute("SELECT COALESCE(MAX(rowid), 0) FROM vectorData").fetchone()[0]
-    count = 0
-    for key, run_id in runs.items():
-        exponent = database.execute("SELECT simtimeExp FROM run WHERE runId = ?", (key,)).fetchone()[0]
-        cursor = database.execute(
-            "SELECT vectorId, eventNumber, simtimeRaw, value FROM vectorData WHERE rowid > ? AND rowid <= ? "
-            "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid",
-            (start, end, key),
+    def _problem(self, table: str, row: Any, expected: object) -> None:
+        told = f"{self.piece.source}: table {table}, row {row}: expected {expected}"
+        if not self.keep_going:
+            raise UserError(f"{told}; mend it, or convert the rest with --keep-going")
+        report = self.piece.report
+        report.problem_count += 1
+        if len(report.problems) < _MOST_PROBLEMS:
+            report.problems.append(told)
+
+    def _sound(self, table: str, rows: Iterable[Row], checks: Sequence[Callable[[Any], Any]]) -> Iterator[Row]:
+        """The rows whose cells are what they must be, without the row number that each ends with."""
+        for row in rows:
+            try:
+                yield tuple(check(cell) for check, cell in zip(checks, row[:-1], strict=True))
+            except ValueError as error:
+                self._problem(table, row[-1], error)
+
+    def _runs(self) -> dict[int, tuple[str, int]]:
+        found = {}
+        for *row, number in self.database.execute("SELECT runId, runName, simtimeExp, rowid FROM run ORDER BY runId"):
+            try:
+                key, run_id, exponent = _as_int(row[0]), _as_text(row[1]), _as_int(row[2])
+                if store.is_path(run_id):
+                    raise ValueError(f"a name that is no path instead of {_shown(row[1])}")
+                if not -18 <= exponent <= 0:
+                    raise ValueError(f"an exponent of time from -18 to 0 instead of {exponent}")
+                found[key] = (run_id, exponent)
+            except ValueError as error:
+                self._problem("run", number, error)
+        return found
+
+    def _header(self, key: int, run_id: str) -> None:
+        def pairs(table: str, name: str, value: str, order: str = "rowid") -> list[list[str]]:
+            query = f"SELECT {name}, {value}, rowid FROM {table} WHERE runId = ? ORDER BY {order}"
+            return [list(row) for row in self._sound(table, self.database.execute(query, (key,)), (_as_text, _as_text))]
+
+        header = Header(
+            run_id,
+            attributes=pairs("runAttr", "attrName", "attrValue"),
+            itervars=pairs("runItervar", "itervarName", "itervarValue"),
+            config=pairs("runConfig", "configKey", "configValue", "configOrder, rowid"),
         )
-        rows = cursor.fetchmany(_ROWS)
-        if not rows:
-            continue
-        with SampleWriter(stage.path("samples", run_id, f"{start:015d}-{end:015d}"), run_id) as writer:
-            while rows:
-                if writer.batch.rows + len(rows) > len(writer.batch.ids):
-                    writer.swap()
-                _fill(writer.batch, rows, exponent)
-                rows = cursor.fetchmany(_ROWS)
-        count += writer.rows
-    return end, count
+        known = self.piece.headers.setdefault(run_id, header)
+        if known is not header:
+            self.piece.report.notes += known.take(header)
 
+    def _add(self, table: str, source: str, run_id: str, rows: Iterable[Row]) -> None:
+        """Rows (without the run, with their row number at the end) as parts of a table, some at a time."""
+        fields = list(schema.TABLES[table])[1:]
+        names, rows = [field.name for field in fields], iter(rows)
+        while some := list(islice(rows, _ROWS)):
+            try:
+                part = schema.conform(
+                    table, dict(zip(names, zip(*(r[:-1] for r in some), strict=True), strict=True)), run_id
+                )
+            except (ValueError, TypeError, OverflowError, pa.ArrowException):
+                sound = list(self._sound(source, some, [_CHECKS[field.type] for field in fields]))
+                if not sound:
+                    continue
+                part = schema.conform(table, dict(zip(names, zip(*sound, strict=True), strict=True)), run_id)
+            self.piece.add(table, run_id, part)
 
-def _fill(batch: Batch, rows: list[tuple[int, int, int, float | None]], exponent: int) -> None:
-    at = slice(batch.rows, batch.rows + len(rows))
-    ids, events, raws, values = zip(*rows, strict=True)
-    batch.ids[at], batch.events[at], batch.raws[at], batch.exponents[at] = ids, events, raws, exponent
-    batch.values[at] = np.array(values, dtype=np.float64)  # None, which is how NaN is stored, becomes NaN
-    batch.rows = at.stop
+    def _items(self, kind: str, key: int, run_id: str) -> None:
+        """The items of one kind, and their attributes."""
+        table, item_key, item_name, attributes = _KINDS[kind]
+
+        def items(columns: str) -> Iterator[Row]:
+            return self.database.execute(
+                f"SELECT {columns}, rowid FROM {table} WHERE runId = ? ORDER BY {item_key}", (key,)
+            )
+
+        if kind == "scalar":
+            rows = enumerate(items("moduleName, scalarName, scalarValue"))
+            told = ((m, name, float("nan") if v is None else v, at, row) for at, (m, name, v, row) in rows)
+            self._add("scalars", table, run_id, told)
+        elif kind == "par":
+            rows = enumerate(items("moduleName, paramName, paramValue"))
+            self._add("pars", table, run_id, ((m, name, text, at, row) for at, (m, name, text, row) in rows))
+        elif kind == "vector":
+            unit = "SELECT attrValue FROM vectorAttr a WHERE a.vectorId = vector.vectorId AND attrName = 'unit'"
+            columns = f"vectorId, moduleName, vectorName, COALESCE(({unit}), ''), 'ETV'"
+            self._add("vectors", table, run_id, items(columns))
+        position = "i.vectorId" if kind == "vector" else f"DENSE_RANK() OVER (ORDER BY i.{item_key}) - 1"
+        found = self.database.execute(
+            f"SELECT * FROM (SELECT ?, i.moduleName, i.{item_name}, a.attrName, a.attrValue, {position}, a.rowid AS r "
+            f"FROM {table} i LEFT JOIN {attributes} a ON a.{item_key} = i.{item_key} WHERE i.runId = ? "
+            f"ORDER BY i.{item_key}, a.rowid) WHERE r IS NOT NULL",
+            (kind, key),
+        )
+        self._add("attributes", attributes, run_id, found)
+
+    def _statistics(self, key: int, run_id: str) -> None:
+        self._add("statistics", "statistic", run_id, self._fields(key))
+        bins = self.database.execute(
+            "SELECT s.moduleName, s.statName, ROW_NUMBER() OVER (PARTITION BY s.statId ORDER BY b.rowid) - 1, "
+            "b.lowerEdge, b.binValue, s.at, b.rowid FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY statId) - 1 AS at "
+            "FROM statistic WHERE runId = ?) s JOIN histogramBin b ON b.statId = s.statId ORDER BY s.statId, b.rowid",
+            (key,),
+        )
+        self._add("bins", "histogramBin", run_id, bins)
+
+    def _fields(self, key: int) -> Iterator[Row]:
+        every = [*_FIELDS.values(), *_PLAIN_FIELDS.values(), *_WEIGHTED_FIELDS.values()]
+        query = (
+            f"SELECT isWeighted, moduleName, statName, {', '.join(every)}, rowid FROM statistic "
+            "WHERE runId = ? ORDER BY statId"
+        )
+        checks = (_as_text, _as_text, *(_as_real for _ in every))
+        for at, (weighted, *row) in enumerate(self.database.execute(query, (key,))):
+            names = _FIELDS | (_WEIGHTED_FIELDS if weighted else _PLAIN_FIELDS)
+            for module, name, *values in self._sound("statistic", [tuple(row)], checks):
+                value_of = dict(zip(every, values, strict=True))
+                for field, column in names.items():
+                    yield module, name, field, value_of[column], at, row[-1]
+
+    def _seen(self, end: int) -> str:
+        """What the last sample read looks like, to know it again."""
+        return repr(self.database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall() if end else [])
+
+    def _samples(self, runs: dict[int, tuple[str, int]], start: int) -> tuple[int, int]:
+        """The samples behind row `start`: (last row, number of samples)."""
+        end = self.database.execute("SELECT COALESCE(MAX(rowid), 0) FROM vectorData").fetchone()[0]
+        count = 0
+        for key, (run_id, exponent) in runs.items():
+            cursor = self.database.execute(
+                "SELECT vectorId, eventNumber, simtimeRaw, value, rowid FROM vectorData WHERE rowid > ? AND rowid <= ? "
+                "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid",
+                (start, end, key),
+            )
+            rows = cursor.fetchmany(_ROWS)
+            if not rows:
+                continue
+            part = self.piece.folder / f"samples-{key}-{start:015d}-{end:015d}.parquet"
+            with SampleWriter(part, run_id) as writer:
+                while rows:
+                    if writer.batch.rows + len(rows) > len(writer.batch.ids):
+                        writer.swap()
+                    self._fill(writer.batch, rows, exponent)
+                    rows = cursor.fetchmany(_ROWS)
+            count += writer.rows
+            self.piece.staged.append(Staged("samples", run_id, part))
+        return end, count
+
+    def _fill(self, batch: Batch, rows: list[Row], exponent: int) -> None:
+        try:
+            self._put(batch, list(zip(*rows, strict=True))[:-1], exponent)
+        except (TypeError, ValueError, OverflowError):
+            sound = list(self._sound("vectorData", rows, _SAMPLE))
+            if sound:
+                self._put(batch, list(zip(*sound, strict=True)), exponent)
+
+    @staticmethod
+    def _put(batch: Batch, columns: Sequence[Sequence[Any]], exponent: int) -> None:
+        ids, events, raws, values = columns
+        at = slice(batch.rows, batch.rows + len(ids))
+        batch.ids[at], batch.events[at], batch.raws[at], batch.exponents[at] = ids, events, raws, exponent
+        batch.values[at] = np.array(values, dtype=np.float64)  # None becomes NaN
+        batch.rows = at.stop

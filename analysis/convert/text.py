@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
-from causeway.analysis.convert import kernel
+from causeway.analysis.convert import kernel, scalars
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
-from causeway.analysis.convert.records import Header, RecordReader, Rows, Section
-from causeway.analysis.convert.samples import Batch, SampleWriter
+from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
+from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
 
 CHUNK_BYTES = 8 << 20
 _MOST_PROBLEMS = 1000
+_ORDERS = {code: order for order, code in COLUMNS.items()}
+_COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
 class StopAtProblem(Exception):
@@ -52,6 +55,7 @@ class Records:
     sections: list[Section]
     rows: int  # vector data lines
     end: int  # just behind the last whole line
+    contradictions: list[str]
 
 
 def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytearray, int]]:
@@ -74,7 +78,10 @@ def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> It
             raw = bytearray(2 * len(raw))  # one line longer than a chunk
 
 
-def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, int], None]) -> Records:
+def read_records(
+    path: Path, problems: Problems, put_away: Callable[[str, Rows], None],
+    put_table: Callable[[str, str, pa.Table], None],
+) -> Records:  # fmt: skip
     """The first pass: every line that is not vector data."""
     reader = RecordReader(put_away)
     starts, rows, end = np.empty(1 << 16, np.int64), 0, 0
@@ -85,23 +92,40 @@ def read_records(path: Path, problems: Problems, put_away: Callable[[str, Rows, 
             while at < lines:
                 found, at, passed = kernel.records(data, words, at, lines, starts)
                 rows += passed
-                _take(reader, raw, starts[:found].tolist(), offset, problems)
+                _take(reader, raw, data, words, starts[:found], offset, problems, put_table)
             end = offset + lines
     reader.finish()
-    return Records(reader.headers, reader.sections, rows, end)
+    return Records(reader.headers, reader.sections, rows, end, reader.contradictions)
 
 
-def _take(reader: RecordReader, raw: bytearray, starts: list[int], offset: int, problems: Problems) -> None:
-    for start in starts:
-        line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
-        try:
-            reader.read(line, offset + start)
-        except BadLine as bad:
-            problems.add(offset + start, str(bad))
+def _take(
+    reader: RecordReader, raw: bytearray, data: np.ndarray, words: np.ndarray, starts: np.ndarray, offset: int,
+    problems: Problems, put_table: Callable[[str, str, pa.Table], None],
+) -> None:  # fmt: skip
+    """The records that begin at `starts`: many plain scalars at once, all others one by one."""
+    at = 0
+    while at < len(starts):
+        behind = min(len(starts), at + scalars.LEAST_LINES)
+        if reader.may_take_scalars and raw.startswith(b"scalar", int(starts[at])):
+            position = reader.count("scalar")
+            many = scalars.stretch(data, words, starts, at, len(starts), reader.run_id, position)
+            if many is not None:
+                reader.took_scalars(many.rows, *many.last)
+                for table, rows in (("scalars", many.scalars), ("attributes", many.attributes)):
+                    put_table(table, reader.run_id, rows)
+                at += many.lines
+                continue
+        for start in starts[at:behind].tolist():
+            line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
+            try:
+                reader.read(line, offset + start)
+            except BadLine as bad:
+                problems.add(offset + start, str(bad))
+        at = behind
 
 
 def read_range(
-    path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+    path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
     """The second pass, over the lines of [start, end), into `writer`."""
     with open(path, "rb") as file:
@@ -110,7 +134,7 @@ def read_range(
 
 
 def _parse_chunk(
-    raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter
+    raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
     data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
     while True:
@@ -135,15 +159,16 @@ def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> Non
     parts = tokens(line.rstrip("\r"))
     vector_id = integer(parts[0], "a vector id")
     known = declared[:, (declared[0] == vector_id) & (declared[2] <= offset)]
-    if not known.shape[1]:
+    if vector_id < 0 or not known.shape[1]:
         raise BadLine(f"a 'vector' record that declares vector {vector_id} before its data")
-    columns = int(known[1, 0])
-    if len(parts) != 1 + columns:
-        raise BadLine(f"{1 + columns} columns ({'id event time value' if columns == 3 else 'id time value'})")
-    event = integer(parts[1], "an event number") if columns == 3 else int(kernel.NO_EVENT)
-    row, (raw, exponent), value = batch.rows, exact_time(parts[-2]), number(parts[-1])
-    for column, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
-        column[row] = cell
+    order = _ORDERS[int(known[1, 0])]
+    if len(parts) != 1 + len(order):
+        raise BadLine(f"{1 + len(order)} columns ({' '.join(['id', *(_COLUMN_NAMES[c] for c in order)])})")
+    column = dict(zip(order, parts[1:], strict=True))
+    event = integer(column["E"], "an event number") if "E" in column else int(kernel.NO_EVENT)
+    row, (raw, exponent), value = batch.rows, exact_time(column["T"]), number(column["V"])
+    for room, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
+        room[row] = cell
     batch.rows += 1
 
 
@@ -157,13 +182,13 @@ def line_start(path: Path, offset: int, end: int) -> int:
     return min(end, offset - 1 + len(rest))
 
 
-def located(path: Path, problems: Problems) -> list[str]:
-    """The problems kept, as "file:line: expected ..."."""
+def located(path: Path, problems: Problems, name: object = None) -> list[str]:
+    """The problems kept, as "file:line: expected ..."; `name` is what to call the file."""
     lines, at, line = [], 0, 1
     with open(path, "rb") as file:
         for offset, expected in problems.found:
             while at < offset and (raw := file.read(min(offset - at, CHUNK_BYTES))):
                 line += raw.count(b"\n")
                 at += len(raw)
-            lines.append(f"{path}:{line}: expected {expected}")
+            lines.append(f"{name or path}:{line}: expected {expected}")
     return lines

@@ -94,5 +94,17 @@ def warmup_rows(values: np.ndarray, batch: int = MSER_BATCH) -> int:
 
 
 def interpolated(low: float, high: float, fraction: float) -> float:
-    """A percentile between two neighbours, as numpy's 'linear' method has it."""
-    return low + (high - low) * fraction
+    """A percentile between two neighbours, as numpy's 'linear' method has it where they are finite.
+
+    Between a number and an infinity lies that infinity, but the place of a neighbour is its own: nothing becomes NaN.
+    """
+    if fraction == 0.0 or low == high:
+        return low
+    if fraction == 1.0 or math.isinf(high):
+        return high if math.isfinite(low) else math.nan
+    if math.isinf(low):
+        return low
+    width = high - low
+    if math.isinf(width):  # beyond a double: the same in halves
+        return 2.0 * (low / 2.0 + (high / 2.0 - low / 2.0) * fraction)
+    return low + width * fraction

@@ -8,23 +8,28 @@ import numpy as np
 import pandas as pd
 
 from causeway.analysis.reduce import arithmetic
-from causeway.bridge.errors import UserError
 
 ORDER = ["time_ps", "event", "value"]
 
 
 def with_time(samples: pd.DataFrame) -> pd.DataFrame:
-    """Samples with `time_ps`, whole picoseconds (finer times are cut)."""
+    """Samples with `time_ps`, whole picoseconds (finer times are cut).
+
+    64 bits hold 106 days of them. If any sample is later than that, all times are doubles, which are good to 16 digits.
+    """
     raw, exponent = samples["time_raw"].to_numpy(np.int64), samples["time_exp"].to_numpy(np.int64)
     coarser = np.maximum(exponent + 12, 0)
-    if (coarser > 18).any() or (np.abs(raw) > (2**63 - 1) // 10**coarser).any():
-        raise UserError("a sample's time is too long for 64 bits of picoseconds (106 days); use time_raw and time_exp")
-    return samples.assign(time_ps=raw // 10 ** np.maximum(-12 - exponent, 0) * 10**coarser)
+    whole = raw // 10 ** np.maximum(-12 - exponent, 0)
+    if (coarser > 18).any() or (np.abs(raw) > (2**63 - 1) // 10 ** np.minimum(coarser, 18)).any():
+        return samples.assign(time_ps=whole.astype(np.float64) * 10.0**coarser)
+    return samples.assign(time_ps=whole * 10**coarser)
 
 
 def mean_ci(frame: pd.DataFrame, by: Sequence[str], value: str = "value", level: float = 0.95) -> pd.DataFrame:
     """Mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low, ci_high."""
-    rows = [(*_key(key), *arithmetic.interval(group, level)) for key, group in frame.groupby(list(by))[value]]
+    rows = [
+        (*_key(key), *arithmetic.interval(group, level)) for key, group in frame.groupby(list(by), dropna=False)[value]
+    ]
     return pd.DataFrame(rows, columns=[*by, *arithmetic.INTERVAL])
 
 
@@ -32,12 +37,23 @@ def _key(key: object) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
+def numbered(scalars: pd.DataFrame) -> pd.DataFrame:
+    """Scalars in which a name that a module of a run has more than once becomes `name`, `name #2`, `name #3`, ..."""
+    again = scalars.duplicated(["run_id", "module", "name"], keep=False)
+    if not again.any():
+        return scalars
+    some = scalars[again].sort_values(["position", "value"], kind="stable", na_position="first")
+    number = some.groupby(["run_id", "module", "name"], dropna=False).cumcount()
+    names = some["name"].where(number == 0, some["name"] + " #" + (number + 1).astype(str))
+    return scalars.assign(name=scalars["name"].where(~again, names.reindex(scalars.index)))
+
+
 def group_means(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
     """Number and mean of the finite values per group, correctly rounded: columns rows, mean."""
     finite = frame[np.isfinite(frame[value])]
     rows = [
         (*_key(key), len(group), arithmetic.total(list(group)) / len(group))
-        for key, group in finite.groupby(list(by))[value]
+        for key, group in finite.groupby(list(by), dropna=False)[value]
     ]
     return pd.DataFrame(rows, columns=[*by, "rows", "mean"])
 
@@ -45,13 +61,13 @@ def group_means(frame: pd.DataFrame, by: Sequence[str], value: str = "value") ->
 def percentiles(frame: pd.DataFrame, by: Sequence[str], levels: Sequence[float], value: str = "value") -> pd.DataFrame:
     """Exact percentiles per group, a row each: columns level (0 to 100), percentile."""
     rows = []
-    for key, group in frame[~frame[value].isna()].groupby(list(by))[value]:
+    for key, group in frame[~frame[value].isna()].groupby(list(by), dropna=False)[value]:
         ordered = np.sort(group.to_numpy(np.float64))
         for level in levels:
             place = level / 100 * (len(ordered) - 1)
             below = math.floor(place)
             above = min(below + 1, len(ordered) - 1)
-            found = arithmetic.interpolated(ordered[below], ordered[above], place - below)
+            found = arithmetic.interpolated(float(ordered[below]), float(ordered[above]), place - below)
             rows.append((*_key(key), float(level), found))
     return pd.DataFrame(rows, columns=[*by, "level", "percentile"])
 
@@ -62,7 +78,7 @@ def histogram(
     """Counts per group and bin: bin -1 holds what is below `low`, bin `bins` what is not below the last edge."""
     known = frame[~frame[value].isna()]
     place = np.clip(np.floor((known[value].to_numpy(np.float64) - low) / width), -1, bins).astype(np.int64)
-    counted = known[list(by)].assign(bin=place).groupby([*by, "bin"]).size()
+    counted = known[list(by)].assign(bin=place).groupby([*by, "bin"], dropna=False).size()
     return counted.rename("rows").reset_index()
 
 
@@ -71,14 +87,17 @@ def time_series(
 ) -> pd.DataFrame:
     """Means over time: each run's mean per bin of simulated time first, then mean and interval over the runs."""
     binned = with_time(samples)
-    binned = binned.assign(start_ps=binned["time_ps"] // width_ps * width_ps)
+    if binned["time_ps"].dtype == np.float64:
+        binned = binned.assign(start_ps=np.floor(binned["time_ps"] / float(width_ps)) * float(width_ps))
+    else:
+        binned = binned.assign(start_ps=binned["time_ps"] // width_ps * width_ps)
     return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
 
 
 def batch_means(samples: pd.DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> pd.DataFrame:
     """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
     cut = []
-    for _, group in with_time(samples).groupby(list(by)):
+    for _, group in with_time(samples).groupby(list(by), dropna=False):
         size = len(group) // batches
         if size:
             ordered = group.sort_values(ORDER, kind="stable", na_position="first").head(size * batches)
@@ -91,10 +110,10 @@ def batch_means(samples: pd.DataFrame, by: Sequence[str], batches: int = 30, lev
 def warmup(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps."""
     rows = []
-    for key, group in with_time(samples).groupby(list(by)):
+    for key, group in with_time(samples).groupby(list(by), dropna=False):
         ordered = group.sort_values(ORDER, kind="stable", na_position="first")
         dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
-        rows.append((*_key(key), dropped, int(ordered["time_ps"].iloc[dropped])))
+        rows.append((*_key(key), dropped, ordered["time_ps"].iloc[dropped]))
     return pd.DataFrame(rows, columns=[*by, "dropped", "from_ps"])
 
 

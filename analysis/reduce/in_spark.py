@@ -25,8 +25,26 @@ _INTERVAL = StructType(
 def with_time(samples: DataFrame) -> DataFrame:
     """Samples with `time_ps`, whole picoseconds (finer times are cut)."""
     finer = F.expr("cast(pow(10, greatest(-12 - time_exp, 0)) as bigint)")
-    coarser = F.expr("cast(pow(10, greatest(time_exp + 12, 0)) as bigint)")
-    return samples.withColumn("time_ps", _floor_divide(F.col("time_raw"), finer) * coarser)
+    whole = _floor_divide(F.col("time_raw"), finer)
+    if _has_long_times(samples):
+        return samples.withColumn("time_ps", whole.cast("double") * F.expr("pow(10D, greatest(time_exp + 12, 0))"))
+    return samples.withColumn("time_ps", whole * F.expr("cast(pow(10, greatest(time_exp + 12, 0)) as bigint)"))
+
+
+def _has_long_times(samples: DataFrame) -> bool:
+    """Whether 64 bits of picoseconds do not hold every time. Looks at exponents first: they cost little."""
+    coarse = samples.where("time_exp > -12")
+    if coarse.isEmpty():
+        return False
+    longest = F.expr("9223372036854775807 div cast(pow(10, least(time_exp + 12, 18)) as bigint)")
+    return not coarse.where((F.col("time_exp") > 6) | (F.abs("time_raw") > longest)).isEmpty()
+
+
+def _joined(left: DataFrame, right: DataFrame, by: Sequence[str]) -> DataFrame:
+    """An inner join to a small frame in which a missing key equals a missing key, as it does in a group."""
+    renamed = right.select(*(F.col(name).alias(f"_r_{name}" if name in by else name) for name in right.columns))
+    same = [F.col(name).eqNullSafe(F.col(f"_r_{name}")) for name in by]
+    return left.join(F.broadcast(renamed), same).drop(*(f"_r_{name}" for name in by))
 
 
 def _floor_divide(a: Column, b: Column | int) -> Column:
@@ -94,11 +112,29 @@ def percentiles(frame: DataFrame, by: Sequence[str], levels: Sequence[float], va
     ranked = known.select(
         *by, F.col(value).alias("_v"), (F.row_number().over(Window.partitionBy(*by).orderBy(value)) - 1).alias("_rank")
     )
-    found = ranked.join(F.broadcast(ends.drop("_n")), [*by, "_rank"]).groupBy(*by, "level", "_at")
-    low, high = F.col("_low"), F.col("_high")
-    return found.agg(F.min("_v").alias("_low"), F.max("_v").alias("_high")).select(
-        *by, "level", (low + (high - low) * F.col("_at")).alias("percentile")
-    )
+    found = _joined(ranked, ends.drop("_n"), [*by, "_rank"]).groupBy(*by, "level", "_at")
+    ends_found = found.agg(F.min("_v").alias("_low"), F.max("_v").alias("_high"))
+    return ends_found.select(*by, "level", _interpolated(F.col("_low"), F.col("_high"), F.col("_at")))
+
+
+def _interpolated(low: Column, high: Column, fraction: Column) -> Column:
+    """`arithmetic.interpolated`."""
+    infinite = float("inf")
+    width, half = high - low, F.lit(2.0)
+    found = F.when((fraction == 0.0) | (low == high), low)
+    found = found.when((F.abs(high) == infinite) & (F.abs(low) == infinite), F.lit(float("nan")))
+    found = found.when(F.abs(high) == infinite, high).when(F.abs(low) == infinite, low)
+    found = found.when(F.abs(width) == infinite, (low / half + (high / half - low / half) * fraction) * half)
+    return found.otherwise(low + width * fraction).alias("percentile")
+
+
+def numbered(scalars: DataFrame) -> DataFrame:
+    """Scalars in which a name that a module of a run has more than once becomes `name`, `name #2`, `name #3`, ..."""
+    same = Window.partitionBy("run_id", "module", "name").orderBy("position", "value")
+    number = F.row_number().over(same)
+    return scalars.withColumn("_n", number).withColumn(
+        "name", F.when(F.col("_n") == 1, F.col("name")).otherwise(F.concat("name", F.lit(" #"), "_n"))
+    ).drop("_n")  # fmt: skip
 
 
 def histogram(
@@ -115,8 +151,11 @@ def time_series(
     samples: DataFrame, by: Sequence[str], width_ps: int, level: float = 0.95, run: str = "run_id"
 ) -> DataFrame:
     """Means over time: each run's mean per bin of simulated time first, then mean and interval over the runs."""
+    timed = with_time(samples)
     start = F.col("time_ps") - F.pmod(F.col("time_ps"), F.lit(width_ps))
-    binned = with_time(samples).withColumn("start_ps", start)
+    if isinstance(timed.schema["time_ps"].dataType, DoubleType):
+        start = F.floor(F.col("time_ps") / F.lit(float(width_ps))).cast("double") * F.lit(float(width_ps))
+    binned = timed.withColumn("start_ps", start)
     return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
 
 
@@ -130,7 +169,7 @@ def batch_means(samples: DataFrame, by: Sequence[str], batches: int = 30, level:
     )
     sizes = samples.groupBy(*by).agg(_floor_divide(F.count(F.lit(1)), batches).cast("bigint").alias("_size"))
     batch = _floor_divide(F.col("_row"), F.col("_size")).cast("bigint")
-    cut = ordered.join(F.broadcast(sizes.where("_size > 0")), list(by)).withColumn("batch", batch)
+    cut = _joined(ordered, sizes.where("_size > 0"), list(by)).withColumn("batch", batch)
     return mean_ci(group_means(cut.where(F.col("batch") < batches), [*by, "batch"]), by, "mean", level)
 
 
@@ -139,19 +178,21 @@ def warmup(samples: DataFrame, by: Sequence[str]) -> DataFrame:
 
     A series is held in memory whole, by the task that looks at it: 16 bytes a sample.
     """
+    timed = with_time(samples)
     keys = [field for field in samples.schema.fields if field.name in by]
-    form = StructType([*keys, StructField("dropped", LongType()), StructField("from_ps", LongType())])
+    kind = timed.schema["time_ps"].dataType
+    form = StructType([*keys, StructField("dropped", LongType()), StructField("from_ps", kind)])
 
     def cut(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
         ordered = group.sort_values(ORDER, kind="stable", na_position="first")
         dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
-        row = (*key, dropped, int(ordered["time_ps"].iloc[dropped]))
+        row = (*key, dropped, ordered["time_ps"].iloc[dropped])
         return pd.DataFrame([row], columns=[*by, "dropped", "from_ps"])[form.names]
 
-    return with_time(samples).select(*by, *ORDER).groupBy(*by).applyInPandas(cut, form)
+    return timed.select(*by, *ORDER).groupBy(*by).applyInPandas(cut, form)
 
 
 def steady(samples: DataFrame, by: Sequence[str]) -> DataFrame:
     """The samples without each series' warm-up."""
-    joined = with_time(samples).join(F.broadcast(warmup(samples, by)), list(by))
+    joined = _joined(with_time(samples), warmup(samples, by), list(by))
     return joined.where(F.col("time_ps") >= F.col("from_ps")).drop("dropped", "from_ps")

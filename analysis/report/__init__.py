@@ -112,11 +112,13 @@ class _Source:
         by = ["study", "point", "engine", "module", "name"]
         keys = runs[["run_id", *by[:3]]]
         if self._rows("scalars") <= _SMALL_ROWS:
-            return in_pandas.mean_ci(store.read_pandas(self.folder, "scalars").merge(keys, on="run_id"), by)
+            scalars = in_pandas.numbered(store.read_pandas(self.folder, "scalars"))
+            return in_pandas.mean_ci(scalars.merge(keys, on="run_id"), by)
         from causeway.analysis.reduce import in_spark
 
         spark = self._spark()
-        joined = store.read_spark(spark, self.folder, "scalars").join(spark.createDataFrame(keys), "run_id")
+        many = in_spark.numbered(store.read_spark(spark, self.folder, "scalars"))
+        joined = many.join(spark.createDataFrame(keys), "run_id")
         return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
 
     def recorded(self) -> Recorded:

@@ -49,6 +49,12 @@ void EdgeBase::finish(int64_t now_ps, uint64_t events, const std::vector<Client:
 void EdgeBase::apply(const Action &action) {
     switch (action.kind) {
         case Act::SEND:
+        case Act::LISTEN:
+        case Act::CONNECT:
+        case Act::WRITE:
+        case Act::READ:
+        case Act::CLOSE:
+        case Act::ABORT:
             schedule({Due::SEND, action});
             break;
         case Act::SET_TIMER:
@@ -88,7 +94,7 @@ void EdgeBase::happen(const Due &due) {
             switch_node(action);
             break;
         case Due::SEND:
-            if (nodes_[action.node].up) send(action);
+            if (nodes_[action.node].up) action.kind == Act::SEND ? send(action) : connection(action);
             break;
         case Due::TIMER:
             if (timers_.erase(action.ref) > 0) emit(Kind::TIMER, action.time_ps, action.node, action.ref, 0);

@@ -53,7 +53,12 @@ class EdgeBase {
     virtual void unschedule(void *scheduled) { (void)scheduled; }
     // The node sends now, and it is up.
     virtual void send(const Action &action) = 0;
-    // The node goes down or comes up now.
+    // The node does something with a TCP connection now (LISTEN to ABORT), and it is up. Ids may mean nothing any more.
+    virtual void connection(const Action &action) {
+        (void)action;
+        fail("this simulator has no TCP connections");
+    }
+    // The node goes down or comes up now. Its connections are forgotten without a word to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
     // For simulators that write result files of their own.
     virtual void record(const Action &action) { (void)action; }

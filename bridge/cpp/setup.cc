@@ -218,6 +218,12 @@ void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t end_ps
     if (kind == Act::SEND && size < 0) refuse_row("sends a packet of " + text(size) + " bytes");
     if (kind == Act::NODE && peer != 0 && peer != 1)
         refuse_row("switches a node to " + text(int64_t{peer}) + ": 1 is up, 0 is down");
+    const bool has_port = kind == Act::LISTEN || kind == Act::CONNECT;
+    if (has_port && (size < 1 || size > Constant::LAST_PORT)) refuse_row("is about port " + text(size));
+    if (kind == Act::CONNECT && (!is_node(peer) || peer == node)) {
+        refuse_row("connects node " + text(int64_t{node}) + " to node " + text(int64_t{peer}) + which_nodes());
+    }
+    if ((kind == Act::WRITE || kind == Act::READ) && size < 1) refuse_row("is about " + text(size) + " bytes");
     if (answer.topic().empty()) return;
     const int64_t topic = at<uint8_t>(answer.topic(), row);
     if (topic >= Constant::TOPICS)

@@ -36,6 +36,8 @@ Reports Edge::reports() {
                 const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));
                 tell(Kind::STATION, simulator_->now_ps(), node, position, station);
             },
+        .connection = [this](Kind::Value kind, int node, int64_t connection,
+                             int arg) { emit(kind, simulator_->now_ps(), node, connection, arg); },
     };
 }
 
@@ -79,6 +81,8 @@ void Edge::send(const Action &action) {
     const auto interface = static_cast<Interface::Value>(action.interface);
     world_->send(action.node, interface, action.ref, action.peer, action.size_bytes);
 }
+
+void Edge::connection(const Action &action) { world_->connection(action); }
 
 void Edge::switched(int32_t node, bool up) { world_->set_up(node, up); }
 

@@ -41,6 +41,7 @@ struct Reports {
     std::function<void(int node, int64_t packet, Interface::Value interface)> arrival;
     std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will get it
     std::function<void(int node, int station, Point position)> station;              // station -1: in no cell
+    std::function<void(Kind::Value kind, int node, int64_t connection, int arg)> connection;  // CONNECTED to ENDED
 };
 
 }  // namespace causeway

@@ -49,6 +49,10 @@ World::World(const Plan &plan, Reports reports)
     NeighborCacheHelper().PopulateNeighborCache();
     accept_streams(Interface::WIRE);
     if (plan_.host_tcp) accept_streams(Interface::WIRELESS_TCP);
+    const auto address = [this](int node, int peer, Interface::Value interface) {
+        return address_for(node, peer, interface);
+    };
+    connections_ = std::make_unique<Connections>(nodes_, address, reports_);
 }
 
 void World::place_nodes() {
@@ -95,15 +99,15 @@ void World::lay_wires() {
 void World::accept_streams(Interface::Value interface) {
     for (int node = 0; node < plan_.nodes(); ++node) {
         if (interface == Interface::WIRE && node >= plan_.station_count()) break;
-        auto listener = Socket::CreateSocket(nodes_.Get(node), TcpSocketFactory::GetTypeId());
+        auto listener = ns3::Socket::CreateSocket(nodes_.Get(node), TcpSocketFactory::GetTypeId());
         listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), Stream::PORTS[interface]));
         listener->Listen();
-        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address &>(),
+        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<ns3::Socket>, const Address &>(),
                                     MakeCallback(&World::accept, this).Bind(node, interface));
     }
 }
 
-void World::accept(int node, Interface::Value interface, Ptr<Socket> socket, const Address &from) {
+void World::accept(int node, Interface::Value interface, Ptr<ns3::Socket> socket, const Address &from) {
     const int peer = owner_.at(InetSocketAddress::ConvertFrom(from).GetIpv4());
     stream(node, peer, interface).accepted(node, socket);
 }
@@ -130,6 +134,15 @@ void World::send(int node, Interface::Value interface, int64_t packet, int peer,
     if (!is_up(node)) return;
     if (interface == Interface::WIRELESS) return wireless_->send(node, packet, peer, size_bytes);
     stream(node, peer, interface).send(node, packet, size_bytes);
+}
+
+void World::connection(const Action &action) {
+    if (action.kind == Act::CONNECT && action.interface == Interface::WIRE &&
+        !wires_.contains({action.node, action.peer})) {
+        throw std::runtime_error("the protocol connects node " + std::to_string(action.node) + " over a wire to node " +
+                                 std::to_string(action.peer) + ", but there is none");
+    }
+    connections_->act(action);
 }
 
 void World::check_peer(int node, Interface::Value interface, int peer) const {
@@ -160,13 +173,14 @@ bool World::hears(int from, int to) const {
 
 void World::set_up(int node, bool up) {
     wireless_->set_up(node, up);
+    if (!up) connections_->forget(node);
     if (node >= plan_.station_count()) walks_[node - plan_.station_count()]->set_up(up);
 }
 
 std::vector<std::pair<std::string, double>> World::measured() const {
     const auto &c = meter_->counts();
     const auto received = static_cast<double>(c.copies_received), lost = static_cast<double>(c.copies_lost);
-    double opened = 0, broken = 0;
+    auto opened = static_cast<double>(connections_->opened()), broken = static_cast<double>(connections_->broken());
     for (const auto &[key, stream] : streams_) {
         opened += static_cast<double>(stream->opened());
         broken += static_cast<double>(stream->broken());

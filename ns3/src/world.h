@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "connections.h"
 #include "geometry.h"
 #include "mobility.h"
 #include "ns3/node-container.h"
@@ -24,6 +25,8 @@ class World {
     World(const Plan &plan, Reports reports);
 
     void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
+    /// One of LISTEN to ABORT.
+    void connection(const Action &action);
     /// A node that is down has a silent radio, sends nothing and tells of no arrival.
     /// A host that is down stands still, too.
     void set_up(int node, bool up);
@@ -54,6 +57,7 @@ class World {
     std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
     std::unique_ptr<Wireless> wireless_;
     std::unique_ptr<ReceptionMeter> meter_;
+    std::unique_ptr<Connections> connections_;
     std::map<Pair, int> wires_;  // both directions of a wire -> its number
     std::map<ns3::Ipv4Address, int> owner_;
     std::map<std::pair<Pair, Interface::Value>, std::unique_ptr<Stream>> streams_;

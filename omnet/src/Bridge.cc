@@ -90,6 +90,12 @@ void Bridge::send(const Action &action) {
     handler->onSend(action);
 }
 
+void Bridge::connection(const Action &action) {
+    NodeHandler *handler = handlers_[action.node];
+    cContextSwitcher context(handler->component());
+    handler->onConnection(action);
+}
+
 void Bridge::switched(int32_t node, bool up) {
     cContextSwitcher context(handlers_[node]->component());
     handlers_[node]->onNode(up);

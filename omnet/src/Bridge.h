@@ -37,6 +37,10 @@ class NodeHandler {
     virtual ~NodeHandler() {}
     // The SEND takes effect now, and the node is up.
     virtual void onSend(const Action &action) = 0;
+    // The node does something with a TCP connection now (LISTEN to ABORT), and it is up.
+    virtual void onConnection(const Action &action) {
+        throw omnetpp::cRuntimeError("causeway: node %d has no TCP connections", action.node);
+    }
     // The node goes down or comes up now.
     virtual void onNode(bool up) { (void)up; }
     // The module in whose name all this happens.
@@ -59,6 +63,11 @@ class Bridge : public EdgeBase {
     void emitLost(int node, int64_t packet, int interface) { emitNow(Kind::LOST, node, packet, interface); }
     void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
         emitNow(Kind::STATION, node, pack_position(x_mm, y_mm), station);
+    }
+
+    // What happens to a connection: CONNECTED to ENDED.
+    void emitConnection(Kind::Value kind, int node, int64_t connection, int arg) {
+        emitNow(kind, node, connection, arg);
     }
 
     // A number that the network itself measured; goes to the controller at the end. Call it from finish().
@@ -85,6 +94,7 @@ class Bridge : public EdgeBase {
     void *schedule(const Due &due) override;
     void unschedule(void *scheduled) override;
     void send(const Action &action) override;
+    void connection(const Action &action) override;
     void switched(int32_t node, bool up) override;
     void record(const Action &action) override;
 

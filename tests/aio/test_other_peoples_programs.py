@@ -1,6 +1,6 @@
 """Packages of PyPI, unmodified, on simulated nodes. Each is skipped where it is not installed.
 
-pip install --target DIR kademlia aiocoap h11 websockets
+pip install --target DIR kademlia aiocoap h11 websockets aiohttp
 CAUSEWAY_AIO_DEPS=DIR pytest tests/aio
 """
 
@@ -15,7 +15,9 @@ import sys
 
 import pytest
 
-from tests.worlds.aio_world import results, run
+from causeway.aio import Programs
+from causeway.pycontrol.loop import Outcome
+from tests.worlds.aio_world import in_a_row, results, run, run_on
 
 FOLDER = os.environ.get("CAUSEWAY_AIO_DEPS", "")
 if FOLDER and FOLDER not in sys.path:
@@ -28,6 +30,14 @@ def need(package: str):
         return importlib.import_module(package)
     except ModuleNotFoundError:
         pytest.skip(f"{package} is not here: pip install --target DIR {package}, and CAUSEWAY_AIO_DEPS=DIR")
+
+
+RADIO = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
+
+
+def on_radio(engine: str, main, nodes: int, duration_s: float = 0) -> tuple[Programs, Outcome]:
+    """Hosts that stand within reach of each other."""
+    return run_on(engine, main, in_a_row(nodes, metres=110 / nodes), duration_s=duration_s)
 
 
 # ---- kademlia: datagrams ------------------------------------------------------------------------------------------
@@ -69,9 +79,26 @@ def test_kademlia_finds_most_keys_where_one_packet_in_twenty_is_lost_and_all_run
     assert first.digest == second.digest and one.results == other.results
 
 
+@pytest.mark.parametrize("engine", RADIO)
+def test_kademlia_finds_nearly_every_key_over_a_radio(engine, quiet):
+    need("kademlia")
+    programs, _ = on_radio(engine, _kademlia, NODES)
+    assert sum(programs.results.values()) > 0.9 * NODES
+
+
 # ---- aiocoap: datagrams, block-wise transfer, observation ---------------------------------------------------------
 @pytest.mark.parametrize("loss", [0.0, 0.1])
 def test_aiocoap_transfers_block_by_block_and_is_told_of_changes(loss):
+    assert results(_coap(), 2, jitter_ms=5, loss=loss, duration_s=390)[1] == (True, True)
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_aiocoap_does_so_over_a_radio(engine):
+    assert on_radio(engine, _coap(), 2, duration_s=390)[0].results[1] == (True, True)
+
+
+def _coap():
+    """A server on node 0, clients on the others."""
     aiocoap = need("aiocoap")
     resource = importlib.import_module("aiocoap.resource")
     payload = bytes(range(250)) * 20
@@ -117,7 +144,7 @@ def test_aiocoap_transfers_block_by_block_and_is_told_of_changes(loss):
         await context.shutdown()
         return answer.payload == payload, seen == sorted(seen)
 
-    assert results(main, 2, jitter_ms=5, loss=loss, duration_s=390)[1] == (True, True)
+    return main
 
 
 # ---- h11 and websockets: streams ----------------------------------------------------------------------------------
@@ -167,6 +194,17 @@ def test_an_http_server_and_client_of_h11_exchange_a_megabyte(loss):
 
 @pytest.mark.parametrize("loss", [0.0, 0.05])
 def test_websockets_talk(loss):
+    assert results(_websockets(), 3, loss=loss, jitter_ms=5)[1:] == [True, True]
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_websockets_talk_over_simulated_tcp(engine):
+    programs, _ = on_radio(engine, _websockets(), 3)
+    assert [programs.results[n] for n in (1, 2)] == [True, True]
+
+
+def _websockets():
+    """A server on node 0 that says everything backwards."""
     need("websockets")
     connect = importlib.import_module("websockets.asyncio.client").connect
     serve = importlib.import_module("websockets.asyncio.server").serve
@@ -187,4 +225,54 @@ def test_websockets_talk(loss):
                 answers.append(await socket.recv())
         return answers == [f"message {i}"[::-1] for i in range(20)]
 
-    assert results(main, 3, loss=loss, jitter_ms=5)[1:] == [True, True]
+    return main
+
+
+# ---- aiohttp: server and client -----------------------------------------------------------------------------------
+def _aiohttp():
+    """Posts and a slow stream."""
+    aiohttp = need("aiohttp")
+    web = importlib.import_module("aiohttp.web")
+
+    async def size(request):
+        return web.json_response({"size": len(await request.read()), "from": request.remote})
+
+    async def slowly(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(10):
+            await response.write(bytes(2000))
+            await asyncio.sleep(0.1)
+        return response
+
+    async def main(node):
+        if node.id == 0:
+            app = web.Application()
+            app.add_routes([web.post("/size", size), web.get("/slowly", slowly)])
+            runner = web.AppRunner(app, handle_signals=False)
+            await runner.setup()
+            await web.TCPSite(runner, "0.0.0.0", 80).start()
+            await asyncio.sleep(60)
+            await runner.cleanup()
+            return None
+        async with aiohttp.ClientSession() as session:
+            async with session.post("http://node0/size", data=bytes(20_000 * node.id)) as response:
+                answer = await response.json()
+            async with session.get("http://node0/slowly") as response:
+                return answer, len(await response.read())
+
+    return main
+
+
+AIOHTTP = {n: ({"size": 20_000 * n, "from": f"10.0.0.{n + 1}"}, 20_000) for n in (1, 2)}
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+def test_aiohttp_serves_and_asks(loss):
+    assert results(_aiohttp(), 3, loss=loss, jitter_ms=5)[1:] == list(AIOHTTP.values())
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_aiohttp_serves_and_asks_over_simulated_tcp(engine):
+    programs, _ = on_radio(engine, _aiohttp(), 3)
+    assert programs.results == {0: None, **AIOHTTP}

@@ -8,11 +8,7 @@ import random
 
 import pytest
 
-from causeway.aio import OutsideError
 from causeway.aio.connection import WINDOW_BYTES
-from causeway.bridge.network import MobileNetwork
-from causeway.bridge.workload import Workload
-from causeway.pycontrol.protocol import Context
 from tests.worlds.aio_world import DELAY_S, REACTION_S, faults, results, run
 
 ROUND_TRIP_S = 2 * (DELAY_S + REACTION_S)
@@ -321,22 +317,3 @@ def test_what_was_written_before_main_ended_still_arrives():
         return None
 
     assert results(main, loss=0.05)[0] == 300_000
-
-
-def test_on_a_packet_level_network_a_stream_is_refused_in_one_line():
-    from causeway.aio import Programs
-
-    async def main(node):
-        with pytest.raises(
-            OutsideError, match=r"streams run on the abstract network \(inline, omnet\); here, use data"
-        ):
-            await asyncio.open_connection("node1", 80)
-        with pytest.raises(OutsideError, match="packet-level"):
-            await serve(echo)
-        return True
-
-    programs = Programs(main)
-    radio = MobileNetwork(((0, 0),), (), 1, Workload(1))
-    programs.start(Context(2, 1, 10**9, network=radio))
-    programs.scalars()
-    assert programs.results == {0: True, 1: True}

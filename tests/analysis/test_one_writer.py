@@ -220,8 +220,9 @@ def test_a_converted_run_that_is_damaged_is_converted_again_after_the_doctor(tmp
     source, out = tmp_path / "r.sca", tmp_path / "out"
     source.write_text("version 3\nrun R-1\nattr configname Base\n\nscalar a b 1\n")
     convert([source], out)
-    store.table_path(out, "runs", "R-1").write_bytes(b"")
-    assert convert([source], out).files[0].status == "up to date", "it knows of its file only"
+    next((out / "tables" / "scalars").rglob("*.parquet")).write_bytes(b"")
+    assert store.finished_runs(out) == set() and len(health.problems(out)) == 1
     look_over(out, True, Console(quiet=True))
+    assert not list((out / "tables").rglob("*.parquet"))
     assert convert([source], out).files[0].status == "converted"
-    assert store.finished_runs(out) == {"R-1"}
+    assert store.finished_runs(out) == {"R-1"} and health.problems(out) == []

@@ -140,9 +140,58 @@ def test_times_of_any_exponent_become_picoseconds():
     assert in_pandas.with_time(frame).time_ps.tolist() == [5000, -5000, 1, -2]
 
 
-def test_a_time_beyond_64_bits_is_refused():
-    with pytest.raises(UserError, match="106 days"):
-        in_pandas.with_time(pd.DataFrame({"time_raw": [10**10], "time_exp": [0]}))
+def test_times_beyond_106_days_are_doubles():
+    frame = pd.DataFrame({"time_raw": [10**10, 5], "time_exp": [0, -9]})
+    assert in_pandas.with_time(frame).time_ps.tolist() == [1e22, 5000.0]
+
+
+def years() -> pd.DataFrame:
+    """Samples of four years at a resolution of nanoseconds."""
+    draw = np.random.default_rng(4)
+    return pd.DataFrame({
+        "run_id": np.repeat(["a", "b"], 200), "vector_id": 0, "event": pd.array([None] * 400, "Int64"),
+        "time_raw": draw.integers(0, 4 * 365 * 86400 * 10**9, 400), "time_exp": np.int8(-9),
+        "value": draw.normal(0, 1, 400),
+    })  # fmt: skip
+
+
+def test_series_of_years_are_binned():
+    width = 30 * 86400 * 10**12
+    found = in_pandas.time_series(years().assign(study="s"), ["study"], width)
+    assert len(found) == 49 and found["start_ps"].max() == 48.0 * width
+
+
+def odd_groups() -> pd.DataFrame:
+    """Groups without a key, and values that are infinite."""
+    return pd.DataFrame({
+        "g": ["a", None, "a", None, "b", "b", "b", "c", "c", "d", "d"],
+        "value": [1.0, 2.0, 3.0, 4.0, -math.inf, 5.0, math.inf, 1.0, math.inf, -math.inf, math.inf],
+    })  # fmt: skip
+
+
+def test_a_group_without_a_key_is_a_group():
+    frame = odd_groups()
+    found = in_pandas.mean_ci(frame, ["g"]).set_index("g")
+    assert found["runs"].tolist() == [2, 3, 2, 2, 2] and found.loc[np.nan, "mean"].item() == 3.0
+    assert len(in_pandas.histogram(frame, ["g"], 0, 1, 3)) == 10
+    assert in_pandas.group_means(frame, ["g"])["rows"].tolist() == [2, 1, 1, 2]
+
+
+def test_percentiles_know_infinities():
+    found = in_pandas.percentiles(odd_groups(), ["g"], [0.0, 25.0, 50.0, 75.0, 100.0])
+    of = {key: group.percentile.tolist() for key, group in found.groupby("g")}
+    assert of["b"] == [-math.inf, -math.inf, 5.0, math.inf, math.inf]
+    assert of["c"] == [1.0, math.inf, math.inf, math.inf, math.inf]
+    assert of["d"][0] == -math.inf and of["d"][4] == math.inf and math.isnan(of["d"][2])
+    assert arithmetic.interpolated(-1.7e308, 1.7e308, 0.5) == 0.0
+
+
+def test_scalars_of_one_name_are_numbered():
+    frame = pd.DataFrame({
+        "run_id": ["r"] * 4, "module": ["m"] * 4, "name": ["x", "y", "x", "x"], "value": [3.0, 1.0, 1.0, 2.0],
+        "position": [5, 1, 0, 9],
+    })  # fmt: skip
+    assert in_pandas.numbered(frame)["name"].tolist() == ["x #2", "y", "x", "x #3"]
 
 
 def test_expressions_are_arithmetic():
@@ -239,3 +288,35 @@ def test_spark_gives_the_same_series_batches_and_warmup(spark):
     assert_same(
         in_spark.steady(there, ["run_id"]).select(columns), in_pandas.steady(whole, ["run_id"])[columns], columns
     )
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_for_keys_that_are_missing_infinities_and_years(spark):
+    from causeway.analysis.reduce import in_spark
+
+    odd, levels = odd_groups(), [0.0, 25.0, 50.0, 75.0, 100.0]
+    there = spread(spark, odd)
+    for name, by, more in (
+        ("mean_ci", ["g"], ()), ("group_means", ["g"], ()), ("percentiles", ["g", "level"], (levels,)),
+        ("histogram", ["g", "bin"], (0, 1, 3)),
+    ):  # fmt: skip
+        assert_same(getattr(in_spark, name)(there, ["g"], *more), getattr(in_pandas, name)(odd, ["g"], *more), by)
+    late = years().assign(study=None)
+    there = spread(spark, late.assign(study="x")).selectExpr("*", "cast(null as string) as s2").drop("study")
+    late = late.rename(columns={"study": "s2"})
+    width = 30 * 86400 * 10**12
+    assert_same(in_spark.time_series(there, ["s2"], width), in_pandas.time_series(late, ["s2"], width), ["start_ps"])
+    assert_same(in_spark.warmup(there, ["run_id"]), in_pandas.warmup(late, ["run_id"]), ["run_id"])
+    assert_same(in_spark.batch_means(there, ["s2"]), in_pandas.batch_means(late, ["s2"]), ["mean"])
+    assert in_spark.steady(there, ["s2"]).count() == len(in_pandas.steady(late, ["s2"]))
+
+
+@pytest.mark.spark
+def test_spark_numbers_scalars_of_one_name(spark):
+    from causeway.analysis.reduce import in_spark
+
+    frame = pd.DataFrame({
+        "run_id": ["r"] * 4, "module": ["m"] * 4, "name": ["x", "y", "x", "x"], "value": [3.0, 1.0, 1.0, 2.0],
+        "position": [5, 1, 0, 9],
+    })  # fmt: skip
+    assert_same(in_spark.numbered(spread(spark, frame)), in_pandas.numbered(frame), ["position"])

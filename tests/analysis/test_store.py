@@ -31,7 +31,7 @@ def test_a_run_reads_back_as_written_whatever_its_id(tmp_path, run_id):
     store.write_run(tmp_path, tables(run_id))
     assert store.has_run(tmp_path, run_id)
     assert store.finished_runs(tmp_path) == {run_id}
-    scalars = store.read_pandas(tmp_path, "scalars")
+    scalars = store.read_pandas(tmp_path, "scalars", ["run_id", "module", "name", "value"])
     assert scalars.to_dict("records") == [{"run_id": run_id, "module": "net", "name": "sent", "value": 1.5}]
 
 

@@ -128,6 +128,67 @@ def test_ids_need_not_be_handed_out_one_after_the_other() -> None:
         border_after.check_window(window(*known, (Kind.ARRIVAL, 20, 0, (1 << 60) + 1, 0)))
 
 
+MOBILE = MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4))
+OPENED = (int(Act.CONNECT), 1000, 1, 0, 2, 80, 2, 0)
+
+
+def _with_a_connection() -> Border:
+    """Window 1 was answered with a connection."""
+    made, first = border(network=MOBILE), window()
+    made.check_window(first)
+    made.check_actions(ActionRows([OPENED]), first)
+    return made
+
+
+def test_a_connection_is_listened_for_opened_used_and_ended() -> None:
+    made = _with_a_connection()
+    told = window(
+        (Kind.CONNECTED, 1001, 1, 0, 0), (Kind.ACCEPTED, 1001, 2, 0, 0), (Kind.BYTES, 1001, 2, 0, 536),
+        (Kind.ROOM, 1001, 1, 0, 20_000), (Kind.ENDED, 1001, 2, 0, 0), number=2, end_ps=2000,
+    )  # fmt: skip
+    made.check_window(told)
+    acts = (Act.LISTEN, Act.WRITE, Act.READ, Act.CLOSE, Act.ABORT)
+    made.check_actions(ActionRows([(int(act), 2000, 1, 0, 0, 80, 0, 0) for act in acts]), told)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({5: 0}, "there is no port 0; allowed: 1 to 65535"),
+        ({5: 65536}, "there is no port 65536; allowed: 1 to 65535"),
+        ({4: 1}, "node 1 cannot connect to 1; allowed: another node, 0 to 3"),
+        ({4: -1}, "node 1 cannot connect to -1; allowed: another node, 0 to 3"),
+        ({6: 0}, "interface 0 has no TCP; allowed: 1 to 2"),
+        ({3: 0}, "0 is no new connection; allowed: the next one, 1"),
+        ({3: 2}, "2 is no new connection; allowed: the next one, 1"),
+        ({0: int(Act.LISTEN), 4: 2}, "2 is neither begin nor stop; allowed: 1 (begin) or 0 (stop)"),
+        ({0: int(Act.WRITE), 3: 1}, "the controller never opened connection 1; allowed: ids that it opened"),
+        ({0: int(Act.ABORT), 3: -1}, "the controller never opened connection -1; allowed: ids that it opened"),
+        ({0: int(Act.WRITE), 3: 0, 5: 0}, "0 bytes; allowed: 1 to 2147483647"),
+        ({0: int(Act.READ), 3: 0, 5: -1}, "-1 bytes; allowed: 1 to 2147483647"),
+    ],
+)
+def test_a_bad_action_about_a_connection_is_refused(change: dict[int, int], told: str) -> None:
+    row = tuple(change.get(i, value) for i, value in enumerate((*OPENED[:3], 1, *OPENED[4:])))
+    with pytest.raises(RunError) as error:
+        _with_a_connection().check_actions(ActionRows([row]), window())
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ((Kind.BYTES, 1001, 2, 1, 536), "the controller never opened connection 1; allowed: ids that it opened"),
+        ((Kind.BYTES, 1001, 2, 0, -1), "-1 is no number of bytes; allowed: 0 to 2147483647"),
+        ((Kind.ENDED, 1001, 2, 0, 4), "4 is no Ending; allowed: 0 to 3"),
+    ],
+)
+def test_a_bad_event_about_a_connection_is_refused(row: tuple[int, ...], told: str) -> None:
+    with pytest.raises(RunError) as error:
+        _with_a_connection().check_window(window(row, number=2, end_ps=2000))
+    assert told in str(error.value)
+
+
 def test_ranges_hold_what_was_added_and_join() -> None:
     random = np.random.default_rng(1)
     ranges, expected = Ranges(), set()
@@ -142,7 +203,8 @@ def test_ranges_hold_what_was_added_and_join() -> None:
 
 
 BAD_ACTIONS = [
-    ({0: 9}, "kind 9 is unknown; allowed: 0 SEND, 1 SET_TIMER"),
+    ({0: 99}, "kind 99 is unknown; allowed: 0 SEND, 1 SET_TIMER"),
+    ({0: int(Act.CONNECT)}, "this network has no TCP; allowed: packets (SEND)"),
     ({1: 999}, "999 ps is before the end of its window or too far; allowed: 1000 to 4611686018427387903 ps"),
     ({1: 1 << 62}, "is before the end of its window or too far"),
     ({2: 1_000_000}, "there is no node 1000000; allowed: 0 to 2"),

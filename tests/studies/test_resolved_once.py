@@ -50,9 +50,9 @@ def count(path: Path, what: str = ".count") -> int:
     return len(told.read_text()) if told.exists() else 0
 
 
-def run(file: Path, out: Path, reps: int = 1) -> None:
+def run(file: Path, out: Path, reps: int = 1, wished: int = 1) -> None:
     set_ = ["messages=20", "rate=40"]
-    run_study(str(file), None, set_, None, 1, reps, out, False, None, 0, False, Console(quiet=True))
+    run_study(str(file), None, set_, None, 1, reps, out, False, None, 0, False, Console(quiet=True), wished=wished)
 
 
 def test_one_command_executes_the_file_of_a_study_once(file: Path, tmp_path: Path) -> None:
@@ -63,6 +63,11 @@ def test_one_command_executes_the_file_of_a_study_once(file: Path, tmp_path: Pat
 def test_the_parameters_of_a_point_are_validated_once_for_all_its_repetitions(file: Path, tmp_path: Path) -> None:
     run(file, tmp_path / "out", reps=10)
     assert count(file, ".checked") == 1
+
+
+def test_every_process_of_a_campaign_resolves_a_point_once(file: Path, tmp_path: Path) -> None:
+    run(file, tmp_path / "out", reps=10, wished=2)
+    assert count(file) <= 3 and count(file, ".checked") <= 3
 
 
 def test_a_worker_executes_the_file_once_whatever_the_number_of_jobs(file: Path) -> None:

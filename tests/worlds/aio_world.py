@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from causeway.aio.programs import Main, Programs
+from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, constant_delay, normal_delay
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay
 from causeway.bridge.workload import Faults, Workload
 from causeway.pycontrol.loop import Outcome, run_protocol
 
@@ -41,6 +43,25 @@ def run(
         "test", {}, seed, network(nodes, jitter_ms, **changes), MS_PS, duration_ps=round(duration_s * S_PS), cap=cap
     )
     return protocol, run_protocol(InlineEngine(), spec, protocol, [])
+
+
+def in_a_row(nodes: int, metres: float = 50, **changes: Any) -> MobileNetwork:
+    """Hosts that stand in a row, node 0 (a station) at one end; radios reach 120 m."""
+    places = tuple((round(1000 * metres * n), 0) for n in range(1, nodes))
+    made = MobileNetwork(((0, 0),), (), nodes - 1, Workload(nodes), radio="wifi", covered_only=False, host_xy_mm=places)
+    return replace(made, **changes)
+
+
+def run_on(
+    engine: str, main: Main, network: MobileNetwork, seed: int = 1, duration_s: float = 0, cap: int = 0,
+    programs: dict[str, Any] | None = None,
+) -> tuple[Programs, Outcome]:  # fmt: skip
+    """Runs `main` on every node of a network of an engine that is another process; skips where it is not here."""
+    if (why := engines.get(engine).missing(network)) is not None:
+        pytest.skip(f"{engine}: {why}")
+    protocol = Programs(main, **programs or {})
+    spec = RunSpec("test", {}, seed, network, MS_PS // 10, duration_ps=round(duration_s * S_PS), cap=cap)
+    return protocol, run_protocol(engines.get(engine), spec, protocol, [])
 
 
 def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:

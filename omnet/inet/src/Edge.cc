@@ -12,6 +12,8 @@ using namespace omnetpp;
 
 Define_Module(Edge);
 
+static constexpr int FIRST_PORT = 49152;  // of those that IANA leaves to systems
+
 Edge *Edge::find(cModule *inside) {
     for (cModule *m = inside; m; m = m->getParentModule()) {
         if (auto edge = dynamic_cast<Edge *>(m->getSubmodule("edge"))) return edge;
@@ -85,7 +87,15 @@ void Edge::End::onSend(const Action &action) {
     sender->sendPacket(tag);
 }
 
+void Edge::End::onConnection(const Action &action) {
+    if (!connections) {
+        throw cRuntimeError("%s has no TCP connections: give it a ConnectionApp", module->getFullPath().c_str());
+    }
+    connections->act(action);
+}
+
 void Edge::End::onNode(bool up) {
+    if (connections && !up) connections->forget();
     if (!on_off) throw cRuntimeError("%s has no switch: it cannot go down", module->getFullPath().c_str());
     on_off->setUp(up);
 }
@@ -106,6 +116,32 @@ void Edge::findAddresses() {
 }
 
 void Edge::addSender(int node, int interface, PacketSender *sender) { nodes_.at(node)->senders.at(interface) = sender; }
+
+void Edge::addConnections(int node, ConnectionUser *user) { nodes_.at(node)->connections = user; }
+
+// The ports of its own that a system gives: those of nobody's server.
+int Edge::opens(int node, int64_t connection) {
+    int &last = nodes_.at(node)->last_port;
+    last = last < FIRST_PORT || last == Constant::LAST_PORT ? FIRST_PORT : last + 1;
+    coming_[{node, last}] = connection;
+    return last;
+}
+
+int64_t Edge::accepts(int node, int port) {
+    const auto found = coming_.find({node, port});
+    if (found == coming_.end()) return -1;
+    const int64_t connection = found->second;
+    coming_.erase(found);
+    return connection;
+}
+
+void Edge::gaveUp(int64_t connection) {
+    for (auto it = coming_.begin(); it != coming_.end(); ++it) {
+        if (it->second != connection) continue;
+        coming_.erase(it);
+        return;
+    }
+}
 
 inet::L3Address Edge::addressOf(int node, int interface) const {
     if (node < 0 || node >= static_cast<int>(nodes_.size()))

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "PacketTag.h"
@@ -23,6 +24,16 @@ class PacketSender {
     virtual void sendPacket(const PacketTag &tag) = 0;
 };
 
+// What opens and closes TCP connections for the program of one node.
+class ConnectionUser {
+  public:
+    virtual ~ConnectionUser() {}
+    // One of LISTEN to ABORT. What is about a connection that is over does nothing.
+    virtual void act(const Action &action) = 0;
+    // The node fails: the others are not told.
+    virtual void forget() = 0;
+};
+
 class Edge : public omnetpp::cSimpleModule {
   public:
     // The edge of the network that this module is in; null where there is none (the network runs without a bridge).
@@ -31,6 +42,9 @@ class Edge : public omnetpp::cSimpleModule {
     // ---- events, told at the current simulation time ---------------------------------------------------------------
     void arrival(int node, int64_t packet, int interface) { bridge_->emitArrival(node, packet, interface); }
     void lost(int node, int64_t packet, int interface) { bridge_->emitLost(node, packet, interface); }
+    void connection(Kind::Value kind, int node, int64_t connection, int64_t arg) {
+        bridge_->emitConnection(kind, node, connection, static_cast<int>(arg));
+    }
     void moved(int node, int station, const inet::Coord &at);
 
     // A TCP connection of some node was opened, or broke.
@@ -48,6 +62,12 @@ class Edge : public omnetpp::cSimpleModule {
 
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
+    void addConnections(int node, ConnectionUser *user);
+    // A node opens a connection: the port that it does so from, by which it is known where it comes.
+    int opens(int node, int64_t connection);
+    // The connection that comes from there; -1 if it was given up.
+    int64_t accepts(int node, int port);
+    void gaveUp(int64_t connection);
     bool isUp(int node) const { return bridge_->is_up(node); }
     omnetpp::cModule *moduleOf(int node) const { return nodes_.at(node)->module; }
     // The address under which a node is reached over an interface; unspecified if it is not.
@@ -62,9 +82,12 @@ class Edge : public omnetpp::cSimpleModule {
         omnetpp::cModule *module = nullptr;
         NodeSwitch *on_off = nullptr;
         std::array<PacketSender *, 3> senders{};
+        ConnectionUser *connections = nullptr;
+        int last_port = 0;
         std::array<inet::L3Address, 2> addresses;  // over the air, over the wires
 
         void onSend(const Action &action) override;
+        void onConnection(const Action &action) override;
         void onNode(bool up) override;
         omnetpp::cComponent *component() override { return module; }
     };
@@ -72,6 +95,7 @@ class Edge : public omnetpp::cSimpleModule {
     Bridge *bridge_ = nullptr;
     std::vector<std::unique_ptr<End>> nodes_;
     std::map<inet::L3Address, int> by_address_;
+    std::map<std::pair<int, int>, int64_t> coming_;  // connections that were opened and not accepted: by node and port
     int64_t opened_ = 0, broken_ = 0, wire_packets_ = 0, wire_bytes_ = 0;
 
     int numInitStages() const override;

@@ -1,5 +1,6 @@
 #include "StreamApp.h"
 
+#include "ConnectionApp.h"
 #include "StationWatcher.h"
 #include "inet/common/ModuleAccess.h"
 #include "inet/common/packet/Packet.h"
@@ -138,7 +139,10 @@ void StreamApp::handleMessage(cMessage *message) {
     }
     auto &tags = check_and_cast<inet::ITaggedObject *>(message)->getTags();
     const auto found = links_.find(tags.getTag<inet::SocketInd>()->getSocketId());
-    if (found != links_.end())
+    if (found != links_.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
+        ask_for_data(*found->second->socket);  // a ConnectionApp has TCP wait for that
+        delete message;
+    } else if (found != links_.end())
         found->second->socket->processMessage(message);
     else if (server_.belongsToSocket(message))
         server_.processMessage(message);

@@ -158,7 +158,7 @@ BAD = [
     ("field x 1\n", 9, "'field' only below a 'statistic'"), ("bin 0 1\n", 9, "'bin' only below a 'statistic'"),
     ("scalar a b 1\nitervar x 1\n", 10, "'itervar' only in the header"), ("version 4\n", 9, "file version 2 or 3"),
     ("scalar a b 1\nconfig x 1\n", 10, "'config' only in the header"), ("vector x a b TV\n", 9, "a vector id"),
-    ("vector 1 a b TVE\n", 9, "columns ETV or TV"), ("1\t2\t3\n", 9, "declares vector 1 before its data"),
+    ("vector 1 a b EV\n", 9, "columns ETV or TV"), ("1\t2\t3\n", 9, "declares vector 1 before its data"),
     ("vector 1 a b TV\nvector 1 a c TV\n", 10, "not taken"), ("vector 1 a b ETV\n1\t2\t3\n", 10, "4 columns"),
     ("vector 1 a b TV\n1\t2\t3\t4\n", 10, "3 columns"), ("vector 1 a b TV\n1\tx\t3\n", 10, "a simulation time"),
     ("vector 1 a b TV\n1\t1\t3x\n", 10, "a number instead of '3x'"), ("vector 1 a b ETV\n1\tx\t1\t3\n", 10, "an event"),

@@ -43,7 +43,12 @@ vectors = st.tuples(
     attributes,
 )  # fmt: skip
 items = st.lists(st.one_of(scalars, pars, statistics, vectors), max_size=6)
-headers = st.tuples(names.filter(bool), attributes, attributes, st.lists(st.tuples(names, texts), max_size=3))
+headers = st.tuples(
+    names.filter(lambda name: name and not store.is_path(name)),
+    attributes,
+    attributes,
+    st.lists(st.tuples(names, texts), max_size=3),
+)
 
 
 def spelled(time: tuple[int, int]) -> str:
@@ -117,7 +122,8 @@ def plain(tables) -> dict[str, list[tuple]]:
     """Our tables in the form of `expected`."""
     found: dict[str, list[tuple]] = {}
     for name in ("scalars", "pars", "statistics", "bins", "vectors"):
-        frame = tables[name].drop(columns="run_id")
+        counted = {"run_id", "item_position"} | (set() if name == "bins" else {"position"})  # in test_odd_files
+        frame = tables[name].drop(columns=[column for column in tables[name] if column in counted])
         rows = frame.itertuples(index=False, name=None)
         found[name] = [tuple(bits(cell) if isinstance(cell, float) else cell for cell in row) for row in rows]
     found["samples"] = [

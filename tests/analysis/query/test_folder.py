@@ -45,7 +45,18 @@ def test_runs_come_with_their_parameters_as_columns(folder: causeway.results.Fol
 
 def test_scalars_carry_the_parameters_that_differ(folder: causeway.results.Folder) -> None:
     found = folder.scalars("delay*")
-    assert set(found.columns) == {"run_id", "module", "name", "value", "study", "point", "engine", "seed", "rate"}
+    assert set(found.columns) == {
+        "run_id",
+        "module",
+        "name",
+        "value",
+        "position",
+        "study",
+        "point",
+        "engine",
+        "seed",
+        "rate",
+    }
     assert sorted(found["value"]) == [1.5, 2.0, 2.5, 3.0]
     assert "rate" not in folder.scalars("delay*", rate=5)
 

@@ -1,0 +1,108 @@
+"""What one source file gives: headers, rows that wait in memory, parts that wait on the disk, how far it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from causeway.analysis import schema, store
+from causeway.analysis.convert import stage
+from causeway.analysis.convert.records import Header, Rows
+from causeway.analysis.convert.report import FileReport
+
+IN_MEMORY_BYTES = 48 << 20
+_SUFFIXES = (".sca", ".vec")
+
+
+@dataclass
+class Mark:
+    """How far a source file has been converted."""
+
+    path: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    end: int = 0  # bytes of a text file, rows of a database
+    fingerprint: str = ""
+    rows: int = 0
+    problems: int = 0
+    runs: list[str] = field(default_factory=list)  # as the file calls them
+    told: list[str] = field(default_factory=list)  # bad lines and notes, to be told again
+    names: dict[str, str] = field(default_factory=dict)  # run as the file calls it -> as the tables call it
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | None) -> Mark | None:
+        try:
+            return None if given is None else cls(**given)
+        except TypeError:
+            return None
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class Staged:
+    """A parquet file that waits on the disk."""
+
+    table: str
+    run_id: str
+    path: Path
+
+
+@dataclass
+class Piece:
+    """All that a conversion of one file gave."""
+
+    source: Path
+    out: Path
+    report: FileReport
+    mark: Mark = field(default_factory=Mark)
+    headers: dict[str, Header] = field(default_factory=dict)
+    tables: dict[str, list[tuple[str, pa.Table]]] = field(default_factory=dict)
+    """Table -> (run, rows)."""
+    staged: list[Staged] = field(default_factory=list)
+    continued: bool = False
+    """Samples landed before stay."""
+    held_bytes: int = 0
+
+    @property
+    def id(self) -> str:
+        return stage.source_id(self.source)
+
+    @property
+    def stem(self) -> str:
+        """What the .sca and the .vec of a run have in common."""
+        return stem_of(self.source)
+
+    @property
+    def folder(self) -> Path:
+        return stage.folder_of(self.out, self.source)
+
+    def add(self, table: str, run_id: str, rows: pa.Table) -> None:
+        """Keeps rows, on the disk when they are many."""
+        if self.held_bytes + rows.nbytes > IN_MEMORY_BYTES:
+            path = self.folder / f"{table}-part{len(self.staged):06d}.parquet"
+            store.write_table(path, rows)
+            self.staged.append(Staged(table, run_id, path))
+        else:
+            self.held_bytes += rows.nbytes
+            self.tables.setdefault(table, []).append((run_id, rows))
+
+    def add_rows(self, run_id: str, rows: Rows) -> None:
+        """Keeps rows given as tuples, without the run's id."""
+        for table, tuples in rows.items():
+            names = schema.TABLES[table].names[1:]
+            columns = dict(zip(names, zip(*tuples, strict=True), strict=True))
+            self.add(table, run_id, schema.conform(table, columns, run_id))
+
+
+def stem_of(path: Path) -> str:
+    """The path without `.gz` and without `.sca` or `.vec`."""
+    resolved = path.resolve()
+    if resolved.suffix.lower() == ".gz":
+        resolved = resolved.with_suffix("")
+    return str(resolved.with_suffix("") if resolved.suffix.lower() in _SUFFIXES else resolved)

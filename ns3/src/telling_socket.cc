@@ -1,0 +1,95 @@
+#include "telling_socket.h"
+
+#include "ns3/object-factory.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-recovery-ops.h"
+#include "ns3/tcp-rx-buffer.h"
+#include "ns3/tcp-tx-buffer.h"
+#include "ns3/type-id.h"
+
+namespace causeway {
+
+using namespace ns3;
+
+namespace {
+/// An object of the type that an attribute of the node's TCP names.
+template <class T>
+Ptr<T> made_as(const Ptr<TcpL4Protocol> &tcp, const std::string &attribute) {
+    TypeIdValue type;
+    tcp->GetAttribute(attribute, type);
+    ObjectFactory factory;
+    factory.SetTypeId(type.Get());
+    return factory.Create<T>();
+}
+}  // namespace
+
+TypeId TellingSocket::GetTypeId() {
+    static TypeId id = TypeId("causeway::TellingSocket").SetParent<TcpSocketBase>().AddConstructor<TellingSocket>();
+    return id;
+}
+
+/// As TcpL4Protocol::CreateSocket does it, which has no room for a class of ours.
+Ptr<TellingSocket> TellingSocket::make(const Ptr<Node> &node) {
+    auto tcp = node->GetObject<TcpL4Protocol>();
+    auto socket = CreateObject<TellingSocket>();
+    socket->SetNode(node);
+    socket->SetTcp(tcp);
+    socket->SetRtt(made_as<RttEstimator>(tcp, "RttEstimatorType"));
+    socket->SetCongestionControlAlgorithm(made_as<TcpCongestionOps>(tcp, "SocketType"));
+    socket->SetRecoveryAlgorithm(made_as<TcpRecoveryOps>(tcp, "RecoveryType"));
+    tcp->AddSocket(socket);
+    return socket;
+}
+
+Ptr<TcpSocketBase> TellingSocket::Fork() { return CopyObject<TellingSocket>(this); }
+
+void TellingSocket::DoForwardUp(Ptr<Packet> packet, const Address &from, const Address &to) {
+    TcpHeader header;
+    packet->PeekHeader(header);
+    const bool resets = (header.GetFlags() & TcpHeader::RST) != 0 && m_state != LISTEN;
+    was_reset_ = was_reset_ || resets;
+    const Ptr<TellingSocket> alive(this);
+    const auto tell = on_reset;  // it may take itself away
+    if (resets && m_state == SYN_SENT)
+        forget();  // ns-3 overlooks the answer of a host on whose port nobody listens
+    else
+        TcpSocketBase::DoForwardUp(packet, from, to);
+    if (resets && m_state == CLOSED && tell) tell();
+}
+
+uint32_t TellingSocket::unacknowledged() const { return m_txBuffer->Size(); }
+
+bool TellingSocket::is_shut() const {
+    return m_tcb->m_rxBuffer->Size() + 2 * GetSegSize() > m_tcb->m_rxBuffer->MaxBufferSize();
+}
+
+void TellingSocket::tell_window() {
+    if (m_state == ESTABLISHED || m_state == FIN_WAIT_1 || m_state == FIN_WAIT_2) SendEmptyPacket(TcpHeader::ACK);
+}
+
+void TellingSocket::be_silent() {
+    on_reset = nullptr;
+    SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(), MakeNullCallback<void, Ptr<Socket>>());
+    SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
+    SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
+    SetCloseCallbacks(MakeNullCallback<void, Ptr<Socket>>(), MakeNullCallback<void, Ptr<Socket>>());
+}
+
+void TellingSocket::abort() {
+    be_silent();
+    if (m_state != CLOSED) SendRST();
+    forget();
+}
+
+void TellingSocket::forget() {
+    be_silent();
+    CancelAllTimers();
+    DeallocateEndPoint();
+    m_state = CLOSED;
+    m_tcp->RemoveSocket(this);
+}
+
+}  // namespace causeway

@@ -1,0 +1,78 @@
+// TCP connections that programs open and close themselves: what they write goes through INET's TCP as bytes of no
+// content.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "Edge.h"
+#include "inet/transportlayer/contract/tcp/TcpSocket.h"
+
+namespace inet::tcp {
+class Tcp;
+class TcpConnection;
+}  // namespace inet::tcp
+
+namespace causeway {
+
+class ConnectionApp : public omnetpp::cSimpleModule,
+                      public ConnectionUser,
+                      public omnetpp::cListener,
+                      public inet::TcpSocket::ICallback {
+  public:
+    void act(const Action &action) override;
+    void forget() override;
+
+  protected:
+    // This node's end of a connection.
+    struct End {
+        int64_t connection = -1;
+        std::unique_ptr<inet::TcpSocket> socket;
+        inet::tcp::TcpConnection *tcp = nullptr;
+        int64_t written = 0, room_told = 0, arrived = 0, taken = 0;
+        bool established = false, closed = false, other_is_done = false;
+    };
+
+    int node_ = -1;
+    Edge *edge_ = nullptr;
+    inet::tcp::Tcp *tcp_ = nullptr;
+    std::map<int64_t, std::unique_ptr<End>> ends_;              // by connection
+    std::map<int, End *> by_socket_;                            // by socket id
+    std::map<int, std::unique_ptr<inet::TcpSocket>> listeners_;  // by port
+    std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
+    std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of nobody; being reset
+
+    int numInitStages() const override;
+    void initialize(int stage) override;
+    void handleMessage(omnetpp::cMessage *message) override;
+
+    void listen(int port, bool begin);
+    void connect(const Action &action);
+    End *add(int64_t connection, inet::TcpSocket *socket);
+    void write(End &end, int64_t bytes);
+    void read(End &end, int64_t bytes);
+    void arrivedMore(End &end);
+    void otherIsDone(End &end);
+    void fail(End &end, Ending::Value why);
+    void drop(End &end);
+    void tell(Kind::Value kind, const End &end, int64_t arg) { edge_->connection(kind, node_, end.connection, arg); }
+
+    // An acknowledgement came to one of this node's connections.
+    void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::uintval_t acknowledged,
+                       omnetpp::cObject *details) override;
+
+    void socketDataArrived(inet::TcpSocket *socket, inet::Packet *packet, bool) override;
+    void socketAvailable(inet::TcpSocket *socket, inet::TcpAvailableInfo *info) override;
+    void socketEstablished(inet::TcpSocket *socket) override;
+    void socketPeerClosed(inet::TcpSocket *socket) override;
+    void socketClosed(inet::TcpSocket *socket) override;
+    void socketFailure(inet::TcpSocket *socket, int code) override;
+    void socketStatusArrived(inet::TcpSocket *, inet::TcpStatusInfo *) override {}
+    void socketDeleted(inet::TcpSocket *) override {}
+};
+
+// Has TCP hand over what it keeps for this socket, where it waits to be asked.
+void ask_for_data(inet::TcpSocket &socket);
+
+}  // namespace causeway

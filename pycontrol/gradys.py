@@ -1,0 +1,194 @@
+"""Protocols written for gradysim (a package of PyPI), unmodified, on Causeway's networks.
+
+    protocol = Drones([(Sensor, (150, 0, 0)), (Drone, (0, 0, 0)), (Ground, (0, 0, 0))], range_m=30)
+
+Its `IProtocol` talks to a provider: messages, timers, movement, telemetry. Here the provider is a node. On the abstract
+network nobody has a place, so the adapter moves the nodes as gradysim's own massless mobility does, and a message goes
+to those within `range_m`. On networks that have places the radio decides who hears, telemetry is what STATION events
+say, and a movement command is refused: those networks move their hosts themselves.
+
+gradysim draws from Python's shared generator; it is seeded with the run's seed at the start.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.network import AbstractNetwork
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol import Context
+
+S_PS = 10**12
+DEFAULT_SPEED_M_S, UPDATE_S = 10.0, 0.01
+"""gradysim's own."""
+SEND, BROADCAST = 0, 1
+GOTO, GOTO_GEO, SET_SPEED = 1, 2, 3
+Position = tuple[float, float, float]
+
+
+class Tracked(dict[str, Any]):
+    """`provider.tracked_variables`: what is a number becomes a time series."""
+
+    def __init__(self, node: GradysNode) -> None:
+        super().__init__()
+        self._node = node
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        if isinstance(value, int | float):
+            self._node.record(name, float(value))
+
+
+class GradysNode(Node):
+    """One node, and the provider of its protocol."""
+
+    host: Drones
+
+    def __init__(self, id_: int, drones: Drones) -> None:
+        super().__init__(id_)
+        self._drones = drones
+        self.kind, position = drones.nodes_to_make[id_]
+        self.position: Position = (float(position[0]), float(position[1]), float(position[2]))
+        self.target: Position | None = None
+        self.speed_m_s = DEFAULT_SPEED_M_S
+        self.tracked_variables = Tracked(self)
+        self.protocol: Any = None
+        self._set = 0
+
+    # ---- gradysim's IProvider -------------------------------------------------------------------------------------
+    def send_communication_command(self, command: Any) -> None:
+        if command.command_type == BROADCAST:
+            self._drones.to_all(self, command.message)
+            return
+        if command.destination is None or not 0 <= command.destination < len(self.host.nodes):
+            raise RunError(f"node {self.id} sends to node {command.destination}, which is not there")
+        if command.destination == self.id:
+            raise RunError(f"node {self.id} sends to itself: use schedule_timer")
+        self._drones.to_one(self, command.destination, command.message)
+
+    def send_mobility_command(self, command: Any) -> None:
+        if not self._drones.moves:
+            raise RunError(
+                f"node {self.id} asked to move: this network moves its hosts itself; run it on an abstract network"
+            )
+        if command.command_type == SET_SPEED:
+            self.speed_m_s = float(command.param_1)
+        elif command.command_type == GOTO:
+            self.target = (command.param_1, command.param_2, command.param_3)
+        else:
+            from gradysim.protocol.position import geo_to_cartesian
+
+            place = (command.param_1, command.param_2, command.param_3)
+            self.target = geo_to_cartesian(self._drones.reference, place)
+
+    def schedule_timer(self, timer: str, timestamp: float) -> None:
+        due_ps = round(timestamp * S_PS)
+        if due_ps < self.now_ps:
+            raise RunError(f"node {self.id} sets a timer in the past: {timestamp:g} s")
+        self._set += 1
+        self.set_timer((timer, self._set), max(0, due_ps - self.now_ps - self.host.context.reaction_ps))
+
+    def cancel_timer(self, key: Hashable) -> None:
+        """All timers of this name."""
+        for node, set_ in list(self.host.timers):
+            if node == self.id and isinstance(set_, tuple) and set_[0] == key:
+                super().cancel_timer(set_)
+
+    def current_time(self) -> float:
+        return self.now_ps / S_PS
+
+    def get_id(self) -> int:
+        return self.id
+
+    # ---- handlers -------------------------------------------------------------------------------------------------
+    def on_start(self) -> None:
+        self.protocol = self.kind.instantiate(self)
+        self.protocol.initialize()
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        self.protocol.handle_packet(content)
+
+    def on_timer(self, key: Any) -> None:
+        self.protocol.handle_timer(key[0])
+
+    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        self.position = (x_mm / 1000, y_mm / 1000, 0.0)
+        self.tell_position()
+
+    def tell_position(self) -> None:
+        self.protocol.handle_telemetry(self._drones.telemetry(current_position=self.position))
+
+    def move(self, seconds: float) -> None:
+        """On in a straight line, at constant speed."""
+        if self.target is not None:
+            way, left_m = self.speed_m_s * seconds, math.dist(self.position, self.target)
+            share = 1.0 if way >= left_m else way / left_m
+            x, y, z = (a + (b - a) * share for a, b in zip(self.position, self.target, strict=True))
+            self.position = self.target if share == 1.0 else (x, y, z)
+        self.tell_position()
+
+
+class Drones(PerNode):
+    """gradysim's protocols, one of a kind and with a first position for each node.
+
+    `range_m`: on the abstract network, how far a message reaches (None: everywhere). `update_s`: how often nodes move
+    there, and are told where they are.
+    """
+
+    def __init__(
+        self, nodes: Sequence[tuple[Any, Position]], range_m: float | None = 60.0, update_s: float = UPDATE_S,
+        reference: Position = (0.0, 0.0, 0.0),
+    ) -> None:  # fmt: skip
+        super().__init__(lambda id_: GradysNode(id_, self))
+        try:
+            from gradysim.protocol.messages.telemetry import Telemetry
+        except ModuleNotFoundError:
+            raise UserError("gradysim is not here: pip install gradysim") from None
+        self.telemetry = Telemetry
+        self.nodes_to_make, self.range_m, self.reference = list(nodes), range_m, reference
+        self._update_ps = round(update_s * S_PS)
+        self.moves = False
+
+    def start(self, context: Context) -> None:
+        if len(self.nodes_to_make) != context.nodes:
+            raise UserError(f"there are {len(self.nodes_to_make)} protocols for {context.nodes} nodes: give each one")
+        self.moves = isinstance(context.network, AbstractNetwork) or context.network is None
+        if self.moves:
+            self.every(self._update_ps, self._move_all)
+        random.seed(context.seed)
+        super().start(context)
+
+    def drone(self, node: int) -> GradysNode:
+        found = self.nodes[node]
+        assert isinstance(found, GradysNode)
+        return found
+
+    def _move_all(self, _: Node) -> None:
+        for node in range(len(self.nodes)):
+            self.drone(node).move(self._update_ps / S_PS)
+
+    def to_one(self, sender: GradysNode, destination: int, message: str) -> None:
+        reached = not self.moves or self.range_m is None
+        if reached or math.dist(sender.position, self._place(destination)) <= (self.range_m or 0):
+            Node.send(sender, destination, message, max(1, len(message.encode())))
+
+    def to_all(self, sender: GradysNode, message: str) -> None:
+        if not self.moves:
+            Node.send(sender, EVERYONE, message, max(1, len(message.encode())))
+            return
+        for node in range(len(self.nodes_to_make)):
+            if node != sender.id:
+                self.to_one(sender, node, message)
+
+    def _place(self, node: int) -> Position:
+        """While nodes start, some are not made yet."""
+        return self.drone(node).position if node < len(self.nodes) else self.nodes_to_make[node][1]
+
+    def scalars(self) -> dict[str, float]:
+        for node in range(len(self.nodes)):
+            self.drone(node).protocol.finish()
+        return dict(super().scalars())

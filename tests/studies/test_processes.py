@@ -1,0 +1,135 @@
+"""Campaigns in processes: the same tables as one after the other, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from causeway.analysis import health, locks, store
+from causeway.bridge.errors import UserError
+from causeway.studies import campaign, processes
+
+TOP = Path(__file__).parents[2]
+TOY = str(TOP / "tests" / "worlds" / "toy_study.py")
+WORK = """
+import sys
+from pathlib import Path
+from causeway.studies import campaign, processes
+jobs = campaign.plan(sys.argv[1], "inline", [{"messages": int(sys.argv[3])}], 1, int(sys.argv[4]))
+tally = processes.run_in_processes(jobs, Path(sys.argv[2]), 2, lambda tally: None)
+print(tally.done, tally.skipped, len(tally.failed))
+"""
+
+
+def start(out: Path, messages: int, runs: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WORK, TOY, str(out), str(messages), str(runs)], cwd=TOP,
+        env={**os.environ, "PYTHONPATH": str(TOP)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def rows(folder: Path) -> dict[str, list[str]]:
+    left_out = {"runs": ["started_at", "wall_s", "parts"]}
+    return {
+        name: sorted(map(str, store.read_pandas(folder, name).drop(columns=left_out.get(name, [])).values.tolist()))
+        for name in ("runs", "parameters", "scalars", "vectors", "samples")
+    }
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_for(condition, within_s: float = 60.0) -> bool:
+    end = time.monotonic() + within_s
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 20}, {"messages": 30}], 1, 8)
+    campaign.run_here(jobs, tmp_path / "one", lambda tally: None)
+    seen = []
+    tally = processes.run_in_processes(jobs, tmp_path / "two", 2, lambda tally: seen.append(tally.done))
+    assert (tally.done, tally.skipped, tally.failed) == (16, 0, {}) and seen == sorted(seen)
+    assert rows(tmp_path / "one") == rows(tmp_path / "two")
+    assert set(tally.found) == {job.run_id for job in jobs}
+    assert health.problems(tmp_path / "two") == []
+    again = processes.run_in_processes(jobs, tmp_path / "two", 2, lambda tally: None)
+    assert (again.done, again.skipped) == (0, 16)
+    assert len(list((tmp_path / "two" / "tables" / "runs").iterdir())) < 8, "many runs a file"
+
+
+def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
+    process = start(tmp_path, 2000, 100)
+    try:
+        assert wait_for(lambda: store.finished_runs(tmp_path))
+        workers = children_of(process.pid)
+        assert len(workers) == 2
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert wait_for(lambda: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in workers), 10)
+        landed = store.finished_runs(tmp_path)
+        assert landed and len(landed) < 100
+    finally:
+        process.kill()
+        process.communicate()
+    done = start(tmp_path, 2000, 100).communicate(timeout=300)[0].split()
+    assert int(done[0]) + int(done[1]) == 100 and int(done[1]) >= len(landed) and done[2] == "0"
+    assert len(store.finished_runs(tmp_path)) == 100 and len(store.read_pandas(tmp_path, "runs")) == 100
+
+
+def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 16)
+    killed = []
+
+    def watch(tally):
+        if tally.done >= 2 and not killed:
+            killed.append(children_of(os.getpid())[-1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    tally = processes.run_in_processes(jobs, tmp_path, 2, watch)
+    assert killed and tally.done + len(tally.failed) == 16 and len(tally.failed) <= 1
+    assert all("killed by SIGKILL" in why for why in tally.failed.values())
+    assert processes.run_in_processes(jobs, tmp_path, 2, lambda tally: None).failed == {}
+    assert len(store.finished_runs(tmp_path)) == 16
+
+
+def test_an_interrupt_keeps_what_had_finished(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 500}], 1, 60)
+
+    def watch(tally):
+        if tally.done >= 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        processes.run_in_processes(jobs, tmp_path, 2, watch)
+    assert 5 <= len(store.finished_runs(tmp_path)) < 60 and children_of(os.getpid()) == []
+    assert health.problems(tmp_path) == []
+
+
+def test_what_another_command_is_at_comes_last(tmp_path):
+    jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 4)
+    held = locks.take(store.lock_path(tmp_path, store.quote(jobs[0].run_id)), wait=False)
+    assert held is not None
+
+    def watch(tally):
+        if tally.done == 3 and len(store.finished_runs(tmp_path)) == 3:
+            free.append(os.close(held)) if not free else None
+
+    free: list[None] = []
+    assert processes.run_in_processes(jobs, tmp_path, 2, watch).done == 4 and free
+
+
+def test_the_number_of_processes_is_checked():
+    jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 3)
+    assert processes.processes_for(jobs, 8) == 3 and processes.processes_for(jobs[:1], None) == 1
+    with pytest.raises(UserError, match="at least one"):
+        processes.processes_for(jobs, 0)
