@@ -36,6 +36,10 @@ Row = dict[str, Any]
 Table = Callable[["Measured"], Sequence[str]]
 
 
+class NotRun(UserError):
+    """A table shows a point that no run is of."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """Some runs of a study: what a table is made of."""
@@ -63,7 +67,7 @@ class Measured:
     def mean(self, formula: str) -> float:
         values = self.values(formula)
         if not values:
-            raise UserError(f"{self.study.name}: no run has {formula} at one of the points of this table")
+            raise NotRun(f"no run has {formula} at one of its points")
         return sum(values) / len(values)
 
     def interval(self, formula: str) -> tuple[float, float]:
@@ -163,17 +167,23 @@ def module_of(study: Study) -> ModuleType:
 
 
 def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Row, ...]) -> tuple[str, list[str]]:
-    """The page with its tables written anew, and the names of those that no function writes."""
+    """The page with its tables written anew; the names of those that were left, because no function writes them or a
+    point of theirs was not run, and why."""
     measured, left = Measured(study, rows), []
 
     def replace(found: re.Match[str]) -> str:
         begin, name, table, _, end = found.groups()
         if name != study.name:
             return found[0]
-        if table.strip() not in tables:
-            left.append(table.strip())
+        what = table.strip()
+        if what not in tables:
+            left.append(f"{what} (typed)")
             return found[0]
-        return begin + "\n".join(tables[table.strip()](measured)) + "\n" + end
+        try:
+            return begin + "\n".join(tables[what](measured)) + "\n" + end
+        except NotRun as error:
+            left.append(f"{what} ({error})")
+            return found[0]
 
     return MARKED.sub(replace, page), left
 

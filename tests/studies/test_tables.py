@@ -70,7 +70,7 @@ def test_a_folder_becomes_numbers_and_numbers_become_tables(folder: Path, tmp_pa
     page = tmp_path / "icpp18.md"
     page.write_text(PAGE)
     told = tables.update(study, [folder], page)
-    assert "4 runs" in told[0] and "left as they are: other" in told[1]
+    assert "4 runs" in told[0] and "left as they are: other (typed)" in told[1]
     text = page.read_text()
     assert "typed by hand" not in text and "of another study" in text and "nobody writes" in text
     assert text.count("| 4 | 12") == 1, "three packets for each of four messages"
@@ -90,9 +90,18 @@ def test_runs_that_are_stored_stay_only_if_asked(folder: Path, tmp_path: Path) -
     assert [row["parameters"] for row in again] == [row["parameters"] for row in both]
 
 
-def test_a_point_that_was_not_run_is_named_and_not_left_empty(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no run has packets at one of the points"):
-        Measured(registry.get("icpp18"), ()).at(nodes=32).mean("packets")
+def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, tmp_path: Path, monkeypatch) -> None:
+    study = registry.get("icpp18")
+    monkeypatch.setattr(
+        tables.module_of(study), "TABLES", {"small": lambda runs: [str(runs.at(nodes=32).mean("packets"))]}
+    )
+    page = tmp_path / "icpp18.md"
+    page.write_text(PAGE)
+    told = tables.update(study, [folder], page)
+    assert "small (no run has packets at one of its points)" in told[1] and page.read_text() == PAGE
+
+
+def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="name the result folders"):
         page = tmp_path / "icpp18.md"
         page.write_text(PAGE)
