@@ -38,6 +38,7 @@ from causeway.bridge.border_kernel import (
     first_bad_event,
     settle,
 )
+from causeway.bridge.checked import MOST_NODES
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import (
@@ -54,7 +55,7 @@ from causeway.bridge.events import (
     column,
 )
 from causeway.bridge.made import Ranges
-from causeway.bridge.network import AbstractNetwork, MobileNetwork
+from causeway.bridge.network import InetNetwork, MobileNetwork, Network
 from causeway.bridge.schema import may_lack
 
 INTERFACES_OF_NETWORKS = 3
@@ -66,6 +67,12 @@ TYPES = tuple(ROW[name] for name in COLUMNS)
 LIMITS = {wanted: np.iinfo(wanted) for wanted in TYPES}
 
 
+def _stations_of(network: Network) -> int:
+    if isinstance(network, MobileNetwork):
+        return len(network.station_xy_mm)
+    return MOST_NODES if isinstance(network, InetNetwork) else network.nodes  # how many there are, only INET knows
+
+
 class Border:
     """What is known of one run: how many nodes, which ids exist, how far its time is."""
 
@@ -75,9 +82,9 @@ class Border:
         self._s = s = np.zeros(STATE, np.int64)
         self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
         s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
-        s[STATIONS] = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else network.nodes
+        s[STATIONS] = _stations_of(network)
         s[INSTANT] = -1
-        s[CONNECTIONS] = NO_TCP if isinstance(network, AbstractNetwork) else 0
+        s[CONNECTIONS] = 0 if isinstance(network, MobileNetwork) else NO_TCP
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
         s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS

@@ -14,7 +14,7 @@ import numpy as np
 from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, MobileNetwork
+from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.workload import Faults, Workload
 
 MOST_NODES = 1 << 20
@@ -29,8 +29,9 @@ SLOWEST_PS = 10**15
 def check_spec(spec: RunSpec) -> None:
     """Raises UserError if there is no such run."""
     network, study = spec.network, f"study {spec.study}"
-    if not isinstance(network, AbstractNetwork | MobileNetwork):
-        raise UserError(f"{study}: its network is {type(network).__name__}; allowed: AbstractNetwork, MobileNetwork")
+    if not isinstance(network, AbstractNetwork | MobileNetwork | InetNetwork):
+        allowed = "AbstractNetwork, MobileNetwork, InetNetwork"
+        raise UserError(f"{study}: its network is {type(network).__name__}; allowed: {allowed}")
     _whole(study, "the seed", spec.seed, 0, (1 << 63) - 1)
     _whole(study, "the reaction time (reaction_ps)", spec.reaction_ps, 1, FAR_PS // 4)
     _whole(study, "the duration (duration_ps)", spec.duration_ps, 0, FAR_PS - 1)
@@ -42,7 +43,7 @@ def check_spec(spec: RunSpec) -> None:
     _check_faults(study, network.faults, network.nodes)
     if isinstance(network, AbstractNetwork):
         _check_abstract(study, network)
-    else:
+    elif isinstance(network, MobileNetwork):
         _check_mobile(study, network)
 
 

@@ -48,6 +48,11 @@ class RunSpec:
     """What only this engine understands (e.g. another omnetpp.ini)."""
 
 
+def result_name(spec: RunSpec) -> str:
+    """What a simulator's own result files of a run are called (option `result_name`), without a suffix."""
+    return str(spec.options.get("result_name") or f"{Path(spec.study).stem}-{spec.seed}")
+
+
 NOTHING_LEFT = words("End", "NOTHING_LEFT")
 DURATION_OVER = words("End", "DURATION_OVER")
 STOPPED = words("End", "STOPPED")

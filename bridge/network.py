@@ -113,4 +113,28 @@ class MobileNetwork:
         return len(self.station_xy_mm) + self.hosts
 
 
-Network = AbstractNetwork | MobileNetwork
+@dataclass(frozen=True)
+class InetNetwork:
+    """Somebody's own INET network, unedited: its ini file says what it is, and which of its hosts take part.
+
+    Interface 0 is UDP, wherever INET's routes lead; interfaces 1 and 2 are TCP. Where `hosts` is "", the ini file
+    itself names the nodes (`causeway-nodes`, or applications of type ProtocolApp).
+    """
+
+    nodes: int
+    """How many hosts take part: nodes 0, 1, ... in the order of their NED paths."""
+    ini: str
+    workload: Workload
+    config: str = "General"
+    hosts: str = ""
+    """Patterns of NED paths, separated by spaces: "**.host[*]"."""
+    run: int = 0
+    """Which of the runs of the configuration: a combination of its iteration variables."""
+    ned_path: tuple[str, ...] = ()
+    """Roots of NED packages. Empty: the folder of the ini file, and INET's own examples, tutorials and showcases."""
+    libs: tuple[str, ...] = ()
+    """More model libraries, without lib and .so."""
+    faults: Faults = field(default_factory=Faults)
+
+
+Network = AbstractNetwork | MobileNetwork | InetNetwork

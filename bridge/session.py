@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from causeway.bridge import wire
 from causeway.bridge.core import SharedCore
@@ -46,6 +46,14 @@ def open_session(
     return session
 
 
+class Peer(Protocol):
+    """The process at the other end."""
+
+    def death(self) -> str | None: ...
+    def wait(self, timeout_s: float) -> int | None: ...
+    def end(self, grace_s: float = ...) -> None: ...
+
+
 class PairSession:
     """A run in progress; see `causeway.bridge.engine.Session`."""
 
@@ -53,7 +61,7 @@ class PairSession:
         self.engine = engine
         self.engine_version = ""
         self._spec = spec
-        self._simulator: Simulator | None = None
+        self._simulator: Peer | None = None
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
         self._core: SharedCore | None = None

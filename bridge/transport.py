@@ -30,6 +30,7 @@ LONGEST_FRAME = 1 << 27
 """Bytes. Of more, the connection is closed: memory stays bounded whatever the peer sends."""
 HUNG_UP_S = 2.0
 """So long after its connection is gone, a simulator that still runs will not say anything any more."""
+HUNG_UP = "the simulator closed its connection but did not end; it was ended"
 PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
 
@@ -37,8 +38,10 @@ LONGEST_SOCKET_PATH = 100
 class Transport:
     """One listening PAIR socket for one peer."""
 
-    def __init__(self, endpoint: str = "ipc") -> None:
-        """`endpoint`: "ipc", "tcp" (loopback, any free port) or "tcp://address:port"."""
+    def __init__(self, endpoint: str = "ipc", hung_up: str = HUNG_UP) -> None:
+        """`endpoint`: "ipc", "ipc://path" (in a folder of the caller's), "tcp" (loopback, any free port) or
+        "tcp://address:port". `hung_up` is what is told when the peer closes its end."""
+        self._told_hung_up = hung_up
         self.environment: dict[str, str] = {}
         self._directory: Path | None = None
         self._lock: int | None = None
@@ -66,6 +69,10 @@ class Transport:
             self._socket.bind(self.endpoint)
             self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)  # over tcp, strangers come and go
             self.environment["CAUSEWAY_PRIVATE_DIR"] = str(self._directory)
+        elif endpoint.startswith("ipc://"):
+            self.endpoint = endpoint
+            self._socket.bind(endpoint)
+            self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         elif endpoint == "tcp" or endpoint.startswith("tcp://"):
             self._use_curve()
             try:
@@ -122,7 +129,7 @@ class Transport:
             if dead is not None:
                 raise RunError(dead) from None
             if self._has_hung_up():
-                raise RunError("the simulator closed its connection but did not end; it was ended") from None
+                raise RunError(self._told_hung_up) from None
             if time.monotonic() - began >= deadline_s:
                 raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended") from None
 

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import ActionRows, Actions, Patience, Window
-from causeway.bridge.network import AbstractNetwork, MobileNetwork
+from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.schema import CONTRACT, column_type, may_lack, pb, schema_sha256, table
 from causeway.bridge.workload import Faults, Workload, WorkloadTables
 
@@ -165,6 +165,8 @@ def encode_setup(spec: RunSpec) -> bytes:
     _put_faults(s.faults, spec.network.faults)
     if isinstance(spec.network, AbstractNetwork):
         _put_abstract(s.abstract_network, spec.network)
+    elif isinstance(spec.network, InetNetwork):
+        s.own_network.nodes = spec.network.nodes
     else:
         _put_mobile(s.mobile_network, spec.network)
     return frame.SerializeToString()

@@ -12,6 +12,7 @@ from causeway.bridge.network import (
     WIRELESS,
     WIRELESS_TCP,
     AbstractNetwork,
+    InetNetwork,
     MobileNetwork,
     Network,
     constant_delay,
@@ -26,6 +27,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
+from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __version__ = version()
@@ -47,6 +49,7 @@ __all__ = [
     "Context",
     "Faults",
     "Headline",
+    "InetNetwork",
     "Kind",
     "MobileNetwork",
     "Network",
@@ -75,6 +78,8 @@ __all__ = [
     "Workload",
     "__version__",
     "constant_delay",
+    "hexagonal_places",
     "normal_delay",
+    "tree_of",
     "uniform_delay",
 ]

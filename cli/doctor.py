@@ -103,7 +103,10 @@ def _omnetpp() -> Iterator[Check]:
         advice = "install INET 4.5 beside OMNeT++ (inet.omnetpp.org), or set INET_ROOT"
         yield Check("INET", "not found", False, advice)
     else:
-        yield Check("INET", f"{found.inet_version} in {found.inet_root}", True)
+        from causeway.bridge.engines.omnet_inet import missing_inet
+
+        why = missing_inet(found)
+        yield Check("INET", f"{found.inet_version} in {found.inet_root}", why is None, why or "")
 
 
 def _engine(name: str) -> Check:

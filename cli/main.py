@@ -85,27 +85,53 @@ def run(
     ] = 0,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
+    ini: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Somebody's INET project: its network instead of the study's.")
+    ] = None,
+    config: Annotated[
+        str, typer.Option(metavar="NAME", help="The configuration of --ini; all of its runs.")
+    ] = "General",
+    hosts: Annotated[
+        str, typer.Option(metavar="PATTERN", help="Which of its hosts take part, if the ini file does not say.")
+    ] = "",
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Capture the frames of every node into OUT/pcap (engine omnet).")
+    ] = False,
+    eventlog: Annotated[
+        bool, typer.Option("--eventlog", help="Keep OMNeT++'s event log in OUT/eventlog (engine omnet).")
+    ] = False,
+    fingerprint: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
+    ] = None,
+    ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
-    from causeway.cli.run import run_study
+    from causeway.cli.run import InProject, Instruments, run_study
 
+    project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
-        study,
-        engine,
-        set_ or [],
-        sweep,
-        seed,
-        reps,
-        out_dir,
-        record,
-        spark,
-        cap,
-        json_,
-        err if json_ else out,
-        all_,
-        jobs,
-    )
+        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
+        jobs, project, Instruments(pcap, eventlog, fingerprint, ui),
+    )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def attach(
+    study: Annotated[str, typer.Argument(help="A study whose protocol a simulation of yours is to run.")],
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the protocol and its load; the simulation's own is yours.")] = 1,
+    hosts: Annotated[
+        str, typer.Option(metavar="PATTERN", help="Your INET network's hosts, instead of the study's own network.")
+    ] = "",
+    times: Annotated[int, typer.Option(min=0, help="End after so many simulations (0: when interrupted).")] = 0,
+    out_dir: Annotated[Path | None, typer.Option("--out", help="Keep the results, a folder an attempt.")] = None,
+) -> None:
+    """Waits for simulations that you start: a shell, the IDE, Qtenv, a debugger. Prints what to tell them."""
+    from causeway.cli.attach import attach_study
+
+    attach_study(study, set_ or [], seed, hosts, out_dir, times, out)
 
 
 @app.command()

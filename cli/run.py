@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,72 @@ from causeway.studies.parameters import parse_settings
 from causeway.studies.processes import processes_for, run_in_processes
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import Study
+from causeway.studies.theirs import plan_theirs
+
+
+@dataclass(frozen=True)
+class InProject:
+    """Somebody's INET project (--ini) that a study is run in."""
+
+    ini: Path
+    config: str
+    hosts: str
+
+    def plan(
+        self, name: str, engine: str, sweep: str | None, given: dict[str, str], seed: int, reps: int, cap: int,
+        out_dir: Path,
+    ) -> list[Job]:  # fmt: skip
+        """Every run of the configuration."""
+        if sweep is not None:
+            raise UserError("--sweep and --ini do not go together: the configuration says which runs there are")
+        planned = plan_theirs(registry.get(name), str(self.ini), self.config, self.hosts, given)
+        jobs = campaign.plan_for(name, engine, planned, seed, reps, cap)
+        folder = str((out_dir / "omnetpp").resolve())
+        return [job.but(options={"results": folder, "result_name": job.run_id}) for job in jobs]
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """OMNeT++'s own, on a run of ours."""
+
+    pcap: bool = False
+    eventlog: bool = False
+    fingerprint: Path | None = None
+    ui: str = ""
+
+    def on(self, job: Job, out_dir: Path) -> Job:
+        """The job with them."""
+        folder = out_dir.resolve()
+        asked = {
+            "pcap": str(folder / "pcap" / job.run_id) if self.pcap else "",
+            "eventlog": str(folder / "eventlog" / f"{job.run_id}.elog") if self.eventlog else "",
+            "fingerprint": str(self.fingerprint.resolve()) if self.fingerprint else "",
+            "ui": self.ui,
+        }
+        given = {name: value for name, value in asked.items() if value}
+        if given and job.engine != "omnet":
+            raise UserError(f"engine {job.engine} has no --{next(iter(given))}; that is for omnet")
+        return job.but(options={**job.options, **given})
 
 
 def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
-    wished: int | None = None,
+    wished: int | None = None, project: InProject | None = None, instruments: Instruments | None = None,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
-    points = points_of(study, sweep, parse_settings(settings))
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
-    jobs = campaign.plan(name, engine or "", points, seed, reps, cap)
-    chosen = choose_engine(study, engine, study.network(jobs[0].params, seed))
+    given = parse_settings(settings)
+    if project is not None:
+        jobs = project.plan(name, engine or "omnet", sweep, given, seed, reps, cap, out_dir)
+    else:
+        jobs = campaign.plan(name, engine or "", points_of(study, sweep, given), seed, reps, cap)
+    chosen = choose_engine(study, engine, jobs[0].network())
     jobs = [job.but(engine=chosen) for job in jobs]
+    if instruments is not None:
+        jobs = [instruments.on(job, out_dir) for job in jobs]
     prepare(chosen, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]

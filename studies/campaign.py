@@ -20,6 +20,7 @@ from causeway.analysis import compact, store
 from causeway.bridge.errors import RunError, UserError
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
+from causeway.studies.theirs import Planned
 
 
 @dataclass
@@ -48,6 +49,20 @@ def plan(
     for point in points:
         first = Job(name, point, seed, engine, cap)
         jobs += [first.but(seed=seed + i) for i in range(repetitions)]
+    return list({job.run_id: job for job in jobs}.values())
+
+
+def plan_for(
+    name: str, engine: str, planned: Sequence[Planned], seed: int, repetitions: int, cap: int = 0
+) -> list[Job]:
+    """The runs of somebody's own configuration; one that has a single run is repeated with seeds of ours."""
+    if len(planned) > 1 and repetitions > 1:
+        raise UserError("the configuration says how often each run is repeated (repeat = ...); leave out --reps")
+    jobs = []
+    for plan_ in planned:
+        seeds = range(seed, seed + repetitions) if plan_.seed is None else (plan_.seed,)
+        first = Job(name, plan_.settings, seeds[0], engine, cap, theirs=plan_.theirs)
+        jobs += [first.but(seed=each) for each in seeds]
     return list({job.run_id: job for job in jobs}.values())
 
 

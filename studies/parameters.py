@@ -52,7 +52,7 @@ def _first_problem(study: Study, error: ValidationError) -> str:
     return f"bad value '{problem['input']}' for parameter {name} of study {study.name}: {reason}"
 
 
-def point_of(study: Study, params: Params) -> str:
-    """A short stable name of one combination of parameters."""
-    text = json.dumps([study.name, params.model_dump(mode="json")], sort_keys=True)
+def point_of(study: Study, params: Params, more: Mapping[str, str] | None = None) -> str:
+    """A short stable name of one combination of parameters, and of what is set besides."""
+    text = json.dumps([study.name, params.model_dump(mode="json"), *([more] if more else [])], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from causeway.bridge import engines
-from causeway.bridge.engine import RunSpec
+from causeway.bridge.engine import Engine, RunSpec, result_name
 from causeway.bridge.errors import UserError, unknown
 from causeway.bridge.network import Network
 from causeway.bridge.places import commit, version
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.studies import registry
+from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.limits import check_seed, check_spec
+from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.study import Params, Study
+from causeway.studies.theirs import Theirs
 
 
 class Job:
@@ -31,31 +34,46 @@ class Job:
     """
 
     def __init__(
-        self, name: str, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0, record_to: str = ""
-    ) -> None:
+        self, name: str, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0, record_to: str = "",
+        theirs: Theirs | None = None, options: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         """A name in the registry, or the path of a file that defines a study."""
         self.study: Study = registry.get(name)
         self.params: Params = make_params(self.study, parameters)
         self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
-        self.point = point_of(self.study, self.params)
+        self.theirs = theirs
+        """Somebody's own network, instead of the study's."""
+        self.options = dict(options or {})
+        """Of the engine, besides the study's own."""
+        self.point = point_of(self.study, self.params, theirs.told if theirs else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
 
     @property
     def run_id(self) -> str:
         return f"{self.study.name}-{self.point}-{self.engine}-{self.seed}"
 
-    def but(self, seed: int | None = None, engine: str | None = None, record_to: str | None = None) -> Job:
-        """The same point with another seed or engine, or recorded: nothing is resolved again."""
+    def but(
+        self, seed: int | None = None, engine: str | None = None, record_to: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Job:  # fmt: skip
+        """The same point with another seed or engine, recorded, or with other options: nothing is resolved again."""
         other = object.__new__(Job)
         other.__dict__.update(self.__dict__)
         other.seed = self.seed if seed is None else check_seed(seed)
         other.engine = self.engine if engine is None else engine
         other.record_to = self.record_to if record_to is None else record_to
+        other.options = self.options if options is None else dict(options)
         return other
 
+    def network(self) -> Network:
+        """What the run is on."""
+        own = self.study.network(self.params, self.seed)
+        return self.theirs.instead_of(own) if self.theirs else own
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Job, (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
+        told = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
+        return Job, (*told, self.theirs, self.options)
 
 
 @dataclass(frozen=True)
@@ -101,33 +119,39 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
         study=job.name,
         parameters=job.parameters,
         seed=job.seed,
-        network=study.network(params, job.seed),
+        network=job.network(),
         reaction_ps=study.reaction_ps(params),
         duration_ps=study.duration_ps(params),
         cap=job.cap,
         passive_kinds=passive_kinds,
         record_to=Path(job.record_to) if job.record_to else None,
-        options=study.options(params, job.engine),
+        options={**({} if job.theirs else study.options(params, job.engine)), **job.options},
     )
     check_spec(spec)
     return spec
 
 
-def run_job(job: Job, report: Callable[[Progress], None] | None = None) -> RunResult:
-    """Runs one job here and now."""
+def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
+    """Runs one job here and now; on its engine, or on `engine`."""
     study, params = job.study, job.params
     started_at = datetime.now(UTC)
     protocol = study.protocol(params)
     spec = make_spec(job, passive_mask(protocol))
     observers = study.observers(params, spec.network.nodes)
-    outcome = run_protocol(engines.get(job.engine), spec, protocol, observers, report)
+    outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
     scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
-    return RunResult(job, outcome, scalars, _tables(job, outcome, scalars, started_at))
+    if folder := spec.options.get("fingerprint"):
+        compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
+    tables = _tables(job, outcome, scalars, started_at)
+    if "results" in spec.options:
+        add_results(tables, Path(spec.options["results"]), result_name(spec))
+    return RunResult(job, outcome, scalars, tables)
 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:
     """The run as rows of the result tables (analysis/schema.py)."""
-    values = job.parameters
+    told = job.theirs.told if job.theirs else {}
+    values = {**job.parameters, **told}
     own = [("run", name, float(value)) for name, value in scalars.items()]
     theirs = [(module, name, float(value)) for (module, name), value in outcome.engine_scalars.items() if module]
     modules, names, numbers = (list(c) for c in zip(*own, *theirs, strict=True)) if own or theirs else ([], [], [])
@@ -149,13 +173,22 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
         },
         "parameters": {
             "name": list(values), "value": [_text(v) for v in values.values()],
-            "number": [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else None
-                       for v in values.values()],
+            "number": [_number(name, value, told) for name, value in values.items()],
         },
         "scalars": {"module": modules, "name": names, "value": numbers},
         "vectors": vectors,
         "samples": {**samples, "time_exp": [-12] * len(samples["value"])},
     }  # fmt: skip
+
+
+def _number(name: str, value: Any, told: Mapping[str, str]) -> float | None:
+    """A parameter as a number. Iteration variables of an ini file come as text."""
+    if name in told:
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _text(value: Any) -> str:

@@ -21,6 +21,7 @@ constexpr const char *kControllerDied = "the controller died; the simulation end
 char socket_path[512];
 char private_dir[512];
 pid_t watched_parent = 0;
+void (*give_up_handler)(const std::string &) = nullptr;
 
 std::string environment(const char *name) {
     const char *value = std::getenv(name);
@@ -49,7 +50,9 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 Channel::Channel(const std::string &given) {
     const std::string endpoint = given.empty() ? environment("CAUSEWAY_ENDPOINT") : given;
     if (endpoint.empty())
-        give_up("CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`");
+        give_up(
+            "CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or say what "
+            "`causeway attach` printed");
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
     if (endpoint.compare(0, 6, "ipc://") == 0)
@@ -130,8 +133,11 @@ void Channel::patiently(const char *doing, Attempt attempt) {
     }
 }
 
+void Channel::instead_of_exit(void (*handler)(const std::string &)) { give_up_handler = handler; }
+
 void Channel::give_up(const std::string &why) {
     if (!controller_lives()) remove_private_dir();
+    if (give_up_handler) give_up_handler(why);
     std::fflush(stdout);
     std::fprintf(stderr, "causeway: %s\n", why.c_str());
     std::fflush(stderr);

@@ -28,6 +28,8 @@ class Channel {
 
     // Prints one line, leaves nothing behind, ends the process with status 3.
     [[noreturn]] void give_up(const std::string &why);
+    // Where the process must live on (somebody is looking at it): `handler` is called instead, and throws.
+    static void instead_of_exit(void (*handler)(const std::string &why));
 
     // Lets what was sent go out, then closes. The destructor does it too.
     void close();

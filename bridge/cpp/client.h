@@ -89,6 +89,9 @@ class Client {
     size_t exchange(int64_t next_ps);
     Action action(size_t i) const { return Action::row(in_.actions(), i); }
 
+    // The window sent last.
+    const Window &last_window() const { return out_.window(); }
+
     // The protocol is done: call finish.
     bool stopped() const { return stopped_; }
 

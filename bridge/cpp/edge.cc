@@ -11,6 +11,11 @@ const Setup &EdgeBase::hello(const std::string &engine, const std::string &engin
 // ----------------------------------------------------------------------------------------------------------
 
 void EdgeBase::begin() {
+    const int32_t wanted = setup().own_network().nodes(), found = static_cast<int32_t>(nodes_.size());
+    if (setup().has_own_network() && wanted != found) {
+        fail("the study has " + std::to_string(wanted) + " nodes and the network " + std::to_string(found) +
+             " that take part; make one fit the other (causeway-nodes, or the study's parameters)");
+    }
     client_->has_nodes(static_cast<int32_t>(nodes_.size()));
     try {
         check_nodes(setup(), static_cast<int32_t>(nodes_.size()));
@@ -31,7 +36,9 @@ Client::Step EdgeBase::step(int64_t next_ps, int64_t now_ps) {
     if (step == Client::RUN) free_until_ps_ = client_->free_until_ps();
     if (step == Client::END) ended_ = client_->ended(next_ps, now_ps);
     if (step != Client::EXCHANGE) return step;
-    for (size_t i = 0, rows = client_->exchange(next_ps); i < rows; ++i) apply(client_->action(i));
+    const size_t rows = client_->exchange(next_ps);
+    for (size_t i = 0; i < rows; ++i) apply(client_->action(i));
+    exchanged(client_->last_window(), rows);
     free_until_ps_ = 0;
     return step;
 }

@@ -62,6 +62,8 @@ class EdgeBase {
     virtual void switched(int32_t node, bool up) = 0;
     // For simulators that write result files of their own.
     virtual void record(const Action &action) { (void)action; }
+    // For simulators that people look at: a window went out, and so many actions came back.
+    virtual void exchanged(const Window &window, size_t actions) { (void)window, (void)actions; }
 
     // ---- the run
     // ------------------------------------------------------------------------------------------------------
@@ -76,6 +78,8 @@ class EdgeBase {
     int64_t free_until_ps() const { return free_until_ps_; }
     // Why the run ended, in words.
     const std::string &end_reason() const { return words_of(ended_.why); }
+    // When it ended, where `step` said so; -1 if it did not.
+    int64_t end_ps() const { return ended_.at_ps; }
     // The run is over.
     void finish(int64_t now_ps, uint64_t events, const std::vector<Client::Measured> &measured);
 

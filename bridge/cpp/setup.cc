@@ -150,6 +150,7 @@ void check_mobile(const MobileNetwork &network) {
 
 int32_t nodes_of(const Setup &setup) {
     if (setup.has_abstract_network()) return setup.abstract_network().nodes();
+    if (setup.has_own_network()) return setup.own_network().nodes();
     if (!setup.has_mobile_network()) return 0;
     return static_cast<int32_t>(setup.mobile_network().station_x_mm().size() / sizeof(int32_t)) +
            setup.mobile_network().hosts();
@@ -163,6 +164,8 @@ void check_setup(const Setup &setup) {
     check_time("the duration", setup.duration_ps());
     if (setup.has_abstract_network()) check_abstract(setup.abstract_network());
     if (setup.has_mobile_network()) check_mobile(setup.mobile_network());
+    if (setup.has_own_network())
+        check_range<int64_t>("the number of nodes", setup.own_network().nodes(), 1, Constant::MOST_NODES);
     check_workload(setup.workload());
     check_faults(setup.faults());
     check_nodes(setup, nodes_of(setup));

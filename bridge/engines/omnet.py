@@ -8,6 +8,11 @@
     libs       more model libraries, without lib and .so
     set        more settings, as in an ini file: {"**.rate": "5Mbps"}
     results    directory for OMNeT++'s own .sca and .vec files (default: none are kept)
+    pcap       directory for a capture file of every node (INET)
+    eventlog   file for OMNeT++'s event log
+    fingerprint  whether to compute the fingerprint of what goes between nodes (INET)
+    ui         Qtenv: in OMNeT++'s graphical environment; there is no deadline then
+    result_name  what they are called there (default: study and seed)
 
 A network of your own needs one module for each node that talks to the bridge: `causeway.GateProcess`, a subclass of it,
 or any module that implements `NodeHandler` (omnet/src/Bridge.h).
@@ -15,23 +20,31 @@ or any module that implements `NodeHandler` (omnet/src/Bridge.h).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from causeway.bridge.edges import Edge, build, missing_tools
-from causeway.bridge.engine import RunSpec
+from causeway.bridge.engine import RunSpec, result_name
 from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network
+from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.bridge.places import SOURCES
 from causeway.bridge.session import PairSession, open_session
 
 LIBRARY = "omnet/libcauseway_omnet.so"
 INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
 ABSTRACT = SOURCES / "omnet" / "abstract"
-OPTIONS = ("ini", "config", "ned_path", "libs", "set", "results", "endpoint")
+CMDENV, QTENV = "Cmdenv", "Qtenv"
+NO_DEADLINE_S = 1e9
+"""People look at a simulation as long as they like."""
+INTERFACES = ("lo", "wlan", "eth", "ppp")
+"""Of INET's nodes."""
+OPTIONS = (
+    "ini", "config", "ned_path", "libs", "set", "results", "result_name", "pcap", "eventlog", "fingerprint", "ui",
+    "endpoint",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,20 +56,22 @@ class Launch:
     ned_path: tuple[Path, ...] = ()
     libraries: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    run: int = 0
+    """Which of the configuration's runs."""
 
 
 class OmnetEngine:
     """Runs a simulation in OMNeT++ (Cmdenv)."""
 
     name = "omnet"
-    networks = (AbstractNetwork, MobileNetwork)
+    networks = (AbstractNetwork, MobileNetwork, InetNetwork)
     radios = ("unitdisk", "csma", "acking", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
         found = find_omnetpp()
         if found is None:
             return HOW_TO_GET_IT
-        if isinstance(network, MobileNetwork):
+        if isinstance(network, MobileNetwork | InetNetwork):
             from causeway.bridge.engines.omnet_inet import missing_inet
 
             if why := missing_inet(found):
@@ -73,18 +88,36 @@ class OmnetEngine:
             raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
         build(edge_of(found))
         launch = launch_of(spec, found)
+        if (ui := spec.options.get("ui", CMDENV)) != CMDENV:
+            if why := missing_ui(found, ui):
+                raise UserError(why)
+            spec = replace(spec, deadline_s=NO_DEADLINE_S)
         environment = {
-            "CAUSEWAY_ENGINE_VERSION": found.text if isinstance(spec.network, MobileNetwork) else found.omnetpp_text,
+            "CAUSEWAY_ENGINE_VERSION": found.omnetpp_text if isinstance(spec.network, AbstractNetwork) else found.text,
             "PATH": f"{found.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
             "OMNETPP_IMAGE_PATH": str(found.root / "images"),
         }
         return open_session(spec, self.name, command(found, launch, spec), environment, launch.ini.parent)
 
 
+def missing_ui(found: Found, ui: str) -> str | None:
+    """Why a simulation cannot be shown, in one line; None if it can."""
+    if ui not in (CMDENV, QTENV):
+        return f"there is no user interface '{ui}'; there are {CMDENV}, {QTENV}"
+    if ui == QTENV and not any((found.root / "lib").glob("*oppqtenv*")):
+        return (
+            f"the OMNeT++ in {found.root} was built without Qtenv: build it with WITH_QTENV=yes, or say which one "
+            "was in OMNETPP_ROOT"
+        )
+    if ui == QTENV and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return "Qtenv needs a screen: set DISPLAY (without one, `xvfb-run causeway ...`)"
+    return None
+
+
 def edge_of(found: Found) -> Edge:
     """The edge for this installation: with the INET modules where there is an INET."""
     simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
-    if found.inet_root is not None:
+    if found.inet_is_known:
         simulator += f"-inet-{found.inet_version}"
         variables["INET_ROOT"] = str(found.inet_root)
         products.append(INET_LIBRARY)
@@ -104,6 +137,10 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
         from causeway.bridge.engines.omnet_inet import launch_inet
 
         base = launch_inet(spec.network, found)
+    elif isinstance(spec.network, InetNetwork):
+        from causeway.bridge.engines.omnet_inet import launch_own
+
+        base = launch_own(spec.network, found)
     else:
         base = Launch(ABSTRACT / "omnetpp.ini")
     for name in options:
@@ -119,6 +156,7 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
         (*base.ned_path, *own, *(Path(p).resolve() for p in options.get("ned_path", ()))),
         (*base.libraries, *(str(lib) for lib in options.get("libs", ()))),
         {**base.settings, **{str(k): str(v) for k, v in options.get("set", {}).items()}},
+        base.run,
     )
 
 
@@ -131,18 +169,44 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         "simtime-resolution": "ps",
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
-        **_results(spec.options),
+        "cmdenv-express-mode": "true",
+        **_results(spec),
+        **instruments(spec),
     }
     return [
-        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(ned_path), "-l", loadable(found, LIBRARY),
+        str(found.opp_run), "-u", str(spec.options.get("ui", CMDENV)), "-n", ":".join(ned_path),
+        "-l", loadable(found, LIBRARY),
         *(part for library in launch.libraries for part in ("-l", library)),
-        "-f", str(launch.ini), "-c", launch.config, "-r", "0",
+        "-f", str(launch.ini), "-c", launch.config, "-r", str(launch.run),
         *(f"--{name}={value}" for name, value in settings.items()),
     ]  # fmt: skip
 
 
-def _results(options: Mapping[str, Any]) -> dict[str, str]:
-    """Where OMNeT++ keeps its own result files, if at all."""
-    if "results" in options:
-        return {"result-dir": f'"{Path(options["results"]).resolve()}"'}
+def instruments(spec: RunSpec) -> dict[str, str]:
+    """The settings of what watches a run: captures, the event log, the fingerprint."""
+    if isinstance(spec.network, AbstractNetwork) and (named := {"pcap", "fingerprint"} & set(spec.options)):
+        raise UserError(f"the abstract network has no frames: {min(named)} is for networks of INET")
+    settings: dict[str, str] = {}
+    if folder := spec.options.get("pcap"):
+        # real checksums, so that every frame can be written as bytes
+        settings |= dict.fromkeys(("**.crcMode", "**.checksumMode", "**.fcsMode"), '"computed"')
+        # one for each node, none for each of its interfaces besides; what comes first holds
+        settings |= dict.fromkeys((f"**.{interface}[*].numPcapRecorders" for interface in INTERFACES), "0")
+        settings["**.recordPcap"] = "true"
+        node = 'substringBeforeLast(fullPath(), ".")'
+        settings["**.pcapRecorder[*].pcapFile"] = f'"{Path(folder).resolve()}/" + {node} + ".pcap"'
+    if file := spec.options.get("eventlog"):
+        settings |= {"record-eventlog": "true", "eventlog-file": f'"{Path(file).resolve()}"'}
+    if spec.options.get("fingerprint"):
+        settings |= {"fingerprint": '"0000-0000/~tNl"', "fingerprintcalculator-class": '"inet::FingerprintCalculator"'}
+    return settings
+
+
+def _results(spec: RunSpec) -> dict[str, str]:
+    """Where OMNeT++ keeps its own result files, if at all: every run under a name of its own."""
+    if "results" in spec.options:
+        folder = Path(spec.options["results"]).resolve()
+        files = {"scalar": "sca", "vector": "vec"}
+        names = {f"output-{kind}-file": f'"{folder / result_name(spec)}.{end}"' for kind, end in files.items()}
+        return {"result-dir": f'"{folder / result_name(spec)}"', **names}  # for what modules write besides
     return {"outputscalarmanager-class": '"causeway::NoScalars"', "**.vector-recording": "false"}

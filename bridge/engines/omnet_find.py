@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OLDEST = (6, 0)
+INET = "4.5"
+"""The INET that the edge is written for. 4.6 wants OMNeT++ 6.2, has no UnitDiskRadio, and 4.7 no crcMode."""
 HOW_TO_GET_IT = (
     "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), put its bin directory on PATH or "
     "say OMNETPP_ROOT=..."
@@ -31,6 +33,11 @@ class Found:
         """The program that runs simulations."""
         release = self.root / "bin" / "opp_run_release"
         return release if release.exists() else self.root / "bin" / "opp_run"
+
+    @property
+    def inet_is_known(self) -> bool:
+        """Whether the INET is one that the edge is written for."""
+        return self.inet_version is not None and is_known(self.inet_version)
 
     @property
     def omnetpp_text(self) -> str:
@@ -72,7 +79,13 @@ def _find_inet(omnetpp_root: Path) -> Path | None:
     else:
         parents = dict.fromkeys([omnetpp_root.parent, omnetpp_root / "samples", Path.home(), Path("/opt")])
         candidates = [root for parent in parents for root in _newest_first(parent, "inet*")]
-    return next((root for root in candidates if (root / "src" / "libINET.so").exists()), None)
+    built = [root for root in candidates if (root / "src" / "libINET.so").exists()]
+    return next((root for root in built if is_known(_version(root, "inet-") or "")), built[0] if built else None)
+
+
+def is_known(inet_version: str) -> bool:
+    """Whether the edge is written for this INET."""
+    return _numbers(inet_version)[:2] == _numbers(INET)
 
 
 def _newest_first(parent: Path, pattern: str) -> list[Path]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
-from causeway.bridge.engines.omnet_find import Found
+from causeway.bridge.engines.omnet_find import INET, Found
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import MobileNetwork
+from causeway.bridge.network import InetNetwork, MobileNetwork
 from causeway.bridge.places import SOURCES
 
 INET_EDGE = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
+
+INET_FOLDERS = ("src", "examples", "tutorials", "showcases")
+"""Of an INET: the roots of its NED packages."""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 """What 802.11g without the old rates knows."""
@@ -24,6 +27,11 @@ def missing_inet(found: Found) -> str | None:
         return (
             "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "
             "INET_ROOT=...; or use --engine ns3"
+        )
+    if not found.inet_is_known:
+        return (
+            f"the edge is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
+            f"parameters are others: build INET {INET} beside it, or say INET_ROOT=..."
         )
     return None
 
@@ -46,6 +54,31 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
         (str(source / "INET"), loadable(found, INET_LIBRARY)),
         {"**.station[*].tcp.delayedAcksEnabled": "true"} if network.wire_delayed_acks else {},
     )
+
+
+def launch_own(network: InetNetwork, found: Found) -> Launch:
+    """What to start for somebody's own INET network."""
+    if why := missing_inet(found):
+        raise UserError(f"an INET network cannot run here: {why}")
+    assert found.inet_root is not None
+    ini = Path(network.ini).resolve()
+    return Launch(
+        ini,
+        network.config,
+        ned_path_of(ini, network.ned_path, found.inet_root),
+        (str(found.inet_root / "src" / "INET"), loadable(found, INET_LIBRARY), *network.libs),
+        {"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {},
+        network.run,
+    )
+
+
+def ned_path_of(ini: Path, given: tuple[str, ...], inet_root: Path) -> tuple[Path, ...]:
+    """The roots of NED packages for an ini file: INET's, and those given; by default its own folder and all of INET."""
+    if given:
+        return (inet_root / "src", *(Path(folder).resolve() for folder in given))
+    roots = [path for name in INET_FOLDERS if (path := (inet_root / name).resolve()).is_dir()]
+    inside = any(ini.is_relative_to(root) for root in roots)
+    return (*roots, *(() if inside else (ini.parent,)))
 
 
 def plain_command(found: Found, config: str, *arguments: str) -> list[str]:

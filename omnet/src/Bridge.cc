@@ -1,5 +1,6 @@
 #include "Bridge.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,9 +10,24 @@ using namespace omnetpp;
 
 namespace causeway {
 
+static std::unique_ptr<Bridge> current;
+
 Bridge &Bridge::instance() {
-    static Bridge bridge;
-    return bridge;
+    if (!current) current = std::make_unique<Bridge>();
+    return *current;
+}
+
+void Bridge::forget() { current.reset(); }
+
+static std::vector<std::function<void()>> &calls() {
+    static std::vector<std::function<void()>> registered;
+    return registered;
+}
+
+void Bridge::beforeInitialize(std::function<void()> call) { calls().push_back(std::move(call)); }
+
+void Bridge::callBeforeInitialize() {
+    for (const auto &call : calls()) call();
 }
 
 bool Bridge::configured() {
@@ -23,6 +39,8 @@ const Setup &Bridge::setup() {
     if (finished_)
         throw cRuntimeError("causeway: a process carries one run; start every run with a process of its own");
     if (!connected()) {
+        if (getEnvir()->isGUI())
+            Channel::instead_of_exit([](const std::string &why) { throw cRuntimeError("causeway: %s", why.c_str()); });
         const char *version = std::getenv("CAUSEWAY_ENGINE_VERSION");
         hello("omnet", version ? version
                                : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." +
@@ -60,8 +78,26 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
 void Bridge::end() {
     if (!connected() || finished_) return;
     finished_ = true;
+    measureFingerprint();
     finish(simTime().raw(), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
+}
+
+// OMNeT++ computes it where it was asked for: 32 bits, in hexadecimal, as in "ab12-cd34/~tNl".
+void Bridge::measureFingerprint() {
+    const cFingerprintCalculator *calculator = getSimulation()->getFingerprintCalculator();
+    if (!calculator) return;
+    std::string digits = calculator->str().substr(0, calculator->str().find('/'));
+    digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
+    measure("network", "fingerprint", static_cast<double>(std::stoull(digits, nullptr, 16)));
+}
+
+// In the log of a graphical environment.
+void Bridge::exchanged(const Window &window, size_t actions) {
+    if (!getEnvir()->isGUI() || getEnvir()->isExpressMode()) return;
+    cContextSwitcher context(getSimulation()->getSystemModule());  // whose log it is
+    EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps()) << " s: "
+       << window.kind().size() << " events told, " << actions << " actions came back\n";
 }
 
 // ---- what EdgeBase asks of a simulator ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <omnetpp.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,7 +50,13 @@ class NodeHandler {
 
 class Bridge : public EdgeBase {
   public:
+    // The bridge of the network that is there now.
     static Bridge &instance();
+    // The network is gone: the next one begins with another bridge.
+    static void forget();
+    // Has `call()` called whenever a network is there and not yet initialized. For libraries, when they are loaded.
+    static void beforeInitialize(std::function<void()> call);
+    static void callBeforeInitialize();
     // Whether this simulation was started by a controller at all.
     static bool configured();
 
@@ -82,6 +89,7 @@ class Bridge : public EdgeBase {
         *exchanged = false;
         return next_ps < free_until_ps() || askMayRun(next_ps, exchanged);
     }
+    using EdgeBase::end_ps;
     using EdgeBase::end_reason;
     void end();
 
@@ -97,10 +105,12 @@ class Bridge : public EdgeBase {
     void connection(const Action &action) override;
     void switched(int32_t node, bool up) override;
     void record(const Action &action) override;
+    void exchanged(const Window &window, size_t actions) override;
 
     void emitNow(Kind::Value kind, int node, int64_t ref, int arg) {
         emit(kind, omnetpp::simTime().raw(), node, ref, arg);
     }
+    void measureFingerprint();
     bool askMayRun(int64_t next_ps, bool *exchanged);
     NodeHandler *handlerOf(int node);
 };

@@ -25,15 +25,19 @@ cEvent *CausewayScheduler::takeNextEvent() {
         const cEvent *event = firstEvent();
         bool exchanged = false;
         if (!bridge.mayRun(event ? event->getArrivalTime().raw() : kNever, &exchanged)) {
+            // what modules average over time they average until the end, as with OMNeT++'s own time limit
+            if (bridge.end_ps() > simTime().raw()) sim->setSimTime(SimTime::fromRaw(bridge.end_ps()));
             throw cTerminationException("causeway: %s", bridge.end_reason().c_str());
         }
         if (!exchanged) return sim->getFES()->removeFirst();
     }
 }
 
-// Modules have recorded what they measured: now the controller may know that the run is over.
 void CausewayScheduler::lifecycleEvent(SimulationLifecycleEventType type, cObject *) {
+    if (type == LF_PRE_NETWORK_INITIALIZE) Bridge::callBeforeInitialize();
+    // modules have recorded what they measured: now the controller may know that the run is over
     if (type == LF_POST_NETWORK_FINISH) Bridge::instance().end();
+    if (type == LF_POST_NETWORK_DELETE) Bridge::forget();
 }
 
 }  // namespace causeway

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engines.omnet_find import find_omnetpp
+from causeway.bridge.engines.omnet_inet import missing_inet
 
 
 def install(root: Path, version: str, built: bool = True) -> Path:
@@ -90,3 +91,19 @@ def test_the_inet_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch
     found = find_omnetpp()
     assert found is not None
     assert found.inet_root is None
+
+
+def test_an_inet_that_the_edge_is_not_written_for_is_passed_over_and_refused_where_it_is_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INET 4.6 and 4.7 have no module UnitDiskRadio: a run would end with an error of NED."""
+    root = install(tmp_path / "sims" / "omnetpp-6.1", "6.1")
+    newer = install_inet(tmp_path / "sims" / "inet4.6", "INET-4.6 (February 2026)")
+    monkeypatch.setenv("OMNETPP_ROOT", str(root))
+    found = find_omnetpp()
+    assert found is not None and found.inet_root == newer
+    why = missing_inet(found)
+    assert why is not None and "not written for INET 4.6" in why and "build INET 4.5" in why
+    known = install_inet(tmp_path / "sims" / "inet-4.5")
+    found = find_omnetpp()
+    assert found is not None and found.inet_root == known and missing_inet(found) is None

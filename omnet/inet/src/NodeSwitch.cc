@@ -30,13 +30,16 @@ static void flush(cModule *module) {
     for (cModule::SubmoduleIterator it(module); !it.end(); ++it) flush(*it);
 }
 
+void flush_interfaces(cModule *node) {
+    for (int i = 0, n = node->getSubmoduleVectorSize("wlan"); i < n; ++i) flush(node->getSubmodule("wlan", i));
+}
+
 void NodeSwitch::setUp(bool up) {
     Enter_Method("setUp");
     up_ = up;
     cModule *node = getParentModule();
     if (auto mobility = dynamic_cast<CoveredMobility *>(node->getSubmodule("mobility"))) mobility->setUp(up);
-    if (up) return;
-    for (int i = 0, n = node->getSubmoduleVectorSize("wlan"); i < n; ++i) flush(node->getSubmodule("wlan", i));
+    if (!up) flush_interfaces(node);
 }
 
 }  // namespace causeway

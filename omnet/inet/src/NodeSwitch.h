@@ -5,6 +5,9 @@
 
 namespace causeway {
 
+// Throws away what the wireless interfaces of a node have queued.
+void flush_interfaces(omnetpp::cModule *node);
+
 class NodeSwitch : public omnetpp::cSimpleModule, public inet::NetfilterBase::HookBase {
   public:
     bool isUp() const { return up_; }

@@ -1,0 +1,83 @@
+"""`causeway attach`: waits for simulations that somebody else starts, one after the other."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from causeway.analysis import store
+from causeway.bridge.attached import AttachEngine
+from causeway.bridge.edges import build
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, command, edge_of, launch_of, loadable
+from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.network import InetNetwork
+from causeway.cli import outcome
+from causeway.cli.console import printable
+from causeway.pycontrol.loop import passive_mask
+from causeway.studies.campaign import land, summary
+from causeway.studies.parameters import parse_settings
+from causeway.studies.runner import Job, make_spec, run_job
+from causeway.studies.theirs import Theirs
+
+
+def attach_study(
+    name: str, settings: Sequence[str], seed: int, hosts: str, out_dir: Path | None, times: int, console: Console
+) -> None:
+    """Waits for `times` simulations (0: until it is interrupted)."""
+    found = find_omnetpp()
+    if found is None:
+        raise UserError(f"nothing can be attached here: {HOW_TO_GET_IT}")
+    build(edge_of(found))
+    theirs = Theirs("", "General", hosts) if hosts else None
+    job = Job(name, parse_settings(settings), seed, "omnet", theirs=theirs)
+    engine = AttachEngine(lambda: _say(console, "a simulation has come"))
+    try:
+        _print_lines(job, engine, found, console)
+        attempt = 0
+        while times == 0 or attempt < times:
+            attempt += 1
+            _attempt(job, engine, attempt, out_dir, console)
+    finally:
+        engine.close()
+
+
+def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None, console: Console) -> None:
+    _say(console, f"attempt {attempt}: waiting")
+    try:
+        result = run_job(job, engine=engine)
+    except RunError as error:
+        _say(console, f"attempt {attempt} failed: {error}")
+        return
+    told = {**summary(result), "engine": "omnet", "seed": job.seed, "parameters": job.parameters}
+    outcome.show(console, f"attempt {attempt}: digest {told['digest']}", job.study.headlines, [job], [told], False)
+    if out_dir is not None:
+        folder = out_dir / f"attempt-{attempt}"
+        if not store.has_run(folder, job.run_id):
+            land(folder, result)
+
+
+def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console) -> None:
+    """What to paste: the environment, and either lines for an ini file or a whole command."""
+    spec = make_spec(job, passive_mask(job.study.protocol(job.params)))
+    _say(console, "in the environment of the simulation:")
+    _say(console, *(f"export {key}={value}" for key, value in engine.environment.items()))
+    _say(console, "in its ini file:")
+    network = spec.network
+    library = INET_LIBRARY if isinstance(network, InetNetwork) else LIBRARY
+    _say(console, f"load-libs = {loadable(found, library)}")
+    _say(console, 'scheduler-class = "causeway::CausewayScheduler"')
+    if isinstance(network, InetNetwork) and network.hosts:
+        _say(console, f'causeway-nodes = "{network.hosts}"')
+    if not isinstance(network, InetNetwork) or network.ini:
+        whole = shlex.join(command(found, launch_of(spec, found), spec))
+        _say(console, "or, all in one (-u Qtenv shows it):", whole)
+
+
+def _say(console: Console, *lines: str) -> None:
+    for line in lines:
+        console.print(Text(printable(line)), soft_wrap=True)

@@ -1,0 +1,155 @@
+#include "ProtocolApp.h"
+
+#include <cmath>
+
+#include "inet/common/ModuleAccess.h"
+#include "inet/common/Simsignals.h"
+#include "inet/common/lifecycle/ModuleOperations.h"
+#include "inet/common/packet/Packet.h"
+#include "inet/linklayer/common/InterfaceTag_m.h"
+#include "inet/linklayer/ieee80211/mgmt/Ieee80211MgmtSta.h"
+#include "inet/networklayer/common/NetworkInterface.h"
+#include "inet/networklayer/contract/IInterfaceTable.h"
+
+namespace causeway {
+
+using namespace omnetpp;
+
+Define_Module(ProtocolApp);
+
+ProtocolApp::~ProtocolApp() { cancelAndDelete(look_); }
+
+void ProtocolApp::initialize(int stage) {
+    if (stage == inet::INITSTAGE_LOCAL) {
+        host_ = inet::getContainingNode(this);
+        port_ = par("port");
+        position_every_ = par("positionEvery");
+        nodes_ = &ProtocolNodes::ofRun();
+        node_ = nodes_->numberOf(this);
+        mobility_ = dynamic_cast<inet::IMobility *>(host_->getSubmodule("mobility"));
+        host_->subscribe(inet::l2AssociatedSignal, this);
+        look_ = new cMessage("look");
+        look_->setSchedulingPriority(-1);  // before the traffic of the same instant
+        if (mobility_) scheduleAt(SIMTIME_ZERO, look_);
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
+        streams_ = std::make_unique<PeerStreams>(*nodes_, node_, port_, par("reconnectAfter"), this);
+        open();
+    }
+}
+
+// Takes its ports. A host that INET shuts down and starts again has lost them.
+void ProtocolApp::open() {
+    socket_ = inet::UdpSocket();
+    socket_.setOutputGate(gate("socketOut"));
+    socket_.setCallback(this);
+    socket_.bind(port_);
+    socket_.setBroadcast(true);
+    joinGroup();
+    streams_->listen();
+}
+
+// IPv4: 255.255.255.255, IPv6: all nodes of the link; or a multicast group of the user's.
+void ProtocolApp::joinGroup() {
+    const std::string name = par("group").stdstringValue();
+    const bool is_ipv6 = !host_->getSubmodule("ipv4");
+    group_ = inet::L3Address(!name.empty() ? name.c_str() : is_ipv6 ? "ff02::1" : "255.255.255.255");
+    if (group_.isMulticast()) nodes_->eachInterface(host_, [&](int id) { socket_.joinMulticastGroup(group_, id); });
+}
+
+void ProtocolApp::handleMessage(cMessage *message) {
+    if (message == look_) {
+        tellPlace();
+        if (position_every_ > SIMTIME_ZERO) scheduleAfter(position_every_, look_);
+    } else if (!streams_->take(message)) {
+        if (socket_.belongsToSocket(message))
+            socket_.processMessage(message);
+        else
+            delete message;  // of a connection that is over
+    }
+}
+
+void ProtocolApp::finish() { nodes_->finished(); }
+
+// ---- packets --------------------------------------------------------------------------------------------------------
+
+void ProtocolApp::onSend(const Action &action) {
+    Enter_Method("send packet %lld", static_cast<long long>(action.ref));
+    if (action.size_bytes <= 0) throw cRuntimeError("packet %lld has no length", static_cast<long long>(action.ref));
+    PacketTag tag;
+    tag.packet = action.ref;
+    tag.source = node_;
+    tag.peer = action.peer;
+    tag.size = action.size_bytes;
+    tag.interface = action.interface;
+    if (action.interface != Interface::WIRELESS) return streams_->sendPacket(tag);
+    if (tag.peer == Constant::BROADCAST_PEER) return sendToAll(tag);
+    const inet::L3Address to = nodes_->addressOf(tag.peer);
+    if (to.isUnspecified()) return nodes_->unreachable(tag);
+    sendDatagram(tag, to, -1);
+}
+
+// To everybody on the links of this host, over each of its interfaces.
+void ProtocolApp::sendToAll(const PacketTag &tag) {
+    nodes_->eachInterface(host_, [&](int id) { sendDatagram(tag, group_, id); });
+}
+
+void ProtocolApp::sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interface_id) {
+    auto packet = new inet::Packet("causeway");
+    packet->insertAtBack(tagged_payload(tag));
+    if (interface_id >= 0) packet->addTag<inet::InterfaceReq>()->setInterfaceId(interface_id);
+    nodes_->count().datagrams += 1;
+    socket_.sendTo(packet, to, port_);
+}
+
+void ProtocolApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
+    const PacketTag *tag = find_tag(packet->peekData().get());
+    if (tag && tag->source != node_) nodes_->arrival(node_, *tag);  // an access point sends back what it is to spread
+    delete packet;
+}
+
+// ---- what the host goes through -------------------------------------------------------------------------------------
+
+void ProtocolApp::onNode(bool up) {
+    Enter_Method("node %d goes %s", node_, up ? "up" : "down");
+    if (!switch_) switch_ = std::make_unique<HostSwitch>(host_);
+    switch_->setUp(up);
+}
+
+// INET itself (a scenario) stops or starts the host: the protocol is told as of any failure.
+bool ProtocolApp::handleOperationStage(inet::LifecycleOperation *operation, inet::IDoneCallback *) {
+    Enter_Method("the host is switched");
+    const int stage = operation->getCurrentStage();
+    if (dynamic_cast<inet::ModuleStartOperation *>(operation)) {
+        if (stage == inet::ModuleStartOperation::STAGE_APPLICATION_LAYER) hostSwitched(true);
+    } else if (dynamic_cast<inet::ModuleStopOperation *>(operation)) {
+        if (stage == inet::ModuleStopOperation::STAGE_APPLICATION_LAYER) hostSwitched(false);
+    } else if (dynamic_cast<inet::ModuleCrashOperation *>(operation)) {
+        if (stage == inet::ModuleCrashOperation::STAGE_CRASH) hostSwitched(false);
+    }
+    return true;
+}
+
+void ProtocolApp::hostSwitched(bool up) {
+    if (up)
+        open();
+    else
+        streams_->forget();
+    nodes_->hostSwitched(node_, up);
+}
+
+void ProtocolApp::tellPlace() {
+    const auto mm = [](double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); };
+    const inet::Coord at = mobility_ ? mobility_->getCurrentPosition() : inet::Coord::ZERO;
+    nodes_->bridge().emitStation(node_, station_, mm(at.x), mm(at.y));
+}
+
+// The host has come to an access point.
+void ProtocolApp::receiveSignal(cComponent *, simsignal_t, cObject *, cObject *access_point) {
+    auto found = dynamic_cast<inet::ieee80211::Ieee80211MgmtSta::ApInfo *>(access_point);
+    if (!found) return;
+    Enter_Method("associated");
+    station_ = nodes_->accessPointOf(found->address);
+    tellPlace();
+}
+
+}  // namespace causeway

@@ -1,0 +1,80 @@
+"""A study in somebody's INET project: their ini file says what the network is, and which runs there are.
+
+`causeway run STUDY --ini my.ini --config C`: the study keeps its protocol, load and parameters, and gives up its own
+network. An iteration variable of the configuration that has the name of one of the study's parameters sets it; all of
+them land with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from causeway.bridge.errors import UserError
+from causeway.bridge.network import InetNetwork, Network
+from causeway.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """One run of somebody's configuration."""
+
+    ini: str
+    config: str
+    hosts: str = ""
+    """Patterns of the hosts that take part; "": the ini file names them."""
+    run: int = 0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Its iteration variables."""
+
+    def instead_of(self, own: Network) -> InetNetwork:
+        """Their network, with the nodes and the load of the study's own."""
+        named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
+        ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+        return InetNetwork(own.nodes, self.ini, own.workload, self.config, named, self.run, ned_path, libs, own.faults)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What it adds to the parameters of a run."""
+        return {"ini": Path(self.ini).name, "config": self.config, **self.variables}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run of the configuration, as the study's runs are planned: what it sets, and with which seed."""
+
+    theirs: Theirs
+    settings: dict[str, Any]
+    seed: int | None
+    """None: the configuration has one run only, and seeds are chosen as for any study."""
+
+
+def plan_theirs(study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any]) -> list[Planned]:
+    """Every run of a configuration. What the user sets holds for all of them, and must not be iterated over too."""
+    from causeway.bridge.engines.omnet_query import runs_of
+
+    runs = runs_of(Path(ini), config)
+    fields = study.Params.model_fields
+    if twice := sorted(set(runs[0].variables) & set(given)):
+        raise UserError(f"{twice[0]} is set here and iterated over in configuration {config} of {ini}; leave one out")
+    planned = []
+    for run in runs:
+        own = {name: value for name, value in run.variables.items() if name in fields}
+        theirs = Theirs(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables))
+        planned.append(Planned(theirs, {**given, **own}, run.seed if len(runs) > 1 else None))
+    _must_differ(planned, ini, config)
+    return planned
+
+
+def _must_differ(planned: Sequence[Planned], ini: str, config: str) -> None:
+    seen: dict[str, int] = {}
+    for plan in planned:
+        key = repr((sorted(plan.theirs.variables.items()), plan.seed))
+        if key in seen:
+            raise UserError(
+                f"runs {seen[key]} and {plan.theirs.run} of configuration {config} of {ini} have the same seed-set and "
+                f"variables, and would be one run twice; write seed-set = ${{repetition}}"
+            )
+        seen[key] = plan.theirs.run

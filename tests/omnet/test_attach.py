@@ -1,0 +1,112 @@
+"""A simulation that somebody else starts: several in a row, one that is held by a debugger, one that is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge.attached import AttachEngine
+from causeway.bridge.edges import build
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.omnet import command, launch_of
+from causeway.bridge.engines.omnet_find import find_omnetpp
+from causeway.bridge.errors import RunError
+from causeway.bridge.network import InetNetwork
+from causeway.bridge.workload import Workload
+from causeway.pycontrol.loop import Outcome, run_protocol
+from causeway.pycontrol.node import PerNode
+from tests.omnet.test_somebodys_network import Talk
+from tests.worlds.air_probe import MS, Log, S
+from tests.worlds.inet_probe import ENGINE, needs_inet
+from tests.worlds.inet_projects import PROJECTS
+
+pytestmark = needs_inet
+
+
+@pytest.fixture
+def engine() -> Iterator[AttachEngine]:
+    build(ENGINE.edges()[0])  # nobody would, for a simulation that is started by hand
+    made = AttachEngine()
+    yield made
+    made.close()
+
+
+def spec_in(folder: Path) -> RunSpec:
+    network = InetNetwork(20, str(PROJECTS["aodv"].write(folder)), Workload(20), "Python")
+    return RunSpec("test", {}, 1, network, MS, 6 * S)
+
+
+def start(spec: RunSpec, engine: AttachEngine) -> subprocess.Popen[bytes]:
+    """As a user would, in a shell."""
+    found = find_omnetpp()
+    assert found is not None
+    environment = {**os.environ, **engine.environment}
+    return subprocess.Popen(
+        command(found, launch_of(spec, found), spec), env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def run(spec: RunSpec, engine: AttachEngine, node: type[Talk] = Talk) -> Outcome:
+    protocol = PerNode(lambda _: type("Logged", (node,), {"log": Log()})())
+    return run_protocol(engine, spec, protocol, [])
+
+
+def later(seconds: float, call, *arguments) -> None:
+    threading.Timer(seconds, call, arguments).start()
+
+
+def test_several_attempts_in_a_row_are_the_same_run_as_one_of_ours(tmp_path: Path, engine: AttachEngine) -> None:
+    spec = spec_in(tmp_path)
+    digests = []
+    for _ in range(2):
+        simulation = start(spec, engine)
+        digests.append(run(spec, engine).digest)
+        assert simulation.wait(30) == 0
+    protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
+    assert {*digests, run_protocol(ENGINE, spec, protocol, []).digest} == {digests[0]}
+
+
+def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, engine: AttachEngine) -> None:
+    """Longer than the deadline that a simulation of our own would have."""
+    spec = replace(spec_in(tmp_path), deadline_s=0.5)
+    simulation = start(spec, engine)
+    simulation.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    later(3, simulation.send_signal, signal.SIGCONT)
+    outcome = run(spec, engine)
+    assert time.monotonic() - began > 3
+    assert outcome.finish.end_ps == 6 * S
+    assert simulation.wait(30) == 0
+
+
+def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, engine: AttachEngine) -> None:
+    spec = spec_in(tmp_path)
+    simulation = start(spec, engine)
+
+    class Kills(Talk):
+        def on_timer(self, key: object) -> None:
+            simulation.kill()
+
+    with pytest.raises(RunError, match="the simulation ended before the run was over"):
+        run(spec, engine, Kills)
+    simulation.wait(30)
+    simulation = start(spec, engine)
+    assert run(spec, engine).finish.end_ps == 6 * S
+    assert simulation.wait(30) == 0
+
+
+def test_without_a_screen_or_without_qtenv_the_graphical_environment_is_refused_in_one_line(tmp_path: Path) -> None:
+    from causeway.bridge.errors import UserError
+
+    spec = replace(spec_in(tmp_path), options={"ui": "Tkenv"})
+    with pytest.raises(UserError, match="there is no user interface 'Tkenv'; there are Cmdenv, Qtenv"):
+        ENGINE.open(spec)

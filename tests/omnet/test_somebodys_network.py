@@ -1,0 +1,204 @@
+"""A protocol on the hosts of INET's own examples, unedited: what arrives, and that the rest stays what it is."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.network import WIRE, InetNetwork
+from causeway.bridge.workload import Faults, Workload
+from causeway.pycontrol.loop import Outcome, run_protocol
+from causeway.pycontrol.node import EVERYONE, PerNode
+from causeway.studies.runner import Job, run_job
+from causeway.studies.theirs import Theirs
+from tests.worlds.air_probe import MS, Log, Probe, S
+from tests.worlds.inet_probe import ENGINE, needs_inet
+from tests.worlds.inet_projects import PROJECTS, own_scalars, plain_scalars
+
+pytestmark = needs_inet
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def play(
+    name: str, folder: Path, duration_s: float, node: type[Probe] = Probe, seed: int = 1, cap: int = 0,
+    faults: Faults | None = None, **options: Any,
+) -> tuple[Log, Outcome]:  # fmt: skip
+    """Runs nodes that log what they see in one of the projects."""
+    project = PROJECTS[name]
+    log = Log()
+    probe = type("Logged", (node,), {"log": log})
+    network = InetNetwork(
+        project.nodes, str(project.write(folder)), Workload(project.nodes), "Python", faults=faults or Faults()
+    )
+    spec = RunSpec("test", {}, seed, network, MS, int(duration_s * S), cap=cap, options=options)
+    return log, run_protocol(ENGINE, spec, PerNode(lambda _: probe()), [])
+
+
+class Talk(Probe):
+    """Every node speaks once, at a time of its own: to all, to one by UDP, to one by TCP."""
+
+    def on_start(self) -> None:
+        self.set_timer("speak", 2 * S + self.id * 200 * MS)
+
+    def on_timer(self, key: object) -> None:
+        nodes = self.host.context.nodes
+        self.send(EVERYONE, ("all", self.id), 100)
+        self.send((self.id + 1) % nodes, ("one", self.id), 100)
+        self.send((self.id + 2) % nodes, ("tcp", self.id), 3000, WIRE)
+
+
+# ---- the network stays what it is -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_silent_protocol_changes_no_scalar_of_the_network(name: str, tmp_path: Path) -> None:
+    """Not one of them, to the last bit: beside applications of its own, a host does not notice the protocol."""
+    play(name, tmp_path, 8, results=str(tmp_path), result_name="ours")
+    plain = plain_scalars(tmp_path / "omnetpp.ini", 1, 8, tmp_path)
+    ours = own_scalars(tmp_path / "ours.sca")
+    assert len(plain) > 100
+    both = plain.join(ours, rsuffix="_ours", how="outer")
+    changed = both[~((both.value == both.value_ours) | (both.value.isna() & both.value_ours.isna()))]
+    assert changed.empty, changed.to_string()
+
+
+# ---- packets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "share"), [("aodv", 0.4), ("wired_lan", 1), ("telnet", 1)])
+def test_a_datagram_or_a_stream_to_a_node_goes_wherever_routes_lead(name: str, share: float, tmp_path: Path) -> None:
+    """On AODV half of the example's own pings are lost, too; what does not come is told, or tried again by TCP."""
+    log, outcome = play(name, tmp_path, 15, Talk)
+    nodes = PROJECTS[name].nodes
+    came = Counter(content[0] for _, _, content, _, _ in log.arrivals)
+    assert share * nodes <= came["tcp"] <= nodes
+    lost = sum(content[0] == "one" for _, _, content in log.lost)
+    assert came["one"] + lost == nodes and came["one"] >= share * nodes
+    for _, node, (what, sender), told, interface in log.arrivals:
+        assert told == sender != node
+        assert interface == (WIRE if what == "tcp" else 0)
+        if what != "all":
+            assert node == (sender + (1 if what == "one" else 2)) % nodes
+    assert outcome.finish.scalars["network", "tcp_broken"] == 0
+
+
+def test_a_packet_to_everyone_stays_on_the_senders_own_ethernet(tmp_path: Path) -> None:
+    """Hosts 0-2, 3-5 and 6-8 are on three switches, with routers between them."""
+    log, _ = play("wired_lan", tmp_path, 8, Talk)
+    heard = {(content[1], node) for _, node, content, *_ in log.arrivals if content[0] == "all"}
+    assert heard == {(a, b) for a in range(9) for b in range(9) if a != b and a // 3 == b // 3}
+
+
+def test_nobody_hears_himself_though_an_access_point_sends_back_what_it_spreads(tmp_path: Path) -> None:
+    log, _ = play("access_point", tmp_path, 6, Talk)
+    heard = [(content[1], node) for _, node, content, *_ in log.arrivals if content[0] == "all"]
+    assert len(heard) > 20
+    assert all(sender != node for sender, node in heard)
+
+
+def test_batching_changes_nothing(tmp_path: Path) -> None:
+    digests = {cap: play("aodv", tmp_path, 8, Talk, cap=cap)[1].digest for cap in (0, 1, 16)}
+    assert len(set(digests.values())) == 1
+
+
+def test_places_are_told_at_the_start_and_as_often_as_asked(tmp_path: Path) -> None:
+    log, _ = play("aodv", tmp_path, 3, set={"**.causeway.positionEvery": "1s"})
+    assert {tuple(t for t, *_ in rows) for rows in log.places.values()} == {(0, S, 2 * S)}
+    assert len(log.places) == 20
+
+
+# ---- nodes that fail ------------------------------------------------------------------------------------------------
+
+
+def test_a_node_that_is_down_neither_sends_nor_hears(tmp_path: Path) -> None:
+    import numpy as np
+
+    down = Faults(np.array([S, 5 * S]), np.array([1, 1], np.int32), np.array([0, 1], np.uint8))
+    log, _ = play("wired_lan", tmp_path, 8, Chatter, faults=down)
+    times = sorted(t for t, node, (_, sender), *_ in log.arrivals if (sender, node) == (0, 1))
+    assert times and not [t for t in times if S <= t < 5 * S]
+    assert [t for t in times if t < S] and [t for t in times if t > 5 * S]
+    assert [(t, what) for t, node, what in log.other if node == 1 and what in ("down", "up")] == [
+        (S, "down"),
+        (5 * S, "up"),
+    ]
+
+
+class Chatter(Probe):
+    """Node 0 speaks to node 1 five times a second."""
+
+    def on_start(self) -> None:
+        if self.id == 0:
+            for i in range(40):
+                self.set_timer(i, i * 200 * MS)
+
+    def on_timer(self, key: object) -> None:
+        self.send(1, (key, 0), 100)
+
+
+# ---- studies --------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def run_example(example: str, name: str, folder: Path, **parameters: Any) -> dict[str, float]:
+    ini = PROJECTS[name].write(folder)
+    job = Job(str(EXAMPLES / example), parameters, 1, "omnet", theirs=Theirs(str(ini), "Python"))
+    return run_job(job).scalars
+
+
+@pytest.mark.parametrize("name", ["aodv", "dsdv", "gpsr", "access_point", "wired_lan"])
+def test_the_rumour_runs_there_as_it_is(name: str, tmp_path: Path) -> None:
+    """Its first seven nodes are the stations, who tell each other over TCP; the others only hear."""
+    scalars = run_example("rumour.py", name, tmp_path, hosts=PROJECTS[name].nodes - 7, duration_s=10)
+    assert scalars["messages"] > 20 and scalars["datagrams"] > 100 and scalars["tcp_opened"] > 0
+    assert 0.05 < scalars["reached"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "heard"),
+    [("aodv", 0.0), ("dsdv", 0.05), ("gpsr", 0.3), ("access_point", 1.0), ("wired_lan", 1.0), ("telnet", 1.0)],
+)
+def test_a_token_goes_round_over_tcp_and_all_hear_all_in_one_order(name: str, heard: float, tmp_path: Path) -> None:
+    """Over radios and several hops, connections take their time: within 40 s a part is heard."""
+    scalars = run_example("ring.py", name, tmp_path, nodes=PROJECTS[name].nodes, duration_s=40)
+    assert scalars["messages"] > 10 and scalars["violations"] == 0 and scalars["tcp_broken"] == 0
+    assert scalars["arrived"] > 15 and heard <= scalars["heard"] <= 1
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------------------
+
+
+def open_network(folder: Path, nodes: int = 20, **changes: Any) -> None:
+    ini = PROJECTS["aodv"].write(folder)
+    network = InetNetwork(nodes, **{"ini": str(ini), "workload": Workload(nodes), "config": "Python", **changes})
+    run_protocol(ENGINE, RunSpec("test", {}, 1, network, MS, S), PerNode(lambda _: Probe()), [])
+
+
+def test_a_network_of_another_size_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="the study has 7 nodes and the network 20 that take part"):
+        open_network(tmp_path, 7)
+
+
+def test_a_path_that_matches_nothing_is_told_with_the_network(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"'\*\*\.hostess\[\*\]' matches no host with applications in network AODV"):
+        open_network(tmp_path, hosts="**.hostess[*]")
+
+
+def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
+    ini = tmp_path / "none.ini"
+    ini.write_text(PROJECTS["aodv"].write(tmp_path).read_text().replace("causeway-nodes", "# "))
+    with pytest.raises(RunError, match="the study has 20 nodes and the network 0 that take part"):
+        open_network(tmp_path, ini=str(ini))
+
+
+def test_a_configuration_that_there_is_not_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="No such config: Nowhere"):
+        open_network(tmp_path, config="Nowhere")
+    with pytest.raises(UserError, match=r"there is no ini file .*nothing\.ini"):
+        open_network(tmp_path, ini=str(tmp_path / "nothing.ini"))

@@ -1,0 +1,72 @@
+"""`causeway run STUDY --ini FILE --config NAME`: the configuration's runs, and OMNeT++'s own results of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from causeway.analysis import store
+from causeway.bridge.errors import UserError
+from causeway.cli.console import console
+from causeway.cli.run import InProject, run_study
+from tests.worlds.inet_probe import needs_inet
+from tests.worlds.inet_projects import PROJECTS
+
+pytestmark = needs_inet
+RUMOUR = str(Path(__file__).parents[2] / "examples" / "rumour.py")
+CAMPAIGN = """
+[Config Two]
+extends = Python
+*.host[*].wlan[*].radio.transmitter.communicationRange = ${range = 150m, 250m}
+*.numHosts = 7 + ${hosts = 2, 13}
+constraint = "$range" == "250m" || $hosts == 2
+**.vector-recording = false
+repeat = 2
+seed-set = ${repetition}
+"""
+
+
+def project(folder: Path, more: str = CAMPAIGN, config: str = "Two") -> InProject:
+    ini = PROJECTS["aodv"].write(folder)
+    ini.write_text(ini.read_text() + more)
+    return InProject(ini, config, "")
+
+
+def run(folder: Path, asked: InProject, *settings: str, reps: int = 1) -> bool:
+    given = ["duration_s=3", *settings]
+    out, err = folder / "out", console(True)
+    return run_study(RUMOUR, None, given, None, 1, reps, out, False, None, 0, True, err, project=asked)
+
+
+def test_every_run_of_the_configuration_lands_with_its_variables_and_omnetpps_own_results(tmp_path: Path) -> None:
+    asked = project(tmp_path)
+    assert run(tmp_path, asked) is False
+    out = tmp_path / "out"
+    runs = store.read_pandas(out, "runs").set_index("run_id")
+    told = store.read_pandas(out, "parameters").pivot(index="run_id", columns="name", values="value")
+    assert sorted(zip(told.range, told.hosts, runs.seed[told.index], strict=True)) == sorted(
+        (range_, hosts, seed) for range_, hosts in (("150m", "2"), ("250m", "2"), ("250m", "13")) for seed in (0, 1)
+    )
+    assert set(told.config) == {"Two"}
+    assert {path.stem for path in (out / "omnetpp").glob("*.sca")} == set(runs.index)
+    scalars = store.read_pandas(out, "scalars")
+    pings = scalars[scalars.module.str.endswith("host[0].app[0]") & (scalars.name == "pingTxSeq:count")]
+    assert set(pings.run_id) == set(runs.index)
+    again = store.read_pandas(out, "runs").started_at.tolist()
+    assert run(tmp_path, asked) is False
+    assert store.read_pandas(out, "runs").started_at.tolist() == again
+
+
+def test_what_would_be_one_run_twice_or_set_twice_or_is_not_there_is_refused(tmp_path: Path) -> None:
+    same = "[Config Same]\nextends = Python\nrepeat = 2\nseed-set = 3\n"
+    with pytest.raises(UserError, match=r"runs 0 and 1 of configuration Same .* have the same seed-set"):
+        run(tmp_path, project(tmp_path, same, "Same"), "hosts=13")
+    with pytest.raises(UserError, match="hosts is set here and iterated over in configuration Two"):
+        run(tmp_path, project(tmp_path), "hosts=13")
+    with pytest.raises(UserError, match=r"omnetpp\.ini: No such config: Three"):
+        run(tmp_path, project(tmp_path, config="Three"))
+    with pytest.raises(UserError, match="leave out --reps"):
+        run(tmp_path, project(tmp_path), reps=2)
+    with pytest.raises(UserError, match="bad value 'x' for parameter hosts"):
+        run(tmp_path, project(tmp_path, "[Config Bad]\nextends = Python\n**.y = ${hosts = x, y}\n", "Bad"))
