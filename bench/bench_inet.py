@@ -20,7 +20,7 @@ from causeway.bridge.engines.omnet import OmnetEngine
 from causeway.bridge.engines.omnet_find import Found, find_omnetpp
 from causeway.bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
 from causeway.bridge.errors import RunError, UserError
-from causeway.studies.mobile20.study import STATIONS, WIRES, Mobile20Params
+from causeway.studies.mobile20.study import Mobile20Params
 
 ROUNDS = 3
 RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))
@@ -75,9 +75,9 @@ def _cpu_s() -> float:
 def _plain(found: Found, params: Mobile20Params, simulated_s: float, air: Mapping[tuple[str, str], float]) -> float:
     """Wall time of the plain network under the load that was measured."""
     load = {name: value for (_, name), value in air.items()}
-    stations = load["station_frames"], load["station_bytes"] / load["station_frames"] - HEADERS_BYTES, STATIONS
+    stations = load["station_frames"], load["station_bytes"] / load["station_frames"] - HEADERS_BYTES, params.cells
     hosts = load["host_frames"], load["host_bytes"] / load["host_frames"] - HEADERS_BYTES, params.hosts
-    wires = load["wire_packets"], load["wire_bytes"] / load["wire_packets"], 2 * len(WIRES)
+    wires = load["wire_packets"], load["wire_bytes"] / load["wire_packets"], 2 * (params.cells - 1)
     settings = [f"--*.numHosts={params.hosts}", f"--sim-time-limit={simulated_s}s", f"--seed-set={SEED}"]
     for app, (count, size_bytes, senders) in {
         "station[*].app[0]": stations, "host[*].app[0]": hosts, "station[*].app[1]": wires

@@ -27,6 +27,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
+from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __version__ = version()
@@ -77,6 +78,8 @@ __all__ = [
     "Workload",
     "__version__",
     "constant_delay",
+    "hexagonal_places",
     "normal_delay",
+    "tree_of",
     "uniform_delay",
 ]

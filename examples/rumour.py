@@ -22,20 +22,14 @@ from causeway import (
     Segment,
     Study,
     Workload,
+    hexagonal_places,
+    tree_of,
 )
 
-PLACES_MM = (
-    (400_000, 400_000),
-    (580_000, 400_000),
-    (490_000, 555_885),
-    (310_000, 555_885),
-    (220_000, 400_000),
-    (310_000, 244_115),
-    (490_000, 244_115),
-)
+PLACES_MM = hexagonal_places(7, 180_000)
 """One station in the middle of six, 180 m apart."""
 STATIONS = len(PLACES_MM)
-WIRES = tuple((0, outer) for outer in range(1, STATIONS))
+WIRES = tree_of(PLACES_MM)
 
 
 class Gossip(Node):

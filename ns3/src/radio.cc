@@ -9,6 +9,8 @@
 #include "ns3/error-rate-model.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-net-device.h"
+#include "ns3/yans-wifi-channel.h"
 #include "ns3/yans-wifi-helper.h"
 
 namespace causeway {
@@ -58,24 +60,37 @@ std::string mode_for(int64_t bps) {
     return found->second;
 }
 
-void lay_free_space(YansWifiChannelHelper &channel, YansWifiPhyHelper &phy, double reach_m) {
-    channel.AddPropagationLoss("ns3::LogDistancePropagationLossModel", "Exponent", DoubleValue(2), "ReferenceDistance",
-                               DoubleValue(1), "ReferenceLoss", DoubleValue(LOSS_AT_1M_DB));
+/// What a signal loses on its way, and how far anybody can tell it from noise.
+struct Loss {
+    Ptr<PropagationLossModel> model;
+    double range_m;
+};
+
+Loss lay_free_space(YansWifiPhyHelper &phy, double reach_m) {
     const double power_dbm = HEARD_DBM + LOSS_AT_1M_DB + 20 * std::log10(reach_m) + MARGIN_DB;
     phy.Set("TxPowerStart", DoubleValue(power_dbm));
     phy.Set("TxPowerEnd", DoubleValue(power_dbm));
     phy.Set("RxSensitivity", DoubleValue(NOISE_DBM));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(HEARD_DBM));
+    auto loss = CreateObjectWithAttributes<LogDistancePropagationLossModel>(
+        "Exponent", DoubleValue(2), "ReferenceDistance", DoubleValue(1), "ReferenceLoss", DoubleValue(LOSS_AT_1M_DB));
+    return {loss, reach_m * std::pow(10, (HEARD_DBM + MARGIN_DB - NOISE_DBM) / 20)};
 }
 
-void lay_disk(YansWifiChannelHelper &channel, YansWifiPhyHelper &phy, double reach_m) {
-    channel.AddPropagationLoss("ns3::RangePropagationLossModel", "MaxRange", DoubleValue(reach_m));
+Loss lay_disk(YansWifiPhyHelper &phy, double reach_m) {
     phy.SetErrorRateModel("causeway::AllOrNothing");
+    return {CreateObjectWithAttributes<RangePropagationLossModel>("MaxRange", DoubleValue(reach_m)), reach_m};
 }
+
+/// Makes radios that send into an Air.
+class AirPhyHelper : public YansWifiPhyHelper {
+  public:
+    AirPhyHelper() { m_phys.front().SetTypeId("causeway::AirPhy"); }
+};
 
 }  // namespace
 
-NetDeviceContainer install_radio(const Plan &plan, const NodeContainer &nodes) {
+Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
     const bool disk = plan.radio == "unitdisk";
     if (!disk && plan.radio != "wifi") {
         throw std::runtime_error("the ns-3 edge has the radios wifi and unitdisk, not '" + plan.radio + "'");
@@ -85,11 +100,9 @@ NetDeviceContainer install_radio(const Plan &plan, const NodeContainer &nodes) {
             "on wifi, frames at more than 24 Mb/s do not reach the border of the cell: choose a lower radio_bps");
     }
     const std::string mode = mode_for(plan.radio_bps > 0 ? plan.radio_bps : disk ? DISK_BPS : WIFI_BPS);
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    YansWifiPhyHelper phy;
-    disk ? lay_disk(channel, phy, plan.reach_m) : lay_free_space(channel, phy, plan.reach_m);
-    phy.SetChannel(channel.Create());
+    AirPhyHelper phy;
+    const Loss loss = disk ? lay_disk(phy, plan.reach_m) : lay_free_space(phy, plan.reach_m);
+    phy.SetChannel(CreateObject<YansWifiChannel>());  // ns-3 wants one; no frame takes it
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false), "FrameRetryLimit",
                 UintegerValue(disk ? DISK_TRIES : WIFI_TRIES));
@@ -98,7 +111,11 @@ NetDeviceContainer install_radio(const Plan &plan, const NodeContainer &nodes) {
     const std::string control = mode.starts_with("Dsss") ? "DsssRate1Mbps" : "ErpOfdmRate6Mbps";
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(mode), "NonUnicastMode",
                                  StringValue(mode), "ControlMode", StringValue(control));
-    return wifi.Install(phy, mac, nodes);
+    Radios radios{wifi.Install(phy, mac, nodes), Create<Air>(loss.model, loss.range_m, plan.speed_m_s)};
+    for (uint32_t i = 0; i < radios.devices.GetN(); ++i) {
+        radios.air->add(DynamicCast<AirPhy>(DynamicCast<WifiNetDevice>(radios.devices.Get(i))->GetPhy()));
+    }
+    return radios;
 }
 
 }  // namespace causeway

@@ -9,14 +9,20 @@
 //           unicast that is not acknowledged is not repeated. 2 Mb/s.
 #pragma once
 
+#include "air.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "plan.h"
 
 namespace causeway {
 
+struct Radios {
+    ns3::NetDeviceContainer devices;  // in the order of the nodes, as in the air
+    ns3::Ptr<Air> air;
+};
+
 /// Gives every node a radio on one shared channel. The nodes have their mobility already. Throws with a line for the
 /// user if the plan asks for what these radios cannot do.
-ns3::NetDeviceContainer install_radio(const Plan &plan, const ns3::NodeContainer &nodes);
+Radios install_radio(const Plan &plan, const ns3::NodeContainer &nodes);
 
 }  // namespace causeway

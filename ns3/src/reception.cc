@@ -18,9 +18,14 @@ constexpr int64_t SETTLED_NS = 5'000;
 Ptr<const WifiMpdu> first(const Ptr<const WifiPsdu> &frame) { return *frame->begin(); }
 }  // namespace
 
-ReceptionMeter::ReceptionMeter(const NetDeviceContainer &devices, int stations, std::function<bool(int, int)> hears,
+ReceptionMeter::ReceptionMeter(const NetDeviceContainer &devices, int stations,
+                               std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                                std::function<bool(int)> is_up, const Reports &reports)
-    : stations_(stations), hears_(std::move(hears)), is_up_(std::move(is_up)), reports_(reports) {
+    : stations_(stations),
+      near_(std::move(near)),
+      hears_(std::move(hears)),
+      is_up_(std::move(is_up)),
+      reports_(reports) {
     for (int node = 0; node < static_cast<int>(devices.GetN()); ++node) {
         auto phy = DynamicCast<WifiNetDevice>(devices.Get(node))->GetPhy();
         phy->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&ReceptionMeter::departed, this).Bind(node));
@@ -42,7 +47,7 @@ void ReceptionMeter::departed(int sender, WifiConstPsduMap frames, WifiTxVector 
     entry.label.read(mpdu->GetPacket());
     const Mac48Address to = mpdu->GetHeader().GetAddr1();
     const int addressee = to.IsGroup() ? -1 : owner_.at(to);
-    for (int node = 0; node < static_cast<int>(radios_.size()); ++node) {
+    for (const int node : near_(sender)) {
         const bool meant = addressee < 0 ? node != sender : node == addressee;
         if (meant && hears_(sender, node)) entry.awaiting.push_back(node);
     }

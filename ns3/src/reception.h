@@ -30,8 +30,10 @@ class ReceptionMeter {
         uint64_t copies_lost = 0;
     };
 
-    /// `hears(a, b)`: whether b is up and in reach of a now; `is_up(b)`: whether it still is when the frame is over.
-    ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations, std::function<bool(int, int)> hears,
+    /// `near(a)`: all who may be in reach of a, ascending. `hears(a, b)`: whether b is up and in reach of a now;
+    /// `is_up(b)`: whether it still is when the frame is over.
+    ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations,
+                   std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                    std::function<bool(int)> is_up, const Reports &reports);
 
     const Counts &counts() const { return counts_; }
@@ -50,6 +52,7 @@ class ReceptionMeter {
     std::vector<ns3::Ptr<ns3::WifiPhy>> radios_;
     std::map<ns3::Mac48Address, int> owner_;
     int stations_;
+    std::function<const std::vector<int> &(int)> near_;
     std::function<bool(int, int)> hears_;
     std::function<bool(int)> is_up_;
     const Reports &reports_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "connections.h"
 #include "geometry.h"
 #include "mobility.h"
+#include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "plan.h"
 #include "reception.h"
@@ -45,6 +47,7 @@ class World {
     void lay_wires();
     void accept_streams(Interface::Value interface);
     void accept(int node, Interface::Value interface, ns3::Ptr<ns3::Socket> socket, const ns3::Address &from);
+    void introduce(int a, int b);
     Stream &stream(int a, int b, Interface::Value interface);
     ns3::Ipv4Address address_for(int node, int peer, Interface::Value interface) const;
     Point position(int node) const;
@@ -54,6 +57,8 @@ class World {
     const Reports reports_;
     const Cells cells_;
     ns3::NodeContainer nodes_;
+    ns3::NetDeviceContainer devices_;  // their radios
+    std::set<Pair> introduced_;        // (lower, higher): they know each other's radio
     std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
     std::unique_ptr<Wireless> wireless_;
     std::unique_ptr<ReceptionMeter> meter_;

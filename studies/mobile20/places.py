@@ -1,26 +1,14 @@
-"""Where stations and hosts stand (Figure 2), in millimetres."""
+"""Where hosts begin (Figure 2), in millimetres."""
 
 from __future__ import annotations
 
-from math import cos, pi, sin
-
 from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
+from causeway.studies.hexagons import Place
 
-CENTRE_MM = (400_000, 400_000)
 WITHIN_MM = 115_000
 """A host that is put into a cell is at most so far from its station: 5 m inside the border."""
 
 STREAM_PLACES = STREAM_PROTOCOL + 8
-
-Place = tuple[int, int]
-
-
-def station_places(spacing_m: float) -> tuple[Place, ...]:
-    """One station in the middle of six."""
-    x, y = CENTRE_MM
-    spacing_mm = spacing_m * 1000
-    around = [(x + round(spacing_mm * cos(k * pi / 3)), y + round(spacing_mm * sin(k * pi / 3))) for k in range(6)]
-    return (CENTRE_MM, *around)
 
 
 def host_places(stations: tuple[Place, ...], hosts: int, seed: int) -> tuple[Place, ...]:

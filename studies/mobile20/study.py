@@ -1,8 +1,8 @@
 """A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
-Seven stations, one in the middle of six, and hosts that stand or walk among them. A run is `warmup_s` for joining, then
-`duration_s` of the experiment, which alone is measured, then silence until everything owed has arrived, but not longer
-than `drain_s`.
+Seven stations, one in the middle of six (or more rings of them), and hosts that stand or walk among them. A run is
+`warmup_s` for joining, then `duration_s` of the experiment, which alone is measured, then silence until everything owed
+has arrived, but not longer than `drain_s`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.messages import what_about
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
+from causeway.studies.hexagons import Place, hexagonal_places, tree_of
 from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
-from causeway.studies.mobile20.places import host_places, station_places
+from causeway.studies.mobile20.places import host_places
 from causeway.studies.mobile20.rest import EVERY_PS as REST_EVERY_PS
 from causeway.studies.mobile20.rest import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
@@ -30,14 +31,13 @@ from causeway.studies.study import MS_PS, S_PS, Params, Study
 if TYPE_CHECKING:
     from causeway.pycontrol.check.checks import Checks
 
-STATIONS = 7
-TREES = {
-    "star": tuple((0, outer) for outer in range(1, STATIONS)),
-    "three": ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6)),
-}
-"""Joined by wires: the station in the middle with the six around it, or every station with up to three more, in the
-order in which the authors' later program numbers them (two neighbours, the one opposite to the first, the rest)."""
-WIRES = TREES["star"]
+HOSTS_PER_CELL = 10
+CELLS = (7, 19, 37, 61, 127)
+"""A middle with 1, 2, 3, 4 and 6 rings around it."""
+SEVEN = 7
+OF_THREE = ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6))
+"""Wires of seven stations, each with up to three more, in the order in which the authors' later program numbers them
+(two neighbours, the one opposite to the first, the rest)."""
 
 EARLIER = {
     "retry_max_ps": 600 * MS_PS, "retry_min_ps": 600 * MS_PS, "host_retry_ps": 1500 * MS_PS,
@@ -70,7 +70,10 @@ class Mobile20Params(Params):
     """One experiment of Section V."""
 
     experiment: Experiment = "static"
-    hosts: int = Field(70, ge=1, le=10_000)
+    cells: int = Field(
+        7, ge=1, le=1_000, description="stations, in rings around the first: 7 (the paper), 19, 37, 61, 127"
+    )
+    hosts: int = Field(70, ge=1, le=10_000, description="default: ten for each cell")
     rate: float = Field(
         0.0, ge=0, le=1e4, description="broadcasts a second of all hosts together; default: the paper's"
     )
@@ -91,7 +94,8 @@ class Mobile20Params(Params):
         "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
     )
     tree: Literal["star", "three"] = Field(
-        "star", description="wires: from the middle to all; three: up to three more below each, the authors' generator"
+        "star",
+        description="wires: from the middle, ring by ring; three: up to three more below each, the authors' generator",
     )
     acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
         "owed",
@@ -117,10 +121,30 @@ class Mobile20Params(Params):
 
     @model_validator(mode="before")
     @classmethod
-    def _rate_of_the_paper(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "rate" not in given:
-            return {**given, "rate": RATES.get(given.get("experiment", "static"), 0.0)}
-        return given
+    def _rate_and_hosts(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        rate = RATES.get(given.get("experiment", "static"), 0.0)
+        found = {"rate": rate, **given}
+        if "cells" in given and "hosts" not in given and str(given["cells"]).isdecimal():
+            found["hosts"] = HOSTS_PER_CELL * int(given["cells"])
+        return found
+
+    @model_validator(mode="after")
+    def _fits_the_cells(self) -> Mobile20Params:
+        if self.experiment == "faults" and self.cells <= VICTIM_STATION:
+            raise ValueError(f"the hosts of station {VICTIM_STATION} fail; cells must be more than that")
+        if self.tree == "three" and self.cells != SEVEN:
+            raise ValueError(f"tree=three joins {SEVEN} cells; give cells={SEVEN} or tree=star")
+        return self
+
+    @property
+    def stations(self) -> tuple[Place, ...]:
+        return hexagonal_places(self.cells, self.spacing_m * 1000)
+
+    @property
+    def wires(self) -> tuple[tuple[int, int], ...]:
+        return tree_of(self.stations) if self.tree == "star" else OF_THREE
 
     @property
     def walks(self) -> bool:
@@ -201,6 +225,7 @@ class Mobile20Study(Study):
         "readings": [{"experiment": e, **reading} for reading in READINGS for e in ("static", "load")],
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
+        "cells": [{"cells": cells, "duration_s": 20} for cells in CELLS],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
     }
     headlines = (
@@ -231,12 +256,12 @@ class Mobile20Study(Study):
     )  # fmt: skip
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
-        stations = station_places(params.spacing_m)
-        load = (STATIONS, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
+        stations = params.stations
+        load = (params.cells, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
         return MobileNetwork(
             station_xy_mm=stations,
             host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
-            wires=TREES[params.tree],
+            wires=params.wires,
             wire_delayed_acks=params.wire_acks == "delayed",
             hosts=params.hosts,
             workload=senders.poisson(*load) if params.intervals == "exponential" else senders.in_turn(*load, seed),
@@ -304,9 +329,9 @@ class MobileRun(PerNode):
     def __init__(self, params: Mobile20Params, map_: MobileNetwork | None) -> None:
         self.params = params
         self.meter = Meter(params.from_ps, params.to_ps)
-        self.sampler = Sampler(self.meter, STATIONS, map_)
+        self.sampler = Sampler(self.meter, params.cells, map_)
         self.failures = Failures(params.to_ps)
-        self._neighbours = tree_neighbours(STATIONS, TREES[params.tree])
+        self._neighbours = tree_neighbours(params.cells, params.wires)
         self._timing = _timing(params)
         super().__init__(self._node)
         self.every(EVERY_PS, self.sampler.run)
@@ -324,7 +349,7 @@ class MobileRun(PerNode):
         return found | self.failures.scalars(series)
 
     def _node(self, id_: int) -> Node:
-        station = id_ < STATIONS
+        station = id_ < self.params.cells
         if self.params.tcp and station:
             return FloodingStation(self.meter, self._neighbours[id_])
         if self.params.tcp:

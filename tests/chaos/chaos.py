@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ def child(out: Path, engine: str, limit_bytes: int = 0) -> int:
     """Starts one in a process group of its own; its id."""
     pid = os.fork()
     if pid:
+        with suppress(OSError):  # whoever comes first: a child may be killed before it has done so itself
+            os.setpgid(pid, pid)
         return pid
     status = 3
     try:

@@ -132,7 +132,7 @@ def test_wifi_runs_at_the_rate_it_is_told():
 def test_radios_and_rates_that_there_are_not_are_refused_in_one_line():
     with pytest.raises(UserError, match="has no rate of 7000000 b/s"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="wifi", radio_bps=7_000_000), MS))
-    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, acking, wifi"):
+    with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, csma, acking, wifi"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="laser"), MS))
 
 
@@ -193,6 +193,22 @@ def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
     numbers = {line.split()[2]: float(line.split()[3]) for line in lines if line.startswith("scalar ")}
     assert 100 < numbers["host_frames"] < 350
     assert 0 < numbers["loss_rate"] < 0.3
+
+
+@pytest.mark.parametrize(
+    ("config", "medium"), [("PlainUnitDisk", "UnitDiskRadioMedium"), ("PlainWifi", "Ieee80211ScalarRadioMedium")]
+)
+def test_a_medium_that_asks_only_who_is_near_gives_the_numbers_of_inets_own(config, medium, tmp_path):
+    """Walking hosts, on INET's medium (which asks every radio) and on ours: every scalar is equal."""
+    own = (f'--*.radioMedium.typename="{medium}"', '--*.radioMedium.rangeFilter="interferenceRange"')
+    found = []
+    for name, options in (("ours", ()), ("inets", own)):
+        ran = opp_run(config, "--sim-time-limit=3s", f"--result-dir={tmp_path / name}", *options)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        lines = next((tmp_path / name).glob("*.sca")).read_text().splitlines()
+        found.append([line for line in lines if line.startswith("scalar ")])
+    assert found[0] == found[1]
+    assert any("lost" in line and float(line.split()[-1]) > 10 for line in found[0])
 
 
 def test_a_bridged_configuration_without_a_controller_says_what_to_do():

@@ -1,0 +1,59 @@
+// Who is near a place: things on the plane, in a grid of squares. A question costs what is near, not what there is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace causeway {
+
+class Near {
+  public:
+    // Squares as wide as the radius that is asked for most are about right.
+    explicit Near(double square_m = 100) : square_m_(square_m) {}
+
+    void set_square(double square_m) { square_m_ = square_m; }
+
+    // Places a thing, or moves it. Ids are dense, from 0.
+    void put(int id, double x, double y) {
+        const int64_t square = key(index(x), index(y));
+        if (id >= static_cast<int>(where_.size())) where_.resize(id + 1, kNowhere);
+        if (where_[id] == square) return;
+        if (where_[id] != kNowhere) {
+            std::vector<int> &old = squares_[where_[id]];
+            old.erase(std::find(old.begin(), old.end(), id));
+        }
+        squares_[square].push_back(id);
+        where_[id] = square;
+    }
+
+    // Ascending, everything within the radius of a place, and some of what is farther away.
+    const std::vector<int> &around(double x, double y, double radius_m) {
+        found_.clear();
+        for (int64_t i = index(x - radius_m); i <= index(x + radius_m); ++i) {
+            for (int64_t j = index(y - radius_m); j <= index(y + radius_m); ++j) {
+                const auto square = squares_.find(key(i, j));
+                if (square != squares_.end()) {
+                    found_.insert(found_.end(), square->second.begin(), square->second.end());
+                }
+            }
+        }
+        std::sort(found_.begin(), found_.end());
+        return found_;
+    }
+
+  private:
+    static constexpr int64_t kNowhere = INT64_MIN;
+
+    int64_t index(double at_m) const { return static_cast<int64_t>(std::floor(at_m / square_m_)); }
+    static int64_t key(int64_t i, int64_t j) { return (i << 32) ^ (j & 0xFFFFFFFF); }
+
+    double square_m_;
+    std::unordered_map<int64_t, std::vector<int>> squares_;
+    std::vector<int64_t> where_;  // id -> its square
+    std::vector<int> found_;
+};
+
+}  // namespace causeway

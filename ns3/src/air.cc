@@ -1,0 +1,87 @@
+#include "air.h"
+
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/wifi-net-device.h"
+#include "ns3/wifi-ppdu.h"
+#include "ns3/wifi-utils.h"
+
+namespace causeway {
+
+using namespace ns3;
+
+namespace {
+constexpr int64_t LOOK_EVERY_PS = 1'000'000'000'000;  // so long places in the grid hold good; steps are added
+constexpr double MARGIN_M = 1;                        // beyond rounding
+constexpr double SENSITIVITY_MHZ = 20;                // of the channel that a sensitivity is given for
+
+int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
+}  // namespace
+
+Air::Air(Ptr<PropagationLossModel> loss, double range_m, double speed_m_s)
+    : loss_(std::move(loss)),
+      delay_(CreateObject<ConstantSpeedPropagationDelayModel>()),
+      range_m_(range_m),
+      speed_m_s_(speed_m_s),
+      grid_(range_m) {}
+
+void Air::add(const Ptr<AirPhy> &phy) {
+    phy->join(this, static_cast<int>(phys_.size()));
+    phys_.push_back(phy);
+    looked_at_ps_ = -1;
+}
+
+Vector Air::place(int radio) const { return phys_[radio]->GetMobility()->GetPosition(); }
+
+void Air::look() {
+    for (int radio = 0; radio < static_cast<int>(phys_.size()); ++radio) {
+        const Vector at = place(radio);
+        grid_.put(radio, at.x, at.y);
+    }
+    looked_at_ps_ = now_ps();
+}
+
+const std::vector<int> &Air::around(int sender, double radius_m) {
+    const bool old = speed_m_s_ > 0 && now_ps() - looked_at_ps_ > LOOK_EVERY_PS;
+    if (looked_at_ps_ < 0 || old) look();
+    const double steps_m = speed_m_s_ * 1e-12 * static_cast<double>(now_ps() - looked_at_ps_);
+    const Vector at = place(sender);
+    return grid_.around(at.x, at.y, radius_m + steps_m + MARGIN_M);
+}
+
+// As YansWifiChannel::Send does it for all.
+void Air::send(const AirPhy &sender, const Ptr<const WifiPpdu> &frame, dBm_u power) {
+    const auto from = sender.GetMobility();
+    for (const int i : around(sender.number(), range_m_)) {
+        if (i == sender.number()) continue;
+        const auto &receiver = phys_[i];
+        const auto to = receiver->GetMobility();
+        Simulator::ScheduleWithContext(receiver->GetDevice()->GetNode()->GetId(), delay_->GetDelay(from, to),
+                                       &Air::receive, receiver, frame, loss_->CalcRxPower(power, from, to));
+    }
+}
+
+void Air::receive(Ptr<AirPhy> receiver, Ptr<const WifiPpdu> frame, dBm_u power) {
+    const double wider_db = RatioToDb(frame->GetTxChannelWidth() / SENSITIVITY_MHZ);
+    if (power + receiver->GetRxGain() < receiver->GetRxSensitivity() + wider_db) return;
+    RxPowerWattPerChannelBand watts;
+    watts.insert({{{{0, 0}}, {{0, 0}}}, DbmToW(power + receiver->GetRxGain())});
+    receiver->StartReceivePreamble(frame, watts, frame->GetTxDuration());
+}
+
+TypeId AirPhy::GetTypeId() {
+    static TypeId id = TypeId("causeway::AirPhy").SetParent<YansWifiPhy>().AddConstructor<AirPhy>();
+    return id;
+}
+NS_OBJECT_ENSURE_REGISTERED(AirPhy);
+
+void AirPhy::StartTx(Ptr<const WifiPpdu> frame) {
+    air_->send(*this, frame, GetTxPowerForTransmission(frame) + GetTxGain());
+}
+
+void AirPhy::DoDispose() {
+    air_ = nullptr;
+    YansWifiPhy::DoDispose();
+}
+
+}  // namespace causeway

@@ -1,0 +1,152 @@
+#include "LocalRadioMedium.h"
+
+#include "inet/physicallayer/wireless/common/contract/packetlevel/IPropagation.h"
+#include "inet/physicallayer/wireless/common/contract/packetlevel/IRadio.h"
+
+namespace causeway {
+
+using namespace omnetpp;
+using namespace inet::physicallayer;
+
+Define_Module(LocalRadioMedium);
+Define_Module(LocalCommunicationCache);
+
+// So long the places in the grid hold good: what moves meanwhile is added to the radius.
+static const double LOOK_EVERY_S = 1;
+// Beyond rounding, and beyond what anybody moves while a frame is in the air.
+static const double MARGIN_M = 1;
+
+// ---- the medium -----------------------------------------------------------------------------------------------------
+void LocalRadioMedium::initialize(int stage) {
+    RadioMedium::initialize(stage);
+    if (stage != inet::INITSTAGE_LOCAL) return;
+    if (rangeFilter != RANGE_FILTER_INTERFERENCE_RANGE || radioModeFilter || listeningFilter || macAddressFilter) {
+        throw cRuntimeError("LocalRadioMedium needs rangeFilter = \"interferenceRange\" and no other filter");
+    }
+}
+
+void LocalRadioMedium::addRadio(const IRadio *radio) {
+    RadioMedium::addRadio(radio);
+    const auto after = [](const IRadio *a, const IRadio *b) { return a->getId() < b->getId(); };
+    radios.insert(std::upper_bound(radios.begin(), radios.end(), radio, after), radio);
+    grid_is_there = false;
+}
+
+void LocalRadioMedium::removeRadio(const IRadio *radio) {
+    RadioMedium::removeRadio(radio);
+    radios.erase(std::find(radios.begin(), radios.end(), radio));
+    grid_is_there = false;
+}
+
+// How far anybody can have moved since its place in the grid was taken; NaN where nobody knows.
+double LocalRadioMedium::stepsSinceLook() const {
+    return mediumLimitCache->getMaxSpeed().get() * (simTime() - looked_at).dbl();
+}
+
+void LocalRadioMedium::look() {
+    if (!grid_is_there) {
+        grid = Near(mediumLimitCache->getMaxInterferenceRange().get());
+        grid_is_there = true;
+    }
+    for (size_t i = 0; i < radios.size(); ++i) {
+        const inet::Coord at = radios[i]->getAntenna()->getMobility()->getCurrentPosition();
+        grid.put(static_cast<int>(i), at.x, at.y);
+    }
+    looked_at = simTime();
+}
+
+// Indices of all radios that the transmission can concern.
+const std::vector<int> &LocalRadioMedium::near(const ITransmission *transmission) {
+    const double steps = stepsSinceLook();
+    if (!grid_is_there || (!(steps == 0) && !(simTime() - looked_at <= LOOK_EVERY_S)) || std::isnan(steps)) look();
+    const double radius = mediumLimitCache->getMaxInterferenceRange().get() + stepsSinceLook() + MARGIN_M;
+    const inet::Coord at = transmission->getStartPosition();
+    return grid.around(at.x, at.y, radius);
+}
+
+void LocalRadioMedium::addTransmission(const IRadio *transmitter, const ITransmission *transmission) {
+    Enter_Method("addTransmission");
+    transmissionCount++;
+    communicationCache->addTransmission(transmission);
+    simtime_t last_end = transmission->getEndTime();
+    for (const int i : near(transmission)) {
+        if (radios[i] != transmitter && radios[i]->getReceiver()) addArrival(radios[i], transmission, last_end);
+    }
+    communicationCache->setCachedInterferenceEndTime(transmission,
+                                                     last_end + mediumLimitCache->getMaxTransmissionDuration());
+    if (!removeNonInterferingTransmissionsTimer->isScheduled()) {
+        scheduleAt(communicationCache->getCachedInterferenceEndTime(transmission),
+                   removeNonInterferingTransmissionsTimer);
+    }
+    emit(signalAddedSignal, check_and_cast<const cObject *>(transmission));
+}
+
+void LocalRadioMedium::addArrival(const IRadio *receiver, const ITransmission *transmission, simtime_t &last_end) {
+    const IArrival *arrival = propagation->computeArrival(transmission, receiver->getAntenna()->getMobility());
+    const simtime_t start = arrival->getStartTime(), end = arrival->getEndTime();
+    last_end = std::max(last_end, end);
+    communicationCache->setCachedArrival(receiver, transmission, arrival);
+    communicationCache->setCachedInterval(receiver, transmission,
+                                          new inet::IntervalTree::Interval(start, end, (void *)transmission));
+    communicationCache->setCachedListening(receiver, transmission,
+                                           receiver->getReceiver()->createListening(receiver, start, end,
+                                                                                    arrival->getStartPosition(),
+                                                                                    arrival->getEndPosition()));
+}
+
+void LocalRadioMedium::sendToAffectedRadios(IRadio *transmitter, const IWirelessSignal *signal) {
+    for (const int i : near(signal->getTransmission())) {
+        if (communicationCache->getCachedArrival(radios[i], signal->getTransmission())) {
+            sendToRadio(transmitter, radios[i], signal);
+        }
+    }
+}
+
+// ---- the cache ------------------------------------------------------------------------------------------------------
+void LocalCommunicationCache::addTransmission(const ITransmission *transmission) {
+    const int id = transmission->getId();
+    if (baseTransmissionId == -1) baseTransmissionId = id;
+    if (id < baseTransmissionId) throw cRuntimeError("transmission %d comes after a later one", id);
+    const size_t index = id - baseTransmissionId;
+    if (index >= transmissionCache.size()) transmissionCache.resize(index + 1);
+    transmissionCache[index].transmission = transmission;
+    rows[id];
+}
+
+LocalCommunicationCache::ReceptionCacheEntry *LocalCommunicationCache::getReceptionCacheEntry(
+    const IRadio *radio, const ITransmission *transmission) {
+    const auto found = rows.find(transmission->getId());
+    if (found == rows.end()) return nullptr;
+    Row &row = found->second;
+    const auto before = [](const auto &entry, int id) { return entry.first < id; };
+    auto place = std::lower_bound(row.begin(), row.end(), radio->getId(), before);
+    if (place == row.end() || place->first != radio->getId()) {
+        place = row.emplace(place, radio->getId(), std::make_unique<ReceptionCacheEntry>());
+    }
+    return place->second.get();
+}
+
+// What lies in the radios' own trees goes with it.
+void LocalCommunicationCache::forget(int transmission_id) {
+    const auto found = rows.find(transmission_id);
+    if (found == rows.end()) return;
+    for (const auto &[radio_id, entry] : found->second) {
+        if (entry->interval) radioCache[radio_id - baseRadioId].receptionIntervals->deleteNode(entry->interval);
+    }
+    rows.erase(found);
+}
+
+void LocalCommunicationCache::removeTransmission(const ITransmission *transmission) {
+    forget(transmission->getId());
+    VectorCommunicationCache::removeTransmission(transmission);
+}
+
+void LocalCommunicationCache::removeNonInterferingTransmissions(std::function<void(const ITransmission *)> tell) {
+    const simtime_t now = simTime();
+    for (size_t i = 0; i < transmissionCache.size() && transmissionCache[i].interferenceEndTime <= now; ++i) {
+        forget(baseTransmissionId + static_cast<int>(i));
+    }
+    VectorCommunicationCache::removeNonInterferingTransmissions(tell);
+}
+
+}  // namespace causeway
