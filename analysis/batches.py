@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -59,8 +60,8 @@ class Batch:
 
 
 def new_key() -> str:
-    """A name that no other batch has."""
-    return f"{MARK}{uuid.uuid4().hex[:20]}"
+    """A name that no other batch has, behind those of earlier ones: rows are read in the order in which they landed."""
+    return f"{MARK}{time.time_ns():016x}{uuid.uuid4().hex[:8]}"
 
 
 def study_dir(quoted_study: str) -> str:

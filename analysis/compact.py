@@ -98,6 +98,19 @@ def _name(group: Group, batch: Batch, number: int) -> str:
     return f"{table}/{batches.study_dir(study)}/{batch.key}~{number}.parquet"
 
 
+def concatenated(tables: Sequence[pa.Table]) -> pa.Table:
+    """The tables one behind the other; a column may be a dictionary in some of them and plain in others."""
+    if all(table.schema.equals(tables[0].schema) for table in tables):
+        return pa.concat_tables(tables)
+    return pa.concat_tables([table.cast(_plain(table.schema)) for table in tables])
+
+
+def _plain(form: pa.Schema) -> pa.Schema:
+    return pa.schema([
+        pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type, f.nullable) for f in form
+    ])  # fmt: skip
+
+
 def _sorted(table: pa.Table) -> pa.Table:
     """By run; the order within a run stays."""
     ids = table["run_id"]

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from causeway.analysis import description, locks, store
+from causeway.analysis import batches, description, locks, store
 from causeway.bridge.errors import UserError
 
 AGAIN = "run it again"
@@ -53,9 +53,13 @@ def _runs(folder: Path) -> Iterator[Problem]:
     for key, why in store.unfinished(folder).items():
         lock = store.lock_path(folder, key)
         if not lock.exists() or locks.is_free(lock):  # else it is being written
-            yield Problem(f"run {unquote(key)}: {why}", f"it does not count; {AGAIN}", partial(_forget, folder, key))
+            yield Problem(f"{_called(key)}: {why}", f"it does not count; {AGAIN}", partial(_forget, folder, key))
     for key, why in store.damaged(folder).items():
-        yield Problem(f"run {unquote(key)}: {why}", f"do not trust it; {AGAIN}", partial(_forget, folder, key))
+        yield Problem(f"{_called(key)}: {why}", f"do not trust it; {AGAIN}", partial(_forget, folder, key))
+
+
+def _called(key: str) -> str:
+    return f"batch {key} of runs" if key.startswith(batches.MARK) else f"run {unquote(key)}"
 
 
 def _forget(folder: Path, key: str) -> str:
@@ -64,6 +68,8 @@ def _forget(folder: Path, key: str) -> str:
             return "somebody writes it now, left alone"
         store.forget_key(folder, key)
         converted = _forget_conversion(folder, key)
+    if key.startswith(batches.MARK):
+        return "removed; run it, or convert its files, again"
     return "removed; " + ("convert its files again" if converted else AGAIN)
 
 

@@ -247,6 +247,12 @@ _SURE_NS = 2_000_000_000
 """A time of change this old cannot hide a second change, however coarse the file system's clock is."""
 
 
+def forget_what_is_known() -> None:
+    """Look at every folder anew: what was seen of it before is kept otherwise."""
+    _LISTED.clear()
+    _KNOWN.clear()
+
+
 def finished_runs(out_dir: Path) -> set[str]:
     """The ids of all finished runs."""
     finished, files = finished_batches(out_dir), _runs_files(out_dir)
@@ -443,11 +449,16 @@ def count_rows(folder: Path, table: str) -> int:
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
     """All finished runs' rows of a table, in memory; `where` is a pyarrow expression that they must fulfil."""
-    found = dataset(folder, table)
-    if found is None:
-        whole = schema.empty(table)
-        return whole.select(columns) if columns else whole
-    return _without_paths(found.to_table(columns=columns, filter=where), folder)
+    for tries_left in (2, 1, 0):
+        found = dataset(folder, table)
+        try:
+            whole = found.to_table(columns=columns, filter=where) if found is not None else schema.empty(table)
+        except FileNotFoundError:  # a batch took the place of another between our look and our reading
+            if not tries_left:
+                raise
+            continue
+        break
+    return _without_paths(whole if found is not None or not columns else whole.select(columns), folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:

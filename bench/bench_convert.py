@@ -55,13 +55,13 @@ def run() -> dict[str, object]:
         path = folder / "big.vec"
         rows, data_at = generate(path, SIZE_MB << 20, vectors=200, block=1000)
         figures: dict[str, object] = {"file MB": path.stat().st_size / 2**20, "rows": rows}
-        _measure(_python(OURS, path, folder / "warm-up"))  # compiles, and brings the file into memory
-        one = _measure(_python(OURS, path, folder / "one"))
+        measured(python_process(OURS, path, folder / "warm-up"))  # compiles, and brings the file into memory
+        one = measured(python_process(OURS, path, folder / "one"))
         figures |= _told("ours, one core", rows, one)
-        two = _measure(_python(OURS, path, folder / "two"), cores=2)
+        two = measured(python_process(OURS, path, folder / "two"), cores=2)
         figures["ours, two cores: rows/s by the clock"] = rows / two.wall_s
         figures["two cores / one, by the clock"] = one.wall_s / two.wall_s
-        bare = _measure(_python(BARE, path, str(data_at)))
+        bare = measured(python_process(BARE, path, str(data_at)))
         figures |= _told("bare pyarrow.csv", rows, bare)
         figures["ours / bare pyarrow.csv"] = bare.cpu_s / one.cpu_s
         figures |= _without_start(folder, one, bare)
@@ -74,8 +74,8 @@ def _without_start(folder: Path, ours: Took, bare: Took) -> dict[str, object]:
     """What is left when the time for a nearly empty file is taken off: starting Python, loading libraries."""
     path = folder / "small.vec"
     _, data_at = generate(path, 1000, vectors=1, block=1, batch=10)
-    mine = min(_measure(_python(OURS, path, folder / f"small-{i}")).cpu_s for i in range(3))
-    theirs = min(_measure(_python(BARE, path, str(data_at))).cpu_s for _ in range(3))
+    mine = min(measured(python_process(OURS, path, folder / f"small-{i}")).cpu_s for i in range(3))
+    theirs = min(measured(python_process(BARE, path, str(data_at))).cpu_s for _ in range(3))
     return {
         "ours: start of the process, CPU-s": mine,
         "ours / bare pyarrow.csv, without the start": (bare.cpu_s - theirs) / (ours.cpu_s - mine),
@@ -83,21 +83,21 @@ def _without_start(folder: Path, ours: Took, bare: Took) -> dict[str, object]:
 
 
 def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[str, object]:
-    home = _omnetpp()
+    home = omnetpp_home()
     if home is None:
         return {"opp_scavetool": "not run: no OMNeT++ (OMNETPP_ROOT, PATH)"}
     tool = [str(home / "bin" / "opp_scavetool")]
-    _measure([*tool, "index", str(path)])
-    export = _measure([*tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), str(path)])
+    measured([*tool, "index", str(path)])
+    export = measured([*tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), str(path)])
     (folder / "out.csv").unlink()
     figures = _told("opp_scavetool CSV-R", rows, export) | {"ours / opp_scavetool": export.cpu_s / ours.cpu_s}
     python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": str(home / "python")}
     try:  # warm up, and see whether that Python has what OMNeT++'s package needs (numpy below 2, pandas, matplotlib)
-        _measure([python, "-c", "from omnetpp.scave import results"], theirs)
+        measured([python, "-c", "from omnetpp.scave import results"], theirs)
     except (OSError, subprocess.CalledProcessError):
         why = f"not run: {python} cannot import omnetpp.scave; name one that can in OMNETPP_PYTHON"
         return figures | {"read_result_files": why}
-    scave = _measure([python, "-c", SCAVE, str(path)], theirs)
+    scave = measured([python, "-c", SCAVE, str(path)], theirs)
     return figures | _told("read_result_files", rows, scave) | {"ours / read_result_files": scave.cpu_s / ours.cpu_s}
 
 
@@ -107,7 +107,7 @@ def _many_vectors(folder: Path) -> dict[str, object]:
     for vectors, block in ((8, 1000), (8000, 20)):
         path = folder / f"{vectors}.vec"
         rows, _ = generate(path, 260 << 20, vectors, block)
-        took = [_measure(_python(OURS, path, folder / f"v{vectors}-{i}")) for i in range(3)]
+        took = [measured(python_process(OURS, path, folder / f"v{vectors}-{i}")) for i in range(3)]
         per_row[vectors] = min(one.cpu_s for one in took) / rows
     return {
         "ns of CPU a row, 8 vectors": per_row[8] * 1e9,
@@ -124,11 +124,11 @@ def _told(name: str, rows: int, took: Took) -> dict[str, object]:
     }
 
 
-def _python(code: str, path: Path, last: object) -> list[str]:
+def python_process(code: str, path: Path, last: object) -> list[str]:
     return [sys.executable, "-c", code, str(path), str(last)]
 
 
-def _measure(command: list[str], extra: dict[str, str] | None = None, cores: int = 1) -> Took:
+def measured(command: list[str], extra: dict[str, str] | None = None, cores: int = 1) -> Took:
     """Run a process on so many cores."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | (extra or {})
@@ -150,7 +150,7 @@ def _took(wall_s: float, used: resource.struct_rusage) -> Took:
     return Took(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def _omnetpp() -> Path | None:
+def omnetpp_home() -> Path | None:
     on_path = shutil.which("opp_run")
     candidates = [os.environ.get("OMNETPP_ROOT"), Path(on_path).resolve().parent.parent if on_path else None]
     candidates += [*sorted(Path.home().glob("omnetpp*")), *sorted(Path("/opt").glob("omnetpp*"))]

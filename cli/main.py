@@ -142,7 +142,7 @@ def check(
         list[str] | None,
         typer.Option(
             "--property",
-            help="once, causal, fifo, total, arrives, recovers; default: the study's, or "
+            help="once, causal, fifo, total, arrives, valid, recovers, quiet, linearizable; default: the study's, or "
             "once, causal and arrives. Repeatable.",
         ),
     ] = None,
@@ -224,14 +224,22 @@ def build_(
 
 @app.command()
 def replay(
-    file: Annotated[Path, typer.Argument(help="A recording (see `run --record`).")],
+    file: Annotated[Path, typer.Argument(help="A recording (see `run --record`), or a counterexample (.json).")],
     study: Annotated[
         str | None, typer.Option(metavar="FILE.py", help="The file of the recorded study, if it is not one of ours.")
     ] = None,
+    by_hand: Annotated[
+        bool, typer.Option("--pdb", help="A counterexample event by event, backwards too, and in the debugger.")
+    ] = False,
 ) -> None:
-    """Feeds recorded frames to the protocol again; names the first frame where it answers differently."""
-    from causeway.cli.replay import replay_file
+    """Feeds recorded frames to the protocol again, and names the first frame where it answers differently; or follows
+    a counterexample of `check` again."""
+    from causeway.cli.replay import replay_example, replay_file
 
+    if file.suffix == ".json":
+        raise typer.Exit(1 if replay_example(file, out, study, by_hand) else 0)
+    if by_hand:
+        raise UserError("--pdb steps through a counterexample of `causeway check` (a .json file), not a recording")
     replay_file(file, out, study)
 
 

@@ -24,8 +24,7 @@ TRIES_FIRST = 60
 
 def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
     """Breaks the lines of the protocol one by one, each for so long at most; True if some break goes unnoticed."""
-    if (broken := _noticed(trial, tries, seconds, seed, shrink=False)[0]) is not None:
-        raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
+    _must_pass(trial, tries, seconds, seed)
     ran: set[Any] = set()
     with mutants.reached(ran):
         for number in range(TRIES_FIRST):
@@ -52,6 +51,7 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
 
 def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console) -> bool:
     """Tries every mistake that a file of patches knows; True if one goes unnoticed."""
+    _must_pass(trial, tries, seconds, seed)
     missed = 0
     for name, plant in patches_of(file):
         patch = mutants.Patch([])
@@ -67,6 +67,12 @@ def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int
         console.print(Text.assemble(f"{name:45} ", told, f"  {printable(broken or '')}"), soft_wrap=True)
     console.print(f"{missed} missed")
     return missed > 0
+
+
+def _must_pass(trial: Trial, tries: int, seconds: float, seed: int) -> None:
+    """Else every mistake would seem to be noticed."""
+    if (broken := _noticed(trial, tries, seconds, seed, shrink=False)[0]) is not None:
+        raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
 
 
 def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:

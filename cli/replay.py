@@ -14,9 +14,12 @@ from causeway.bridge.engines.replay import ReplayEngine
 from causeway.bridge.errors import UserError
 from causeway.bridge.recording import describe
 from causeway.cli.console import printable
+from causeway.pycontrol.check import story
+from causeway.pycontrol.check.stepper import REST_EVENTS, Stepper
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.runner import Job, make_spec
+from causeway.studies.trial import Trial
 
 
 def replay_file(path: Path, console: Console, study_name: str | None = None) -> None:
@@ -42,6 +45,32 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
         f"digest {outcome.digest}"
     )
     console.print(Text(printable(told)), soft_wrap=True)
+
+
+def replay_example(path: Path, console: Console, study_name: str | None, by_hand: bool) -> bool:
+    """Follows a counterexample of `causeway check` again; True if something else comes of it than is kept."""
+    try:
+        kept = json.loads(path.read_text())
+        trial = Trial(**{**kept["trial"], "properties": tuple(kept["trial"]["properties"]), "always": (), "at_end": ()})
+        plan = [int(number) for number in kept["plan"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"{path} is no counterexample; `causeway check` keeps them in results/check") from None
+    if study_name is None and trial.study_name not in registry.STUDIES:
+        raise UserError(
+            f"{path} is of a study that is not one of ours ({trial.study_name}); if it is yours, say "
+            f"`causeway replay {path} --study FILE.py`"
+        )
+    trial = replace(trial, study_name=study_name or trial.study_name)
+    stepper = Stepper(trial.make, plan, trial.rules())
+    if by_hand:
+        stepper.talk(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
+        return False
+    stepper.to(REST_EVENTS)
+    broken = stepper.broken
+    for line in story.in_words(stepper.world.log, "")[:-1]:
+        console.print(Text(printable(line)), soft_wrap=True)
+    console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
+    return broken != kept.get("broken") and not kept["trial"]["always"] and not kept["trial"]["at_end"]
 
 
 def _parameters(path: Path, text: str) -> dict[str, Any]:

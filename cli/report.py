@@ -24,7 +24,9 @@ def write_report(
     plots = [plot for file in own_kinds for plot in kinds.load(file)]
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
-    page = report.write(directory, master=master or "local[*]", formats=formats, plots=plots)
-    console.print(Text(printable(f"report: {page}")), soft_wrap=True)
+    master = master or report.reduces_on(directory)
+    page = report.write(directory, master=master, formats=formats, plots=plots)
+    how = f"reduced in Spark at {master}" if master else "reduced by pandas"
+    console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)
     if formats:
         console.print(Text(printable(f"for a paper: {page.parent / 'export'}")), soft_wrap=True)

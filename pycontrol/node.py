@@ -144,6 +144,14 @@ class Node:
         """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
         self.host.switch(node, up)
 
+    def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
+        """For `causeway check`: the application calls `read`, `write` or `cas` here, one call at a time."""
+        self.host.recorded("call", self.id, (what, key, value))
+
+    def call_returns(self, result: Any = None) -> None:
+        """For `causeway check`: the call has come to its end."""
+        self.host.recorded("return", self.id, result)
+
     def record(self, name: str, value: float) -> None:
         """Adds a sample to this node's time series `name`."""
         if type(value) is not float or type(name) is not str:
@@ -230,6 +238,9 @@ class PerNode(Protocol):
         wants to be called next, or NEVER_AGAIN.
         """
         self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
+
+    def recorded(self, kind: str, node: int, said: Any) -> None:
+        """What the application calls and gets back: kept by small worlds only."""
 
     def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
         """Which messages a packet carries, and which nodes it is about: for `causeway explain` only. Override it if

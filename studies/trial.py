@@ -91,8 +91,9 @@ class Trial:
         else:
             network = study.network(params, SEED)
             workload = network.workload
-            senders = tuple(range(workload.first_node, workload.first_node + workload.nodes))
-            world = World(protocol, checks.nodes or network.nodes, self.full_budget(), SEED, senders)
+            nodes = checks.nodes or network.nodes
+            senders = tuple(range(workload.first_node, min(nodes, workload.first_node + workload.nodes)))
+            world = World(protocol, nodes, self.full_budget(), SEED, senders)
         world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
         world.calls, world.clocks = dict(checks.calls), self.clocks or checks.clocks
         return world

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
 from causeway.analysis.batches import SOURCE, Batch, Part
-from causeway.analysis.compact import GROUP_ROWS, write_runs, write_table, write_tables
+from causeway.analysis.compact import GROUP_ROWS, concatenated, write_runs, write_table, write_tables
 from causeway.analysis.convert import stage
 from causeway.analysis.convert.piece import Mark, Piece, stem_of
 from causeway.analysis.convert.records import Header
@@ -149,7 +150,7 @@ class Lander:
             for piece in pieces:
                 for staged in piece.staged:
                     writer.move(staged.path, staged.table, self._study_of.get(staged.run_id, ""), piece.id)
-            runs.append(_header_table("runs", headers.values(), self._sources(pieces)))
+            runs.append(_header_tables(("runs",), headers.values(), self._sources(pieces))["runs"])
             whole = pa.concat_tables(runs)
             write_runs(self.out, whole, new)
             for key in touched:
@@ -210,9 +211,9 @@ class Lander:
         for run, header in headers.items():
             by_study.setdefault(self._study_of[run], []).append(header)
         for study, some in by_study.items():
-            for table in (*_HEADER, "attributes"):
-                yield study, table, _header_table(table, some, {}), []
-        groups: dict[tuple[str, str], list[tuple[str, pa.Table]]] = {}
+            made = _header_tables((*_HEADER, "attributes"), some, {})
+            yield from ((study, table, rows, []) for table, rows in made.items())
+        groups = _loose_rows(pieces, self._study_of)
         for piece in pieces:
             for table, parts in piece.tables.items():
                 for run, rows in parts:
@@ -290,17 +291,42 @@ def _read(out: Path, name: str, where: pc.Expression | None = None) -> pa.Table:
     return table if where is None else table.filter(where)
 
 
-def _header_table(table: str, headers: Iterable[Header], sources: dict[str, str]) -> pa.Table:
-    columns: dict[str, list[object]] = {}
+def _header_tables(tables: tuple[str, ...], headers: Iterable[Header], sources: dict[str, str]) -> dict[str, pa.Table]:
+    columns: dict[str, dict[str, list[object]]] = {table: {} for table in tables}
     for header in headers:
-        for name, values in header_tables(header, sources.get(header.run_id, ""))[table].items():
-            columns.setdefault(name, []).extend(values)
-    return schema.conform(table, columns) if columns else schema.empty(table)
+        made = header_tables(header, sources.get(header.run_id, ""))
+        for table in tables:
+            for name, values in made[table].items():
+                columns[table].setdefault(name, []).extend(values)
+    return {table: schema.conform(table, made) if made else schema.empty(table) for table, made in columns.items()}
+
+
+def _loose_rows(pieces: list[Piece], study_of: dict[str, str]) -> dict[tuple[str, str], list[tuple[str, pa.Table]]]:
+    """(study, table) -> the rows that wait as tuples, by source: columns are made of all of them at once."""
+    tuples: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    owners: dict[tuple[str, str], list[str]] = {}
+    cuts: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for piece in pieces:
+        for table, parts in piece.loose.items():
+            for run, rows in parts:
+                group = (study_of.get(run, ""), table)
+                tuples.setdefault(group, []).extend(rows)
+                owners.setdefault(group, []).extend([run] * len(rows))
+                cuts.setdefault(group, []).append((piece.id, len(rows)))
+    found: dict[tuple[str, str], list[tuple[str, pa.Table]]] = {}
+    for group, rows in tuples.items():
+        names = schema.TABLES[group[1]].names[1:]
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+        whole, at = schema.conform(group[1], {"run_id": owners[group], **columns}), 0
+        for source, count in cuts[group]:
+            found.setdefault(group, []).append((source, whole.slice(at, count)))
+            at += count
+    return found
 
 
 def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
     """The parts as one table, each row with its source."""
-    whole = pa.concat_tables([rows for _, rows in parts])
+    whole = concatenated([rows for _, rows in parts])
     names = sorted({source for source, _ in parts})
     number = {name: i for i, name in enumerate(names)}
     codes = np.repeat([number[source] for source, _ in parts], [rows.num_rows for _, rows in parts]).astype(np.int32)
@@ -317,6 +343,8 @@ def _rename(piece: Piece) -> None:
             header = piece.headers.pop(run)
             header.run_id = name
             piece.headers[name] = header
+    for table, loose in piece.loose.items():
+        piece.loose[table] = [(names.get(run, run), rows) for run, rows in loose]
     for table, parts in piece.tables.items():
         piece.tables[table] = [(names.get(run, run), _renamed(rows, names.get(run))) for run, rows in parts]
     for staged in piece.staged:

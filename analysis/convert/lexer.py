@@ -18,6 +18,7 @@ _INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE | re.A
 
 PICOSECOND = -12
 _INT64 = 1 << 63
+_BLANK = ("", " ", "\t")
 _MOST_DIGITS = 19  # of a 64-bit integer
 
 
@@ -45,7 +46,28 @@ def tokens(line: str) -> list[str]:
     return _quoted_tokens(line)
 
 
+def _plainly_quoted(line: str) -> list[str] | None:
+    """The tokens of a line without escapes, in which quotes stand only around whole tokens; None for any other."""
+    pieces = line.split('"')
+    last = len(pieces) - 1
+    if last % 2:
+        return None
+    found = []
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            found.append(piece)
+        elif (number and piece[:1] not in _BLANK) or (number < last and piece[-1:] not in _BLANK):
+            return None
+        elif piece:
+            found += [part for part in piece.replace("\t", " ").split(" ") if part]
+        elif 0 < number < last:
+            return None
+    return found
+
+
 def _quoted_tokens(line: str) -> list[str]:
+    if "\\" not in line and (found := _plainly_quoted(line)) is not None:
+        return found
     line = line.rstrip(" \t") if not line.rstrip(" \t").endswith("\\") else line
     found, position = [], 0
     while position < len(line):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
 
 IN_MEMORY_BYTES = 48 << 20
+_FEW_ROWS = 2000
+_TUPLE_BYTES = 400  # about what a row of Python values takes
 _SUFFIXES = (".sca", ".vec")
 
 
@@ -64,21 +67,23 @@ class Piece:
     headers: dict[str, Header] = field(default_factory=dict)
     tables: dict[str, list[tuple[str, pa.Table]]] = field(default_factory=dict)
     """Table -> (run, rows)."""
+    loose: dict[str, list[tuple[str, list[tuple[Any, ...]]]]] = field(default_factory=dict)
+    """Table -> (run, rows as tuples)."""
     staged: list[Staged] = field(default_factory=list)
     continued: bool = False
     """Samples landed before stay."""
     held_bytes: int = 0
 
-    @property
+    @cached_property
     def id(self) -> str:
         return stage.source_id(self.source)
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """What the .sca and the .vec of a run have in common."""
         return stem_of(self.source)
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         return stage.folder_of(self.out, self.source)
 
@@ -93,8 +98,12 @@ class Piece:
             self.tables.setdefault(table, []).append((run_id, rows))
 
     def add_rows(self, run_id: str, rows: Rows) -> None:
-        """Keeps rows given as tuples, without the run's id."""
+        """Keeps rows given as tuples, without the run's id. A few stay tuples: their columns are made with others'."""
         for table, tuples in rows.items():
+            if len(tuples) < _FEW_ROWS:
+                self.held_bytes += _TUPLE_BYTES * len(tuples)
+                self.loose.setdefault(table, []).append((run_id, tuples))
+                continue
             names = schema.TABLES[table].names[1:]
             columns = dict(zip(names, zip(*tuples, strict=True), strict=True))
             self.add(table, run_id, schema.conform(table, columns, run_id))

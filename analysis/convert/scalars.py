@@ -1,4 +1,4 @@
-"""Many `scalar` lines and their `attr` lines at once, straight from bytes into columns; compiled.
+"""Many `scalar` lines and their `attr` lines at once, straight from bytes into columns.
 
 A line of any other kind or shape (an escape, a byte beyond ASCII, a number of unusual form) ends the stretch, and is
 left to the complete reader in `records.py`. A simulation writes a million scalars with hardly such a line among them.
@@ -10,106 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from causeway.analysis import schema
-from causeway.analysis.arrays import of_numbers
-from causeway.analysis.convert import kernel
+from causeway.analysis.arrays import of_numbers, of_texts
+from causeway.analysis.convert.scalar_kernel import gather, read
 
 LEAST_LINES = 1000
 """Fewer lines than this are not worth the columns."""
-_LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
-
-
-@njit(inline="always")
-def _token(data, at):
-    """(start, length, position behind) of a plain or simply quoted token; length -1 for any other."""
-    at = kernel._skip_blanks(data, at)
-    if data[at] == _QUOTE:
-        start = at + 1
-        at = start
-        while data[at] != _QUOTE:
-            if data[at] == _BACKSLASH or data[at] == _LF or data[at] >= 128:
-                return start, -1, at
-            at += 1
-        return start, at - start, at + 1
-    start = at
-    while data[at] > 32:
-        if data[at] >= 127:
-            return start, -1, at
-        at += 1
-    return start, (at - start if at > start else -1), at
-
-
-@njit(inline="always")
-def _is_word(data, at, word):
-    for i in range(len(word)):
-        if data[at + i] != word[i]:
-            return False
-    return kernel._blank(data[at + len(word)])
-
-
-_SCALAR = np.frombuffer(b"scalar", np.uint8)
-_ATTR = np.frombuffer(b"attr", np.uint8)
-
-
-@njit(cache=True, nogil=True)
-def read(data, words, starts, first, last, cells, values, own):
-    """Lines first..last-1 of `starts`, as far as they are plain: (line reached, scalars, attributes).
-
-    `cells` gets place and length of a scalar's module and name, `own` those of an attribute's name and value, and its
-    scalar. An attribute belongs to the scalar before it, so the stretch begins with a scalar.
-    """
-    bits = np.zeros(1, np.uint64)
-    rows, attributes = 0, 0
-    for line in range(first, last):
-        at = starts[line]
-        is_scalar = _is_word(data, at, _SCALAR)
-        if not is_scalar and (rows == 0 or not _is_word(data, at, _ATTR)):
-            return line, rows, attributes
-        place, length, at = _token(data, at + (6 if is_scalar else 4))
-        next_place, next_length, at = _token(data, at)
-        if length < 0 or next_length < 0:
-            return line, rows, attributes
-        value = 0.0
-        if is_scalar:
-            if not kernel._blank(data[at]):
-                return line, rows, attributes
-            value, at = kernel._value(data, words, kernel._skip_blanks(data, at), bits)
-            if at < 0:
-                return line, rows, attributes
-        at = kernel._skip_blanks(data, at)
-        if data[at] == _CR:
-            at += 1
-        if data[at] != _LF:
-            return line, rows, attributes
-        if is_scalar:
-            cells[0, rows], cells[1, rows], cells[2, rows], cells[3, rows] = place, length, next_place, next_length
-            values[rows] = value
-            rows += 1
-        else:
-            own[0, attributes], own[1, attributes] = place, length
-            own[2, attributes], own[3, attributes] = next_place, next_length
-            own[4, attributes] = rows - 1
-            attributes += 1
-    return last, rows, attributes
-
-
-@njit(cache=True, nogil=True)
-def _gather(data, places, lengths, ends, room):
-    """The strings at `places` one behind the other."""
-    to = 0
-    for row in range(len(places)):
-        at, length = places[row], lengths[row]
-        for i in range(length):
-            room[to + i] = data[at + i]
-        to += length
-        ends[row + 1] = to
 
 
 def _texts(data: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> pa.Array:
     ends, room = np.zeros(len(places) + 1, np.int32), np.empty(int(lengths.sum()), np.uint8)
-    _gather(data, places, lengths, ends, room)
+    gather(data, places, lengths, ends, room)
     return pa.Array.from_buffers(pa.string(), len(places), [None, pa.py_buffer(ends), pa.py_buffer(room)])
 
 
@@ -142,14 +54,26 @@ def stretch(
     modules, names = _texts(data, *cells[:2, :rows]), _texts(data, *cells[2:, :rows])
     own_names, own_values = _texts(data, *own[:2, :attributes]), _texts(data, *own[2:4, :attributes])
     owners = own[4, :attributes]
-    scalars = schema.conform("scalars", {
-        "module": modules, "name": names, "value": of_numbers(values[:rows].copy()),
-        "position": of_numbers(np.arange(position, position + rows)),
-    }, run_id)  # fmt: skip
-    index = pa.array(owners)
-    found = schema.conform("attributes", {
-        "owner": pa.DictionaryArray.from_arrays(np.zeros(attributes, np.int8), pa.array(["scalar"])).cast(pa.string()),
-        "module": modules.take(index), "item": names.take(index), "name": own_names,
-        "value": own_values, "position": of_numbers(owners + position),
-    }, run_id)  # fmt: skip
-    return Stretch(reached - first, scalars, found, rows, (modules[-1].as_py(), names[-1].as_py()))
+    every = {
+        "run_id": _same(run_id, rows), "module": modules.dictionary_encode(), "name": names.dictionary_encode(),
+        "value": of_numbers(values[:rows].copy()), "position": of_numbers(np.arange(position, position + rows)),
+    }  # fmt: skip
+    index = of_numbers(owners.copy())
+    found = {
+        "run_id": _same(run_id, attributes), "owner": _same("scalar", attributes),
+        "module": every["module"].take(index), "item": every["name"].take(index),
+        "name": own_names.dictionary_encode(), "value": own_values.dictionary_encode(),
+        "position": of_numbers(owners + position),
+    }  # fmt: skip
+    end = (modules[-1].as_py(), names[-1].as_py())
+    return Stretch(reached - first, _table("scalars", every), _table("attributes", found), rows, end)
+
+
+def _same(text: str, count: int) -> pa.Array:
+    """A column of one text. Dictionaries are written as they are, without looking at every row again."""
+    return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(count, np.int32)), of_texts([text]))
+
+
+def _table(name: str, columns: dict[str, pa.Array]) -> pa.Table:
+    fields = [pa.field(f.name, columns[f.name].type, f.nullable) for f in schema.TABLES[name]]
+    return pa.Table.from_arrays([columns[field.name] for field in fields], schema=pa.schema(fields))

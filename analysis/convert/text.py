@@ -106,7 +106,9 @@ def _take(
     at = 0
     while at < len(starts):
         behind = min(len(starts), at + scalars.LEAST_LINES)
-        if reader.may_take_scalars and raw.startswith(b"scalar", int(starts[at])):
+        if not raw.startswith(b"scalar", int(starts[at])):  # as far as the next scalar
+            behind = next((i for i in range(at + 1, behind) if raw.startswith(b"scalar", int(starts[i]))), behind)
+        elif reader.may_take_scalars:
             position = reader.count("scalar")
             many = scalars.stretch(data, words, starts, at, len(starts), reader.run_id, position)
             if many is not None:

@@ -119,5 +119,6 @@ def warmup(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 def steady(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The samples without each series' warm-up."""
-    joined = with_time(samples).merge(warmup(samples, by), on=list(by))
+    begins = warmup(samples, by).astype({name: samples[name].dtype for name in by})  # keys that are all missing, too
+    joined = with_time(samples).merge(begins, on=list(by))
     return joined[joined["time_ps"] >= joined["from_ps"]].drop(columns=["dropped", "from_ps"]).reset_index(drop=True)

@@ -6,6 +6,7 @@ study.
 """
 
 import os
+import shutil
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -22,7 +23,7 @@ from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.report import page
 
-_SMALL_ROWS = 2_000_000  # what pandas reduces faster than Spark starts
+_SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
 _SHOWN_SCALARS = 400
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
@@ -30,7 +31,7 @@ _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 def write(
     result_dir: str | Path,
     out_dir: str | Path | None = None,
-    master: str = "local[*]",
+    master: str | None = None,
     formats: Sequence[str] = (),
     plots: Sequence[Plot] = (),
 ) -> Path:
@@ -39,9 +40,9 @@ def write(
     `plots`: more of them than the folder's studies ask for.
     `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
-    Small folders are reduced here, larger ones on Spark at `master`; the numbers are the same.
+    Reduced on Spark at `master`; without one, see `reduces_on`. The numbers are the same.
     """
-    source = _Source(Path(result_dir), master)
+    source = _Source(Path(result_dir), master or reduces_on(Path(result_dir)))
     out = Path(out_dir) if out_dir else source.folder / "report"
     described = description.read(source.folder)
     asked = [plot for one in described for plot in one.plots] + list(plots)
@@ -87,23 +88,26 @@ def write(
     return path
 
 
+def reduces_on(folder: Path) -> str | None:
+    """Where a folder is reduced if nobody says so: on Spark where Java is, unless the folder is small; None: pandas."""
+    rows = sum(store.count_rows(folder, table) for table in ("scalars", "samples"))
+    return "local[*]" if rows > _SMALL_ROWS and (shutil.which("java") or os.environ.get("JAVA_HOME")) else None
+
+
 class _Source:
-    """The fact tables of a result folder, reduced by pandas or by Spark as their size asks."""
+    """The fact tables of a result folder, reduced by Spark at a master, or without one by pandas."""
 
-    def __init__(self, folder: Path, master: str) -> None:
+    def __init__(self, folder: Path, master: str | None) -> None:
         self.folder, self.master = folder, master
-
-    def _rows(self, table: str) -> int:
-        return store.count_rows(self.folder, table)
 
     def _spark(self) -> Any:
         from causeway.analysis.spark import session
 
-        return session(self.master)
+        return session(self.master or "local[*]")
 
     def run_values(self, names: set[str]) -> pd.DataFrame:
         """One value per run and scalar of these names."""
-        if self._rows("scalars") <= _SMALL_ROWS:
+        if self.master is None:
             return comparison.run_values(store.read_pandas(self.folder, "scalars"), names)
         return comparison.run_values_spark(store.read_spark(self._spark(), self.folder, "scalars"), names).toPandas()
 
@@ -111,7 +115,7 @@ class _Source:
         """Mean and interval of every scalar of every point."""
         by = ["study", "point", "engine", "module", "name"]
         keys = runs[["run_id", *by[:3]]]
-        if self._rows("scalars") <= _SMALL_ROWS:
+        if self.master is None:
             scalars = in_pandas.numbered(store.read_pandas(self.folder, "scalars"))
             return in_pandas.mean_ci(scalars.merge(keys, on="run_id"), by)
         from causeway.analysis.reduce import in_spark
@@ -124,7 +128,7 @@ class _Source:
     def recorded(self) -> Recorded:
         """Vectors, samples and the reductions to use."""
         vectors = store.read_pandas(self.folder, "vectors")
-        if self._rows("samples") <= _SMALL_ROWS:
+        if self.master is None:
             return Recorded(vectors, store.read_pandas(self.folder, "samples"), in_pandas)
         from causeway.analysis.reduce import in_spark
 

@@ -119,6 +119,9 @@ class Desk:
     def switch(self, node: int, up: bool) -> None:
         raise UserError("a node of this protocol fails others; `check --every` cannot do that, leave --every away")
 
+    def recorded(self, kind: str, node: int, said: Any) -> None:
+        raise UserError("calls that nodes record are in an order between nodes, which `check --every` does not keep")
+
     def broadcast(self, node: int) -> int:
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
@@ -317,7 +320,8 @@ class Machine:
             timers=timers, now_ps=desk.clock_ps if self.timed else 0, delivered=delivered, own=tuple(desk.own),
             gone=desk.gone,
         )  # fmt: skip
-        key = (desk.node, frozen(vars(node), node.not_state), facts)
+        counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
+        key = (desk.node, frozen(counts, node.not_state), facts)
         if key not in self._state_ids:
             self._state_ids[key] = len(self.states)
             self.states.append((node, facts))

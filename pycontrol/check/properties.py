@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from causeway.pycontrol.check.linear import calls_of, not_linearizable
+
 World = Any
 """A world (`world.World`), or what a search knows of one: `count`, `nodes`, and of each node what it delivered and
 knows (`delivered`, `known`), of each message its `source` and its `past`, who is `down`, ever `failed`, or `gone`, and
@@ -86,10 +88,30 @@ def everything_arrives(world: World) -> str | None:
     return _never_delivered(world, correct, wanted, "everything arrives")
 
 
+def correct_senders_are_heard(world: World) -> str | None:
+    """Nodes that never failed deliver every message of each other: what is left of `arrives` for a best effort."""
+    correct = [i for i in range(world.count) if i not in world.failed and i not in world.gone]
+    wanted = {m for m in world.messages if world.source[m] in correct}
+    return _never_delivered(world, correct, wanted, "correct senders are heard")
+
+
 def failures_cost_nothing(world: World) -> str | None:
     """Every node that is up delivers every message that was broadcast since it joined, whoever failed meanwhile."""
     up = [i for i in range(world.count) if i not in world.down and i not in world.gone]
     return _never_delivered(world, up, set(world.messages), "failures cost nothing")
+
+
+def quiet(world: World) -> str | None:
+    """Nothing goes round for ever: some time after the last thing that anybody asked for nothing is on its way."""
+    if count := len(world.flying):
+        return f"quiet: {count} packets are still on their way, long after the last thing that was asked for"
+    return None
+
+
+def linearizable(world: World) -> str | None:
+    """What was read and written by calls that nodes recorded could have happened one by one (`linear.py`)."""
+    found = not_linearizable(calls_of(world.history))
+    return f"linearizability: no order of the calls on {found[0]!r} explains what they returned" if found else None
 
 
 def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:
@@ -111,6 +133,7 @@ def _exists(world: World, message: int) -> bool:
 ON_DELIVERY: dict[str, OnDelivery] = {"once": once, "causal": causal_order, "fifo": fifo_order}
 AT_REST: dict[str, AtRest] = {
     "total": total_order, "arrives": everything_arrives, "recovers": failures_cost_nothing,
+    "valid": correct_senders_are_heard, "quiet": quiet, "linearizable": linearizable,
 }  # fmt: skip
 BY_ORDER = frozenset({"fifo", "total"})
 """Those for which it matters in which order a node delivered what it had delivered before."""

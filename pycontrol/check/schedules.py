@@ -110,6 +110,33 @@ def _to_rest(world: World, rules: Rules) -> str | None:
     return rules.at_end(world)
 
 
+@dataclass
+class Slow:
+    """Which copies take long, or all between which nodes. It is decided once for each."""
+
+    share: float
+    random: Random
+    known: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.by_link = self.random.random() < 0.5
+
+    def others(self, group: list[int], choices: Sequence[Choice]) -> list[int]:
+        """Those of the group that do not; all if there are no others, and now and then."""
+        if not self.share or self.random.random() < 0.05:
+            return group
+        return [number for number in group if not self._is(choices[number])] or group
+
+    def _is(self, choice: Choice) -> bool:
+        assert choice.packet is not None
+        packet = choice.packet
+        link = (min(packet.sender, packet.receiver), max(packet.sender, packet.receiver))
+        copy = (-1 - link[0], link[1]) if self.by_link else (packet.number, packet.receiver)
+        if copy not in self.known:
+            self.known[copy] = self.random.random() < self.share
+        return self.known[copy]
+
+
 @dataclass(frozen=True)
 class Temper:
     """What kind of order is made up."""
@@ -121,6 +148,8 @@ class Temper:
     """How often the oldest packet comes first."""
     calls: float
     """How often the application does what is not a broadcast or a move."""
+    slow: float
+    """So many copies take long: they arrive when nothing else does."""
 
 
 def temper(random: Random, tried: int) -> Temper:
@@ -131,8 +160,9 @@ def temper(random: Random, tried: int) -> Temper:
         random.choice((0.2, 1.0)),
     )  # fmt: skip
     return Temper(
-        LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0))
-    )
+        LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0)),
+        random.choice((0.0, 0.3, 0.6)),
+    )  # fmt: skip
 
 
 def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random: Random) -> list[int]:
@@ -146,7 +176,7 @@ def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random:
 
 def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
     """Makes an order up as it goes."""
-    taken = Taken()
+    taken, slow = Taken(), Slow(kind.slow, random)
     for _ in range(kind.length):
         choices = world.choices()
         groups: list[list[int]] = [[], [], [], []]
@@ -157,7 +187,9 @@ def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[st
         if not there:
             break
         (group,) = random.choices([g for g, _ in there], [w for _, w in there])
-        if group is groups[0] and random.random() < kind.orderly:
+        if group is groups[0]:
+            group = slow.others(group, choices)
+        if choices[group[0]].what == "packet" and random.random() < kind.orderly:
             number = group[0]
         else:
             number = random.choice(_one_kind(group, choices, kind, random) if group in groups[2:] else group)

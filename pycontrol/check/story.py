@@ -14,6 +14,7 @@ WORDS = {
     "sent": "sends packet {number} to node {peer}: {text}", "broadcast": "broadcasts message {number}",
     "delivered": "delivers message {number}", "crash": "fails", "recover": "recovers", "left": "leaves for good",
     "joined": "joins", "call": "is asked by the application: {text}",
+    "return": "answers the application: {text}",
 }  # fmt: skip
 NAMED = WORDS | {
     "packet": "packet {number} from {peer} arrives", "loss": "packet {number} from {peer} is lost",

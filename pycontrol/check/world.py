@@ -18,7 +18,7 @@ from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 
 STEP_PS = 1_000_000
 """Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
-DETACHED = ("send", "patient", "set_timer", "cancel_timer", "switch", "broadcast", "note", "timers")
+DETACHED = ("recorded", "send", "patient", "set_timer", "cancel_timer", "switch", "broadcast", "note", "timers")
 """What a world puts in place of the protocol's own."""
 
 
@@ -110,6 +110,8 @@ class World:
     known: list[set[int]] = field(default_factory=list)
     owed: dict[int, set[int]] = field(default_factory=dict)
     """Of each member: what was broadcast since it joined."""
+    history: list[tuple[str, int, Any]] = field(default_factory=list)
+    """What the application called and what came back, in order (`linear.py`)."""
     log: list[Event] = field(default_factory=list)
     packets: int = 0
     clocks: str = ONE_CLOCK
@@ -133,6 +135,7 @@ class World:
         mine.send, mine.patient, mine.set_timer, mine.cancel_timer = (
             self.send, self.patient, self.set_timer, self.cancel_timer,
         )  # fmt: skip
+        mine.recorded = self.recorded
         mine.switch, mine.broadcast, mine.note, mine.timers = self._switch, self.broadcast, self.note, self.due
 
     @property
@@ -279,6 +282,10 @@ class World:
             self._log("sent", node, self.packets, receiver, str(content))
             self.flying.append(Packet(self.packets, node, receiver, content, interface))
         self.packets += 1
+
+    def recorded(self, kind: str, node: int, said: Any) -> None:
+        self.history.append((kind, node, said))
+        self._log("call" if kind == "call" else "return", node, -1, -1, str(said))
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         self.due[node, key] = self.now_ps + STEP_PS + delay_ps

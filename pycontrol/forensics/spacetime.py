@@ -250,8 +250,10 @@ def _mark(story: Story, places: _Places, step: int, event: Event) -> str:
             f'<g {said}><circle cx="{x}" cy="{y}" r="{6 * places.scale:.0f}" fill="{colour}"/>'
             f'<text x="{x - 7}" y="{y - 11 * places.scale:.0f}" style="fill:{colour}">{word}{event.number}</text></g>'
         )
-    if event.what in ("crash", "recover", "left", "joined", "timer", "station", "call"):
-        word = {"station": f"cell {event.number}", "timer": "", "call": event.text}.get(event.what, event.what)
+    if event.what in ("crash", "recover", "left", "joined", "timer", "station", "call", "return"):
+        word = {"station": f"cell {event.number}", "timer": "", "call": event.text, "return": event.text}.get(
+            event.what, event.what
+        )
         return (
             f'<g {said}><rect x="{x - 4}" y="{y - 4}" width="8" height="8" fill="{QUIET}"/>'
             f'<text x="{x - 8}" y="{y + 18 * places.scale:.0f}" style="font-size:.8em">{escape(word)}</text></g>'

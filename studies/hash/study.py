@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,9 @@ from causeway.pycontrol.protocols.hash.columns import HashDetector
 from causeway.studies.hash.readings import DirectErrors, entries_of, staggered, steady
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 SMALL = 500
 """Up to so many processes errors are also counted as the authors' program counts them."""
@@ -172,6 +175,11 @@ class HashStudy(Study):
                 params.clock_size, params.k, params.hash_limit, params.remember, params.hash_bits, params.retest, even
             )
         return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
+
+    def checks(self, params: HashParams) -> Checks:
+        from causeway.studies.hash import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: HashParams) -> int:
         return round(params.reaction_ms * MS_PS)

@@ -13,7 +13,8 @@ SCALARS = (
     "messages", "deliveries", "requests", "missing", "duplicates", "violations", "messages_violated",
     "violations_undetected", "messages_violated_undetected", "direct_violations", "direct_violations_undetected",
 )  # fmt: skip
-PER_10000 = "requests*10000/messages"
+PER_10000 = "requests*10000/deliveries"
+"""A message is delivered once by every process, its sender included."""
 RATES = (20, 40, 60, 80, 100)
 
 

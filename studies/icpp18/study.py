@@ -7,7 +7,7 @@ with mean 100 on its way (t_pp), and the receiver acts on it 1 later (t_pc): its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from causeway.pycontrol.protocols.icpp18.compared import Compared
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 UNIT_PS = MS_PS
 UNIT_NS = UNIT_PS // 1000
@@ -147,6 +150,11 @@ class Icpp18Study(Study):
         spec = RunSpec(self.name, {}, seed, self.network(params, seed), self.reaction_ps(params))
         run_protocol(engines.get("inline"), spec, protocol, [])
         return protocol
+
+    def checks(self, params: Icpp18Params) -> Checks:
+        from causeway.studies.icpp18 import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: Icpp18Params) -> int:
         return UNIT_PS

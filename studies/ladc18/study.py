@@ -8,7 +8,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -22,6 +22,9 @@ from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
 from causeway.pycontrol.protocols.ladc18.columns import BundledBroadcast, Limits
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.study import MS_PS, Params, Study
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.checks import Checks
 
 UNIT_PS = MS_PS
 SEND_PS = REACTION_PS = UNIT_PS // 10
@@ -140,6 +143,11 @@ class Ladc18Study(Study):
                 params.ack_size, round(params.test_interval * UNIT_PS), REPLY_TIMEOUT_PS,
             )
         )  # fmt: skip
+
+    def checks(self, params: Ladc18Params) -> Checks:
+        from causeway.studies.ladc18 import checks
+
+        return checks.checks(params)
 
     def reaction_ps(self, params: Ladc18Params) -> int:
         return REACTION_PS

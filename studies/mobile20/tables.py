@@ -6,15 +6,16 @@ from typing import Any
 
 from causeway.studies.tables import Measured, Table, lines, with_interval
 
+AT_ONCE: dict[str, Any] = {"engine": "omnet", "wire_acks": "at_once"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "INET, unit disk": {"engine": "omnet"},
-    "INET, wires acknowledged at once": {"engine": "omnet", "wire_acks": "at_once"},
-    "INET, no medium access": {"engine": "omnet", "radio": "acking"},
-    "INET, 180 m": {"engine": "omnet", "spacing_m": 180.0, "placement": "anywhere"},
-    "INET, acks as printed": {"engine": "omnet", "acks": "periodic"},
-    "INET, acks of intervals": {"engine": "omnet", "acks": "intervals"},
+    "INET, wires acknowledged at once": AT_ONCE,
+    "INET, no medium access": {**AT_ONCE, "radio": "acking"},
+    "INET, 180 m": {**AT_ONCE, "spacing_m": 180.0, "placement": "anywhere"},
+    "INET, acks as printed": {**AT_ONCE, "acks": "periodic"},
+    "INET, acks of intervals": {**AT_ONCE, "acks": "intervals"},
     "ns-3, unit disk": {"engine": "ns3"},
-    "INET, 802.11": {"engine": "omnet", "radio": "wifi"},
+    "INET, 802.11": {**AT_ONCE, "radio": "wifi"},
     "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
 }
 """column -> engine, and what is not as by default"""

@@ -136,3 +136,18 @@ def test_a_batch_that_is_damaged_does_not_count_and_the_doctor_removes_it(tmp_pa
     assert "scalars missing or cut short" in problem.what
     problem.mend()
     assert health.problems(tmp_path) == [] and store.finished_runs(tmp_path) == {"whole"}
+
+
+def test_a_reader_that_is_overtaken_by_a_compaction_reads_again(tmp_path, monkeypatch):
+    fill(tmp_path)
+    before, real = everything(tmp_path)["scalars"], store.dataset
+    overtaken = []
+
+    def slow(folder, table):
+        found = real(folder, table)
+        if not overtaken:
+            overtaken.append(compact.compact(tmp_path))
+        return found
+
+    monkeypatch.setattr(store, "dataset", slow)
+    assert everything(tmp_path)["scalars"] == before and overtaken

@@ -129,3 +129,14 @@ def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: 
         assert len(rows) > 2 and {row.count("|") for row in rows} == {rows[0].count("|")}, what
         page = (PAPERS / f"{name}.md").read_text()
         assert f"<!-- table: {f'{name} {what}'.strip()} -->" in page, f"no page asks for '{what}'"
+
+
+def test_requests_of_hash_are_for_a_message_and_a_process() -> None:
+    study = registry.get("hash")
+    module = tables.module_of(study)
+    point = study.Params(processes=500, rate=110, detector="hash", messages=5000).model_dump()
+    counts = dict.fromkeys(module.SCALARS, 0.0) | {"requests": 750.0, "messages": 5e3, "deliveries": 25e5}
+    row = module.TABLES["table2"](Measured(study, ({"engine": "inline", "seed": 1, "parameters": point, **counts},)))[
+        -1
+    ]
+    assert row.split("|")[2].strip() == "3 (1)"

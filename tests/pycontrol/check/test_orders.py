@@ -166,7 +166,8 @@ def test_nodes_that_share_what_changes_are_refused_unless_it_does_not_count() ->
     with pytest.raises(UserError, match="share 'counter'"):
         orders.every_order(make(lambda: PerNode(Counts), broadcasts=1), ARRIVES, 1000, 10.0)
     Counts.not_state = frozenset({"counter"})
-    assert orders.every_order(make(lambda: PerNode(Counts), broadcasts=1), Rules(), 1000, 10.0).complete
+    counting = orders.every_order(make(lambda: PerNode(Counts), broadcasts=1), Rules(), 1000, 10.0)
+    assert counting.complete and counting.locals == 6, "nothing but the broadcast changes a node"
 
 
 def test_frozen_tells_values_apart_by_what_they_hold() -> None:

@@ -1,0 +1,46 @@
+"""Small worlds: states and orders of events a second, and the worlds whose sizes others publish."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from causeway.pycontrol.check import orders, schedules
+from causeway.studies.trial import Trial
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+FLOOD = {"processes": 3, "causal": True}
+PUBLISHED = {3: 288, 5: 8832}
+"""Managers of two-phase commit -> distinct states (Stateright)."""
+TRIES = 300
+
+
+def run() -> dict[str, Any]:
+    """By processor time."""
+    figures: dict[str, Any] = {}
+    for reduce in (False, True):
+        trial = Trial(str(EXAMPLES / "flood.py"), FLOOD, budget={"broadcasts": 2})
+        covered, took_s = _timed(trial, reduce)
+        kind = "reduced" if reduce else "whole"
+        figures[f"causal flooding, 3 nodes, 2 messages, {kind}"] = f"{covered.states:,} states"
+        figures["states a second, causal flooding" + (", reduced" if reduce else "")] = round(covered.states / took_s)
+    covered, took_s = _timed(Trial(str(EXAMPLES / "textbook" / "causal_broadcast.py")), True)
+    figures["causal broadcast, 3 nodes, 3 messages, complete (s)"] = round(took_s, 2)
+    for managers, published in PUBLISHED.items():
+        trial = Trial(str(EXAMPLES / "textbook" / "two_phase_commit.py"), {"nodes": managers + 1})
+        covered, took_s = _timed(trial, False)
+        figures[f"two-phase commit, {managers} managers"] = f"{covered.states:,} states (published: {published:,})"
+    trial = Trial(str(EXAMPLES / "flood.py"), FLOOD, budget={"broadcasts": 3, "losses": 1}, properties=("causal",))
+    began = time.process_time()
+    schedules.search(trial.make, trial.rules(), TRIES, 600.0, 1)
+    figures["orders a second, causal flooding"] = round(TRIES / (time.process_time() - began))
+    return figures
+
+
+def _timed(trial: Trial, reduce: bool) -> tuple[orders.Covered, float]:
+    began = time.process_time()
+    covered = orders.every_order(
+        trial.make, trial.rules(), 10**7, 600.0, reduce=reduce, alike=trial.checks.alike
+    )  # fmt: skip
+    return covered, max(time.process_time() - began, 1e-3)

@@ -1,0 +1,112 @@
+"""A result folder of 100,000 runs: its size, what reading it takes, and what a campaign adds to each short run.
+
+The folder is made up: runs of one study in batches of 500, as campaigns land them, 20 scalars and 6 parameters each.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from causeway.analysis import batches, compact, schema, store
+from causeway.analysis.batches import Batch
+from causeway.studies import campaign, processes
+
+RUNS = int(os.environ.get("CAUSEWAY_BENCH_RUNS", "100000"))
+SHORT_RUNS = int(os.environ.get("CAUSEWAY_BENCH_SHORT_RUNS", "2000"))
+_BATCH_RUNS = 500
+_SCALARS, _PARAMETERS = 20, 6
+_TOY = Path(__file__).parent.parent / "tests" / "worlds" / "toy_study.py"
+
+
+def run() -> dict[str, object]:
+    """The figures."""
+    with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
+        figures = _reads(Path(name))
+    with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
+        return figures | _campaign(Path(name))
+
+
+def _reads(folder: Path) -> dict[str, object]:
+    draw = np.random.default_rng(1)
+    for first in range(0, RUNS, _BATCH_RUNS):
+        _land(folder, [f"sweep-{first + i:06d}-inline-1" for i in range(_BATCH_RUNS)], draw)
+    files_before = len(_files(folder))
+    figures: dict[str, object] = {"runs": RUNS, "files as landed": files_before}
+    figures |= _times(folder, "as landed")
+    began, cpu = time.monotonic(), time.process_time()
+    compact.compact(folder)
+    figures["compact, s by the clock"] = time.monotonic() - began
+    figures["compact, CPU-s"] = time.process_time() - cpu
+    files = _files(folder)
+    figures["files compacted"] = len(files)
+    figures["MB on disk"] = sum(path.stat().st_size for path in files) / 2**20
+    return figures | _times(folder, "compacted")
+
+
+def _times(folder: Path, what: str) -> dict[str, object]:
+    """CPU seconds and seconds by the clock of the common reads, the folder looked at anew each time."""
+    one = f"sweep-{RUNS // 2:06d}-inline-1"
+    reads = {
+        "which runs are there": lambda: store.finished_runs(folder),
+        "one run": lambda: store.read_table_of(folder, "scalars", one),
+        "one scalar of all runs": lambda: store.read_arrow(
+            folder, "scalars", ["run_id", "value"], pc.field("name") == "scalar_7"
+        ),
+    }
+    found: dict[str, object] = {}
+    for name, read in reads.items():
+        store.forget_what_is_known()
+        began, cpu = time.monotonic(), time.process_time()
+        read()
+        found[f"{name}, {what}: CPU-s"] = time.process_time() - cpu
+        found[f"{name}, {what}: s by the clock"] = time.monotonic() - began
+    return found
+
+
+def _land(folder: Path, ids: list[str], draw: np.random.Generator) -> None:
+    batch, count = Batch(batches.new_key()), len(ids)
+    names = [f"scalar_{i}" for i in range(_SCALARS)]
+    tables = {
+        "scalars": {
+            "run_id": np.repeat(ids, _SCALARS).tolist(), "module": ["run"] * count * _SCALARS, "name": names * count,
+            "value": draw.normal(0, 1, count * _SCALARS),
+        },
+        "parameters": {
+            "run_id": np.repeat(ids, _PARAMETERS).tolist(), "name": [f"p{i}" for i in range(_PARAMETERS)] * count,
+            "value": ["10"] * count * _PARAMETERS, "number": [10.0] * count * _PARAMETERS,
+        },
+    }  # fmt: skip
+    for number, (name, columns) in enumerate(tables.items()):
+        path = f"{name}/study=sweep/{batch.key}~{number}.parquet"
+        rows = schema.conform(name, columns)
+        batch.files[path] = compact.write_table(folder / "tables" / path, rows, compact.GROUP_ROWS)
+    runs: pa.Table = schema.conform("runs", {
+        "run_id": ids, "study": ["sweep"] * count, "point": [one[:12] for one in ids], "engine": ["inline"] * count,
+        "seed": [1] * count, "started_at": ["2024-01-01T00:00:00Z"] * count, "wall_s": [0.1] * count,
+    })  # fmt: skip
+    compact.write_runs(folder, runs, batch)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def _campaign(folder: Path) -> dict[str, object]:
+    """What a run costs beside its simulation: the processor time of everything but `run_job`, for each run."""
+    jobs = campaign.plan(str(_TOY), "inline", [{"messages": 1}], 1, SHORT_RUNS)
+    began, cpu = time.monotonic(), time.process_time()
+    tally = processes.run_in_processes(jobs, folder, 2, lambda tally: None)
+    assert tally.done == SHORT_RUNS
+    return {
+        "short runs": SHORT_RUNS,
+        "campaign: CPU-ms a run beside the simulations": 1e3 * (time.process_time() - cpu) / SHORT_RUNS,
+        "campaign: ms a run by the clock, with the start": 1e3 * (time.monotonic() - began) / SHORT_RUNS,
+        "campaign: files": len(_files(folder)),
+    }  # fmt: skip

@@ -1,0 +1,102 @@
+"""A register that all nodes share, over messages: reads and writes ask more than half.
+
+    causeway check examples/register.py
+    causeway check examples/register.py --set version=hurried
+
+After H. Attiya, A. Bar-Noy and D. Dolev, *Sharing memory robustly in message-passing systems* (1995), with many
+writers.
+
+Verdict: it is linearizable. The hurried version returns what it read without telling others, so that a later read
+may return an older value.
+"""
+
+from typing import Any
+
+from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+
+Stamp = tuple[int, int]
+
+
+class Register(Node):
+    """Asks for the newest value, then has it stored, both at more than half of the nodes."""
+
+    def on_start(self) -> None:
+        self.stamp: Stamp = (0, 0)
+        self.value: Any = None
+        self.round = self.writes = 0
+        self.doing = ""
+        self.heard: dict[int, tuple[Stamp, Any]] = {}
+
+    def write(self) -> None:
+        """The application writes something new."""
+        if not self.doing:
+            self.writes += 1
+            self.new = f"{self.id}.{self.writes}"
+            self.call_begins("write", "x", self.new)
+            self.ask("write")
+
+    def read(self) -> None:
+        """The application reads."""
+        if not self.doing:
+            self.call_begins("read", "x")
+            self.ask("read")
+
+    def ask(self, doing: str) -> None:
+        self.doing, self.round, self.heard = doing, self.round + 1, {self.id: (self.stamp, self.value)}
+        self.send(EVERYONE, ("ask", self.round), 10)
+
+    def store(self, stamp: Stamp, value: Any) -> None:
+        self.found, self.round = value, self.round + 1
+        self.doing += " stored"
+        self.keep(stamp, value)
+        self.heard = {self.id: (stamp, value)}
+        self.send(EVERYONE, ("store", self.round, stamp, value), 10)
+
+    def keep(self, stamp: Stamp, value: Any) -> None:
+        if stamp > self.stamp:
+            self.stamp, self.value = stamp, value
+
+    def on_packet(self, content: tuple[Any, ...], sender: int, interface: int) -> None:
+        what, number, *rest = content
+        if what == "ask":
+            self.send(sender, ("answer", number, self.stamp, self.value), 10)
+        elif what == "store":
+            self.keep(*rest)
+            self.send(sender, ("answer", number, self.stamp, self.value), 10)
+        elif self.doing and number == self.round:
+            self.heard[sender] = (rest[0], rest[1])
+            if 2 * len(self.heard) > len(self.host.nodes):
+                self.go_on()
+
+    def go_on(self) -> None:
+        stamp, value = max(self.heard.values(), key=lambda one: one[0])
+        if self.doing == "write":
+            self.store((stamp[0] + 1, self.id), self.new)
+        elif self.doing == "read":
+            self.after_reading(stamp, value)
+        else:
+            self.finish(self.found)
+
+    def after_reading(self, stamp: Stamp, value: Any) -> None:
+        self.store(stamp, value)
+
+    def finish(self, value: Any) -> None:
+        self.doing = ""
+        self.call_returns(value)
+
+
+class Hurried(Register):
+    """Wrong: what was read is not stored."""
+
+    def after_reading(self, stamp: Stamp, value: Any) -> None:
+        self.finish(value)
+
+
+class SharedRegister(SmallStudy):
+    name, title = "register", "a shared register (Attiya, Bar-Noy, Dolev)"
+    versions = {"right": Register, "hurried": Hurried}
+    verdicts = {"hurried": "linearizability"}
+    asked = Checks(
+        properties=("linearizable",), calls={"write": Register.write, "read": Register.read},
+        budget=Budget(broadcasts=0, calls=6),
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""An order of events, gone through by hand: forwards, backwards, into the debugger.
+
+Backwards is the same order from the start, one event less: worlds are small and do the same every time.
+"""
+
+from __future__ import annotations
+
+import pdb
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.schedules import MakeWorld
+from causeway.pycontrol.check.story import in_words
+from causeway.pycontrol.check.world import Choice, World
+
+HELP = """n      next event            b      back one event        g N    to event N (0: the start)
+d      next event, in pdb    p CODE Python over `nodes` and `world`          q      quit"""
+REST_EVENTS = 2000
+
+
+@dataclass(eq=False)
+class Stepper:
+    """A world and where it is in its order of events."""
+
+    make: MakeWorld
+    plan: Sequence[int]
+    rules: Rules
+    world: World = field(init=False)
+    at: int = 0
+    """So many events have happened."""
+
+    def __post_init__(self) -> None:
+        self.world = self.make()
+
+    def following(self) -> Choice | None:
+        """What happens next; after the plan, what happens by itself."""
+        choices = self.world.choices()
+        if self.at < len(self.plan):
+            return choices[self.plan[self.at] % len(choices)] if choices else None
+        if self.at == len(self.plan):
+            self.world.calm_down()
+        return self.world.next_without_mischief() if self.at < REST_EVENTS else None
+
+    @property
+    def broken(self) -> str | None:
+        """What is broken by now."""
+        if self.world.broken is not None:
+            return self.world.broken
+        if (found := self.rules.at_once(self.world)) is not None:
+            return found
+        return self.rules.at_end(self.world) if self.following() is None else None
+
+    def forward(self, run: Callable[[Choice], None] | None = None) -> bool:
+        """One event on; False if there is none."""
+        choice = self.following()
+        if choice is None or self.broken is not None:
+            return False
+        (run or self.world.do)(choice)
+        self.at += 1
+        return True
+
+    def to(self, event: int) -> None:
+        """To where so many events have happened."""
+        if event < self.at:
+            self.world, self.at = self.make(), 0
+        while self.at < event and self.forward():
+            pass
+
+    # ---- by hand ----------------------------------------------------------------------------------------------------
+    def talk(self, ask: Callable[[str], str], tell: Callable[[str], None]) -> None:
+        """Asks what to do until told to quit."""
+        tell(HELP)
+        while True:
+            try:
+                what, _, rest = ask(f"{self.at}> ").strip().partition(" ")
+            except EOFError:
+                return
+            if what == "q":
+                return
+            tell(self._obey(what, rest))
+
+    def _obey(self, what: str, rest: str) -> str:
+        before = len(self.world.log)
+        if what in ("n", ""):
+            went = self.forward()
+            return self._told(before) if went else f"nothing more happens: {self.broken or 'nothing is broken'}"
+        if what == "d":
+            went = self.forward(lambda choice: pdb.runcall(self.world.do, choice))
+            return self._told(before) if went else "nothing more happens"
+        if what == "b":
+            self.to(max(0, self.at - 1))
+            return self._told(0, 3)
+        if what == "g" and rest.strip().isdigit():
+            self.to(int(rest))
+            return self._told(0, 3)
+        if what == "p":
+            return self._value(rest)
+        return HELP
+
+    def _value(self, text: str) -> str:
+        """It is the user's own code, typed at the prompt."""
+        try:
+            return repr(eval(text, {"nodes": self.world.nodes, "world": self.world}))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    def _told(self, before: int, last: int = 0) -> str:
+        lines = in_words(self.world.log, "")[:-1][before:]
+        found = self.broken
+        return "\n".join([*(lines[-last:] if last else lines), *([f"broken {found}"] if found else [])])
