@@ -92,9 +92,9 @@ void Bridge::measureFingerprint() {
     measure("network", "fingerprint", static_cast<double>(std::stoull(digits, nullptr, 16)));
 }
 
-// In the log of a graphical environment.
+// In the log, if the simulation keeps one: a graphical environment, or Cmdenv with every event printed.
 void Bridge::exchanged(const Window &window, size_t actions) {
-    if (!getEnvir()->isGUI() || getEnvir()->isExpressMode()) return;
+    if (getEnvir()->isExpressMode()) return;
     cContextSwitcher context(getSimulation()->getSystemModule());  // whose log it is
     EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps()) << " s: "
        << window.kind().size() << " events told, " << actions << " actions came back\n";

@@ -44,14 +44,16 @@ def spec_in(folder: Path) -> RunSpec:
     return RunSpec("test", {}, 1, network, MS, 6 * S)
 
 
-def start(spec: RunSpec, engine: AttachEngine) -> subprocess.Popen[bytes]:
+def start(
+    spec: RunSpec, engine: AttachEngine, *options: str, output: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """As a user would, in a shell."""
     found = find_omnetpp()
     assert found is not None
     environment = {**os.environ, **engine.environment}
     return subprocess.Popen(
-        command(found, launch_of(spec, found), spec), env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+        [*command(found, launch_of(spec, found), spec), *options], env=environment,
+        stdout=output, stderr=subprocess.STDOUT,
     )  # fmt: skip
 
 
@@ -73,6 +75,18 @@ def test_several_attempts_in_a_row_are_the_same_run_as_one_of_ours(tmp_path: Pat
         assert simulation.wait(30) == 0
     protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
     assert {*digests, run_protocol(ENGINE, spec, protocol, []).digest} == {digests[0]}
+
+
+def test_every_window_is_a_line_of_the_simulations_log(tmp_path: Path, engine: AttachEngine) -> None:
+    """What a graphical environment shows in its log, Cmdenv prints unless it runs in express mode."""
+    spec = spec_in(tmp_path)
+    with open(tmp_path / "log", "wb") as log:
+        options = "--cmdenv-express-mode=false", "--**.cmdenv-log-level=info"
+        simulation = start(spec, engine, *options, output=log.fileno())
+        outcome = run(spec, engine)
+    assert simulation.wait(60) == 0
+    lines = [line for line in (tmp_path / "log").read_text().splitlines() if "causeway: window " in line]
+    assert len(lines) == outcome.windows
 
 
 def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, engine: AttachEngine) -> None:
