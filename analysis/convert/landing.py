@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
+from causeway.analysis.arrays import of_numbers, of_texts
 from causeway.analysis.batches import SOURCE, Batch, Part
 from causeway.analysis.compact import GROUP_ROWS, concatenated, write_runs, write_table, write_tables
 from causeway.analysis.convert import stage
@@ -251,7 +252,7 @@ class _Carried:
             return
         rows = _read(self._out, name)
         if held:
-            rows = rows.filter(pc.invert(pc.is_in(rows[SOURCE], pa.array(sorted(out)))))
+            rows = rows.filter(pc.invert(pc.is_in(rows[SOURCE], of_texts(sorted(out)))))
         else:
             rows = rows.filter(self._kept(rows["run_id"]))
         if rows.num_rows:
@@ -330,7 +331,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
     names = sorted({source for source, _ in parts})
     number = {name: i for i, name in enumerate(names)}
     codes = np.repeat([number[source] for source, _ in parts], [rows.num_rows for _, rows in parts]).astype(np.int32)
-    return whole.append_column(SOURCE, pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())))
+    return whole.append_column(SOURCE, pa.DictionaryArray.from_arrays(of_numbers(codes), of_texts(names)))
 
 
 def _rename(piece: Piece) -> None:
@@ -359,7 +360,7 @@ def _renamed(rows: pa.Table, name: str | None) -> pa.Table:
     if name is None:
         return rows
     kind = rows.schema.field("run_id")
-    return rows.set_column(0, kind, pa.array([name] * rows.num_rows, pa.string()).cast(kind.type))
+    return rows.set_column(0, kind, of_texts([name] * rows.num_rows).cast(kind.type))
 
 
 def _same_content(piece: Piece, mark: Mark) -> bool:

@@ -1,6 +1,6 @@
 """A kind of event, a kind of action and a column are added in three places: the proto, who fills it, who reads it.
 
-A copy of the tree gets a sixth kind of event (BELL), a sixth kind of action (RING) and a column of actions
+A copy of the tree gets one more kind of event (BELL), one more kind of action (RING) and a column of actions
 (`loudness`). Nothing else of it is changed but an edge, which reads the action and its column and fills the event; the
 protocol that fills the one and reads the other is below.
 """
@@ -19,8 +19,8 @@ from tests.worlds.bridge_tools import TOP, build_cpp
 
 COPIED = ("aio", "analysis", "bridge", "causeway", "cli", "ns3", "omnet", "proto", "pycontrol", "studies")
 IN_THE_PROTO = {
-    "    BROADCAST = 5;\n": "    BROADCAST = 5;\n    BELL = 6;  // A bell rings. ref: how loud.\n",
-    "    RECORD = 4; ": "    RING = 5;  // Rings a bell at `time_ps`.\n    RECORD = 4; ",
+    "    BROADCAST = 5;\n": "    BROADCAST = 5;\n    BELL = 11;  // A bell rings. ref: how loud.\n",
+    "    RECORD = 4; ": "    RING = 11;  // Rings a bell at `time_ps`.\n    RECORD = 4; ",
     "  bytes topic = 10 ": (
         '  bytes loudness = 14 [(column) = {type: "i4", table: "actions", may_lack: true}];\n  bytes topic = 10 '
     ),
