@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from causeway.studies.tables import Measured, Table, lines, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
 
 AT_ONCE: dict[str, Any] = {"engine": "omnet", "wire_acks": "at_once"}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -101,4 +101,29 @@ def experiments(measured: Measured) -> list[str]:
     return lines(("experiment", "quantity", "paper", *there), rows)
 
 
-TABLES: dict[str, Table] = {"": experiments}
+SIX: tuple[tuple[str, str, str, float], ...] = (
+    ("delivery delay, static (s)", "static", "delivery_delay_s", 0.2),
+    ("sent per delivery, static", "static", "sent_per_delivery", 0.4),
+    ("delivery delay, 35/s (s)", "load", "delivery_delay_s", 0.31),
+    ("`SBuffer` of stations, 35/s", "load", "sbuffer_station_mean", 35.0),
+    ("`RBuffer` of hosts, 35/s", "load", "rbuffer_host_mean", 6.0),
+    ("sent a second, 35/s", "load", "sent_per_s", 700.0),
+)
+"""The values without a bound that the paper prints for its algorithm."""
+
+
+def six(measured: Measured) -> list[str]:
+    rows, off = [], []
+    for words, experiment, scalar, paper in SIX:
+        values = of(measured, experiment, {"engine": "omnet"}).values(scalar)
+        if not values:
+            raise NotRun(f"{experiment} on omnet")
+        off.append(sum(values) / len(values) / paper)
+        rows.append((words, f"{paper:g}", with_interval(values), percent(off[-1]), str(len(values))))
+    mean = sum(abs(one - 1) for one in off) / len(off)
+    worst = max(off, key=lambda one: abs(one - 1))
+    rows.append(("mean deviation, worst", "", "", f"**{100 * mean:.1f} %**, {percent(worst)}", ""))
+    return lines(("value", "paper", "INET, unit disk", "off by", "runs"), rows)
+
+
+TABLES: dict[str, Table] = {"": experiments, "six": six}
