@@ -15,6 +15,7 @@ from causeway.bridge import wire
 from causeway.bridge.errors import UserError
 from causeway.bridge.recording import Recorder
 from causeway.cli import console as consoles
+from causeway.cli.doctor import show_machine
 from causeway.cli.replay import replay_file
 from tests.worlds.bridge_tools import small_spec
 
@@ -78,3 +79,9 @@ def test_a_run_whose_id_is_a_path_is_refused_where_tables_are_read(run_id: str, 
         store.finished_runs(tmp_path)
     with pytest.raises(UserError, match="ids that are paths are refused"):
         store.read_arrow(tmp_path, "runs")
+
+
+def test_doctor_says_ok_and_not_its_markup() -> None:
+    told = io.StringIO()
+    show_machine(Console(file=told, width=200, markup=False))
+    assert "ok" in told.getvalue() and "[" not in told.getvalue()
