@@ -166,31 +166,4 @@ def _beside(faults: Measured) -> str:
     return f"{short(third)} and {short(all_)}: {third / all_:.2f} times"
 
 
-RATES = (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)
-RATE_COLUMNS = (
-    ("delay (s)", "delivery_delay_s"), ("`SBuffer` of stations", "sbuffer_station_mean"),
-    ("`RBuffer` of hosts", "rbuffer_host_mean"), ("sent a second", "sent_per_s"),
-    ("sent per delivery", "sent_per_delivery"), ("loss of application copies in reach", "loss_application"),
-)  # fmt: skip
-
-
-def rates(measured: Measured) -> list[str]:
-    """Growing load, hosts that stand."""
-    rows = []
-    for rate in RATES:
-        for engine in (INET, NS3):
-            # at 5.6 and 35 a second `static` and `load` are one experiment
-            found = measured.at(**engine, experiment="static", rate=rate)
-            if not found.rows and rate == PAPER_RATE["load"]:
-                found = of(measured, "load", engine)
-            if found.rows:
-                cells = (with_interval(found.values(scalar)) for _, scalar in RATE_COLUMNS)
-                rows.append(
-                    (f"{rate:g}", {"omnet": "INET", "ns3": "ns-3"}[engine["engine"]], *cells, str(len(found.rows)))
-                )
-    if not {f"{rate:g}" for rate in RATES} <= {row[0] for row in rows}:
-        raise NotRun("sweep rates")
-    return lines(("broadcasts a second", "engine", *(words for words, _ in RATE_COLUMNS), "runs"), rows)
-
-
-TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures, "rates": rates}
+TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures}
