@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import compact, store
+from causeway.analysis.remote import place
 from causeway.bridge.errors import RunError, UserError
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
@@ -159,7 +160,7 @@ class _Task:
 
     def __call__(self, job: Job) -> tuple[str, str, dict[str, Any]]:
         tally = Tally(1)
-        _run_one(job, Path(self.out), tally, lambda tally: None, None, wait=True)
+        _run_one(job, place(self.out), tally, lambda tally: None, None, wait=True)
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 
 

@@ -21,6 +21,7 @@ from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import Figure, rows
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
+from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page
 
 _SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
@@ -42,8 +43,8 @@ def write(
 
     Reduced on Spark at `master`; without one, see `reduces_on`. The numbers are the same.
     """
-    source = _Source(Path(result_dir), master or reduces_on(Path(result_dir)))
-    out = Path(out_dir) if out_dir else source.folder / "report"
+    source = _Source(place(result_dir), master or reduces_on(place(result_dir)))
+    out = place(out_dir) if out_dir else source.folder / "report"
     described = description.read(source.folder)
     asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]
@@ -175,10 +176,12 @@ def _scalar_section(scalars: pd.DataFrame) -> str:
 def _table_section(folder: Path, out: Path) -> str:
     lines = []
     for name in schema.TABLES:
-        place = store.table_dir(folder, name)
-        if place.is_dir():
-            link = escape(os.path.relpath(place, out).replace(os.sep, "/"), quote=True)
-            lines.append(f'<li><a href="{link}/">{name}</a>: {store.count_rows(folder, name)} rows</li>')
+        where, rows = store.table_dir(folder, name), f"{store.count_rows(folder, name)} rows"
+        if is_remote(where) or is_remote(out):
+            lines.append(f"<li>{name}: {rows}</li>")
+        elif where.is_dir():
+            link = escape(os.path.relpath(where, out).replace(os.sep, "/"), quote=True)
+            lines.append(f'<li><a href="{link}/">{name}</a>: {rows}</li>')
     beside = "comparison.csv", "scalars.csv", "figures.csv"
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)
     told = "<p>Parquet, one file per run, readable with pandas, Spark, DuckDB and others:</p>"
