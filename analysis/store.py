@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema
+from causeway.analysis.arrays import of_texts
 from causeway.analysis.batches import Batch, Part
 from causeway.analysis.remote import Remote, desk, is_remote, place, sending
 from causeway.bridge.errors import UserError
@@ -454,14 +455,43 @@ def files_of(folder: Path, table: str) -> list[Path]:
     return [path for path in _files(folder, table) if _below(folder, path) in told or (old and _key(path) in old)]
 
 
-def dataset(folder: Path, table: str) -> Any:
-    """All finished runs' rows of a table as a pyarrow dataset; None where there are none."""
+def doubled(finished: Mapping[str, Batch]) -> dict[str, frozenset[str]]:
+    """File below `tables/` -> the runs in it whose rows another file gives already.
+
+    Where there are no locks (behind URLs, on some network file systems), two machines may make one run, or put the same
+    runs together. It is read from where it landed first."""
+    ours = [batch for _, batch in sorted(finished.items()) if not batch.sources]
+    batched, found = [batch for batch in ours if batch.many], dict[str, frozenset[str]]()
+    ids = set().union(*(batch.run_ids for batch in batched))
+    if len(ids) < sum(len(batch.run_ids) for batch in batched):
+        seen: set[str] = set()
+        for batch in batched:
+            if again := seen.intersection(batch.run_ids):
+                found |= dict.fromkeys((*batch.files, f"runs/{batch.key}.parquet"), frozenset(again))
+            seen.update(batch.run_ids)
+    single = {batch.key: batch for batch in ours if not batch.many}
+    if single and ids:
+        for run_id in ids:
+            if (one := single.get(quote(run_id))) is not None:
+                found |= dict.fromkeys((*one.files, f"runs/{one.key}.parquet"), frozenset([run_id]))
+    return found
+
+
+def datasets(folder: Path, table: str) -> list[tuple[Any, Any]]:
+    """All finished runs' rows of a table as pyarrow datasets, each with what to leave out of it (or None)."""
+    import pyarrow.compute as pc
+
+    there, again = files_of(folder, table), doubled(finished_batches(folder))
+    some = [(path, again.get(_below(folder, path))) for path in there]
+    plain = [path for path, ids in some if ids is None]
+    cut = [([path], ~pc.field("run_id").isin(sorted(ids))) for path, ids in some if ids is not None]
+    return [(_dataset(folder, table, files), but) for files, but in [(plain, None), *cut] if files]
+
+
+def _dataset(folder: Path, table: str, there: list[Path]) -> Any:
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    there = files_of(folder, table)
-    if not there:
-        return None
     form, where = schema.TABLES[table], place(folder)
     if isinstance(where, Remote):
         inner = [cast(Remote, path).inner for path in there]
@@ -472,22 +502,25 @@ def dataset(folder: Path, table: str) -> Any:
 
 def count_rows(folder: Path, table: str) -> int:
     """How many rows of a table all finished runs have."""
-    found = dataset(folder, table)
-    return found.count_rows() if found is not None else 0
+    return sum(found.count_rows(filter=but) for found, but in datasets(folder, table))
 
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
     """All finished runs' rows of a table, in memory; `where` is a pyarrow expression that they must fulfil."""
     for tries_left in (2, 1, 0):
-        found = dataset(folder, table)
         try:
-            whole = found.to_table(columns=columns, filter=where) if found is not None else schema.empty(table)
+            parts = [
+                found.to_table(columns=columns, filter=where if but is None else but if where is None else where & but)
+                for found, but in datasets(folder, table)
+            ]
         except FileNotFoundError:  # a batch took the place of another between our look and our reading
             if not tries_left:
                 raise
             continue
         break
-    return _without_paths(whole if found is not None or not columns else whole.select(columns), folder)
+    if not parts:
+        parts = [schema.empty(table).select(columns) if columns else schema.empty(table)]
+    return _without_paths(pa.concat_tables(parts), folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
@@ -517,13 +550,15 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     from pyspark.sql.pandas.types import from_arrow_schema
 
     spark_schema = from_arrow_schema(schema.TABLES[table])
-    files = [str(path) for path in files_of(folder, table)]
+    there, again = files_of(folder, table), doubled(finished_batches(folder))
+    files = [str(path) for path in there]
     if not files:
         return spark.createDataFrame([], spark_schema)
-    if is_remote(place(folder)):
+    cut = {str(path): sorted(ids) for path in there if (ids := again.get(_below(place(folder).resolve(), path)))}
+    if is_remote(place(folder)) or cut:
         listed = spark.createDataFrame([(file,) for file in files], "file string")
         spread = listed.repartition(min(len(files), _MOST_TASKS))
-        return spread.mapInArrow(_Reader(table), spark_schema)
+        return spread.mapInArrow(_Reader(table, cut), spark_schema)
     plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
     plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
     if len(files) == len(_files(folder, table)):  # the common case: one directory instead of thousands of names
@@ -535,10 +570,10 @@ _MOST_TASKS = 1000
 
 
 class _Reader:
-    """The rows of files behind URLs, read where a task of Spark runs."""
+    """The rows of files, read by pyarrow where a task of Spark runs; but for the runs of a file that are left out."""
 
-    def __init__(self, table: str) -> None:
-        self.table = table
+    def __init__(self, table: str, cut: Mapping[str, list[str]]) -> None:
+        self.table, self.cut = table, cut
 
     def __call__(self, lists: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         form = schema.TABLES[self.table]
@@ -547,7 +582,16 @@ class _Reader:
                 with batches.opened(place(name)) as file:
                     held = [column for column in form.names if column in file.schema_arrow.names]
                     for rows in file.iter_batches(batch_size=_BATCH_ROWS, columns=held):
-                        yield from schema.conform(self.table, pa.Table.from_batches([rows])).to_batches()
+                        conformed = schema.conform(self.table, pa.Table.from_batches([rows]))
+                        yield from without_runs(conformed, self.cut.get(name, ())).to_batches()
 
 
 _BATCH_ROWS = 1 << 16
+
+
+def without_runs(rows: pa.Table, left_out: Iterable[str]) -> pa.Table:
+    """The rows that are of none of these runs."""
+    import pyarrow.compute as pc
+
+    ids = rows["run_id"].cast(pa.string()) if left_out else None
+    return rows if ids is None else rows.filter(pc.invert(pc.is_in(ids, of_texts(sorted(left_out)))))

@@ -134,10 +134,9 @@ def _pieces(
         for path in files:
             yield _read(path, out, lander.mark(path), keep_going)
         return
-    if isinstance(spark, str):
-        from causeway.analysis.spark import session
+    from causeway.analysis.spark import session
 
-        spark = session(spark)
+    spark = session(spark)
     # ranges wait in the result folder until all are there; behind a URL in one of this machine, which others do not see
     alone = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):

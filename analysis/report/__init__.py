@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -24,6 +24,9 @@ from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
 _SHOWN_SCALARS = 400
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
@@ -32,7 +35,7 @@ _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 def write(
     result_dir: str | Path,
     out_dir: str | Path | None = None,
-    master: str | None = None,
+    master: "str | SparkSession | None" = None,
     formats: Sequence[str] = (),
     plots: Sequence[Plot] = (),
 ) -> Path:
@@ -41,7 +44,8 @@ def write(
     `plots`: more of them than the folder's studies ask for.
     `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
-    Reduced on Spark at `master`; without one, see `reduces_on`. The numbers are the same.
+    Reduced on Spark at `master`, or in a session of yours, which keeps its settings; without one, see `reduces_on`. The
+    numbers are the same.
     """
     source = _Source(place(result_dir), master or reduces_on(place(result_dir)))
     out = place(out_dir) if out_dir else source.folder / "report"
@@ -98,7 +102,7 @@ def reduces_on(folder: Path) -> str | None:
 class _Source:
     """The fact tables of a result folder, reduced by Spark at a master, or without one by pandas."""
 
-    def __init__(self, folder: Path, master: str | None) -> None:
+    def __init__(self, folder: Path, master: "str | SparkSession | None") -> None:
         self.folder, self.master = folder, master
 
     def _spark(self) -> Any:
