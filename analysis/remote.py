@@ -68,6 +68,8 @@ def only_here(folder: Path, what: str) -> None:
 def _filesystem(scheme: str, host: str, query: str) -> Any:
     from pyarrow.fs import FileSystem
 
+    if scheme == "s3" and "allow_delayed_open" not in query:  # a small file is one request, not three
+        query = f"{query or '?'}{'&' if query else ''}allow_delayed_open=true"
     try:
         return FileSystem.from_uri(f"{scheme}://{host}{'' if scheme in _OBJECTS else '/'}{query}")[0]
     except (ValueError, NotImplementedError, OSError) as error:
@@ -213,13 +215,6 @@ def sending(target: Remote) -> Iterator[Path]:
         path = Path(folder) / (target.name or "file")
         yield path
         target.send(path)
-
-
-def send_folder(source: Path, target: Path) -> None:
-    """Sends all files of a folder of this machine."""
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and path.name[0] != ".":
-            cast(Remote, target / path.relative_to(source).as_posix()).send(path)
 
 
 def desk(folder: Path) -> Path:

@@ -481,8 +481,9 @@ def datasets(folder: Path, table: str) -> list[tuple[Any, Any]]:
     """All finished runs' rows of a table as pyarrow datasets, each with what to leave out of it (or None)."""
     import pyarrow.compute as pc
 
+    folder = place(folder).resolve()
     there, again = files_of(folder, table), doubled(finished_batches(folder))
-    some = [(path, again.get(_below(folder, path))) for path in there]
+    some = [(path, again.get(_below(folder, path)) if again else None) for path in there]
     plain = [path for path, ids in some if ids is None]
     cut = [([path], ~pc.field("run_id").isin(sorted(ids))) for path, ids in some if ids is not None]
     return [(_dataset(folder, table, files), but) for files, but in [(plain, None), *cut] if files]
@@ -554,7 +555,8 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     files = [str(path) for path in there]
     if not files:
         return spark.createDataFrame([], spark_schema)
-    cut = {str(path): sorted(ids) for path in there if (ids := again.get(_below(place(folder).resolve(), path)))}
+    top = place(folder).resolve()
+    cut = {str(path): sorted(ids) for path in there if again and (ids := again.get(_below(top, path)))}
     if is_remote(place(folder)) or cut:
         listed = spark.createDataFrame([(file,) for file in files], "file string")
         spread = listed.repartition(min(len(files), _MOST_TASKS))

@@ -23,7 +23,8 @@ def _unpack(archive: str, first: list[str]) -> list[str]:
     from pathlib import Path
 
     digest = hashlib.blake2b(Path(archive).read_bytes(), digest_size=8).hexdigest()
-    usual = os.environ.get("CAUSEWAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "causeway")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "causeway")
+    usual = os.environ.get("CAUSEWAY_CACHE") or home
     private = Path(tempfile.gettempdir(), f"causeway-{os.getuid()}")
     for cache in (Path(usual), private):
         target = cache / "unpacked" / digest

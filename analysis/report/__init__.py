@@ -18,7 +18,7 @@ import pandas as pd
 from causeway.analysis import animation, description, kinds, schema, store
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
-from causeway.analysis.figures.figure import Figure, rows
+from causeway.analysis.figures.figure import COLUMNS, Figure, rows
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
@@ -58,15 +58,14 @@ def write(
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
     known = comparison.Runs(runs, parameters, source.run_values(wanted))
     compared = comparison.compare(published, known)
-    data = Data(known, published, source.recorded)
+    data = Data(known, published, source.recorded, source.bins)
     figures = [kinds.kind_of(plot.kind).reduce(plot, data) for plot in plots]
     drawn = [one for one in figures if any(line.points for line in one.lines)]
     scalars = source.scalar_means(runs)
     out.mkdir(parents=True, exist_ok=True)
     _write_csv(out / "comparison.csv", compared)
-    _write_csv(out / "scalars.csv", scalars)
-    names = ["title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs"]
-    _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn), columns=names))
+    _write_csv(out / "scalars.csv", _with_parameters(scalars, known))
+    _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn, _labels), columns=list(COLUMNS)))
     if formats:
         export.write(drawn, compared, out / "export", formats)
     sections = []
@@ -112,9 +111,26 @@ class _Source:
 
     def run_values(self, names: set[str]) -> pd.DataFrame:
         """One value per run and scalar of these names."""
+        fields = self._fields()
         if self.master is None:
-            return comparison.run_values(store.read_pandas(self.folder, "scalars"), names)
-        return comparison.run_values_spark(store.read_spark(self._spark(), self.folder, "scalars"), names).toPandas()
+            scalars = pd.concat([store.read_pandas(self.folder, "scalars"), fields], ignore_index=True)
+            return comparison.run_values(scalars, names)
+        spark = self._spark()
+        read = store.read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
+        if len(fields):
+            read = read.union(spark.createDataFrame(fields))
+        return comparison.run_values_spark(read, names).toPandas()
+
+    def _fields(self) -> pd.DataFrame:
+        """The fields of recorded statistics as scalars, named as OMNeT++'s tools name them: `name:mean`."""
+        found = store.read_pandas(self.folder, "statistics", ["run_id", "module", "name", "field", "value"])
+        found = found[found["field"] != ""]
+        named = found.assign(name=found["name"] + ":" + found["field"])
+        return named[["run_id", "module", "name", "value"]]
+
+    def bins(self) -> pd.DataFrame:
+        """The bins of recorded histograms."""
+        return store.read_pandas(self.folder, "bins")
 
     def scalar_means(self, runs: pd.DataFrame) -> pd.DataFrame:
         """Mean and interval of every scalar of every point."""
@@ -142,6 +158,20 @@ class _Source:
 
 def _formulas(plots: Sequence[Plot]) -> list[str]:
     return [formula for plot in plots for formula in kinds.kind_of(plot.kind).formulas(plot)]
+
+
+def _labels(plot: Plot) -> tuple[str, str]:
+    kind = kinds.kind_of(plot.kind)
+    return kind.x_label(plot), kind.y_label(plot)
+
+
+def _with_parameters(scalars: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
+    """Each point's parameters behind its scalars; empty where its runs do not agree (seeds of a converted run, say)."""
+    keys = ["study", "point", "engine"]
+    grouped = known.texts.join(known.runs[keys]).groupby(keys, dropna=False)
+    told = grouped.first().where(grouped.nunique() == 1)
+    taken = {name: f"parameter {name}" for name in told.columns if name in scalars.columns}
+    return scalars.merge(told.rename(columns=taken).reset_index(), on=keys, how="left")
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
