@@ -18,20 +18,21 @@ out = console()
 err = console(stderr=True)
 
 
-def _local(folder: Path | None) -> Path | None:
-    from causeway.analysis.store import local
+def _place(folder: Path | None) -> Path | None:
+    from causeway.analysis.remote import place
 
-    return None if folder is None else local(folder)
+    return None if folder is None else place(folder)
 
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_local)]
-Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_local)]
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
+Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
 
 @app.command()
 def doctor(
     directory: Annotated[
-        Path | None, typer.Argument(help="A result folder to look over; without one, this machine.")
+        Path | None,
+        typer.Argument(help="A result folder to look over; without one, this machine.", callback=_place),
     ] = None,
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
@@ -302,8 +303,8 @@ def compact(directory: Folder) -> None:
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
-    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_place)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_place)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
     filter_text: Annotated[
         str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
