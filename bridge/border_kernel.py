@@ -99,8 +99,8 @@ def first_bad_event(s, end_ps, kind, time, node, ref, arg):
 def _all_are_good_arrivals(s, end_ps, kind, time, node, ref, arg):
     """Whether there is nothing but arrivals of packets in the longest range, and all is well with them.
 
-    Loops without a way out, which the compiler turns into vector instructions: a thousand rows take 0.2 us. Row by row
-    they take 1, and 20 where many are of one instant.
+    Loops without a way out, which the compiler turns into vector instructions: a thousand rows take 0.3 us. Row by row
+    they take 1.5.
     """
     rows, one = np.uint64(len(kind)), np.uint64(1)
     if rows == 0:
@@ -112,7 +112,7 @@ def _all_are_good_arrivals(s, end_ps, kind, time, node, ref, arg):
         return False
     nodes, interfaces = np.uint32(s[NODES]), np.uint32(s[INTERFACES])
     low, packets = s[PACKET_LOW], np.uint64(s[PACKET_HIGH] - s[PACKET_LOW])
-    bad = False
+    bad: Any = False
     for i in range(rows):
         bad |= (np.uint32(node[i]) >= nodes) | (np.uint32(arg[i]) >= interfaces)
     for i in range(rows):
