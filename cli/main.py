@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -338,6 +339,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+    except Exception as error:
+        if told := in_users_words(error):  # a mistake in a study of the user's own
+            _complain(told, 1)
+        raise
 
 
 def _complain(text: str, status: int) -> None:
