@@ -145,8 +145,8 @@ class Datagrams:
         self.ports: dict[int, list[DatagramTransport]] = {}
 
     def open(
-        self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool, broadcasts: bool,
-        to_itself: bool = False,
+        self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool,
+        broadcasts: bool, to_itself: bool = False,
     ) -> tuple[DatagramTransport, Any]:  # fmt: skip
         """`local`: (address, port), port 0 for any free one."""
         host, port = local or (EVERYWHERE, 0)
