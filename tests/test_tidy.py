@@ -44,13 +44,6 @@ MANY_ARGUMENTS = {
 COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
     "bridge/border_kernel.py:first_bad_action": 9,
-    "bridge/engines/inline.py:_act": 13,
-    "bridge/engines/inline_wheel.py:_copies": 14,
-    "bridge/engines/inline_wheel.py:_feed_workload": 10,
-    "bridge/engines/inline_wheel.py:_internal": 11,
-    "bridge/engines/inline_wheel.py:collect": 16,
-    "bridge/engines/inline_wheel.py:put": 10,
-    "bridge/workload.py:next_broadcast": 10,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""
