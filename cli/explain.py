@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,14 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     return True
 
 
-def look(job: Job, recording: Path | None, wanted: int) -> Evidence:
-    """Runs it with a witness."""
+def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> Evidence:
+    """Runs it with a witness, for so long at most."""
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
     engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
     if recording is not None:
         spec = replace(spec, options={"recording": recording})
-    witness = Witness(spec.network.nodes, wanted)
+    witness = Witness(spec.network.nodes, wanted, most_s=most_s)
     observers = [*job.study.observers(job.params, spec.network.nodes), witness]
     with contextlib.suppress(Enough):
         run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)

@@ -256,11 +256,19 @@ def report(
         list[str] | None,
         typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
     ] = None,
+    study: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of what its runs got wrong."),
+    ] = None,
+    again: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Look at wrong runs again for so long, to draw them (0: not)."),
+    ] = 20.0,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out, kinds or [], export or [])
+    write_report(directory, spark, out, kinds or [], export or [], study or [], again)
 
 
 @app.command()

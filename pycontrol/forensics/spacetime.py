@@ -130,7 +130,7 @@ def diagram(story: Story) -> str:
         for i, colour in enumerate((QUIET, LATE, TALK, LOUD))
     )
     return (
-        f'<svg viewBox="0 0 {width} {height}" style="font-size:{11 * places.scale:.0f}px" '
+        f'<svg viewBox="0 0 {width} {height}" style="font:{11 * places.scale:.0f}px system-ui,sans-serif" '
         f'xmlns="http://www.w3.org/2000/svg"><defs>{arrows}</defs>'
         f"{''.join(parts)}</svg>"
     )

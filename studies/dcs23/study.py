@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Headline, Plot
+from causeway.analysis.plots import Expected, Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -191,6 +191,7 @@ class Dcs23Study(Study):
             for rate, size in zip(table.ABOVE_PER_S.tolist(), table.ENTRIES, strict=False)
         ],
     }
+    expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks let some through"),)
     headlines: ClassVar[Sequence[Headline]] = (
         Headline("entries", "entries_mean", "", "of the clock, mean over processes and time"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
