@@ -160,7 +160,7 @@ def check(
     crashes: Annotated[int | None, typer.Option(min=0, help="How many nodes may fail.")] = None,
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
-    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
+    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 5000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,

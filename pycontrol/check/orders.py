@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from causeway.bridge.errors import UserError
 from causeway.pycontrol.check import reduced, schedules
 from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
 from causeway.pycontrol.check.properties import Rules
@@ -69,6 +70,11 @@ def every_order(
     timed = calls = False
     while True:
         world = make()
+        if type(world) is not World:
+            raise UserError(
+                "every order is followed only where everybody reaches everybody; this world has cells and hosts that "
+                "move: leave --every away, and many orders are made up"
+            )
         machine = _machine(world, rules, timed, calls)
         covered = _search(machine, world, rules, limits, reduce, alike)
         if not machine.must_look_again:
