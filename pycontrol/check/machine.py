@@ -302,7 +302,13 @@ class Machine:
 
     def _copied(self, node: Node) -> Node:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
-        return copy.deepcopy(node, memo)
+        try:
+            return copy.deepcopy(node, memo)
+        except TypeError as error:  # a coroutine, a file, a lock
+            raise UserError(
+                f"every order needs nodes that can be copied, and {type(node).__name__} holds what cannot ({error}); "
+                "leave --every away, and many orders are made up (asyncio programs are checked like that)"
+            ) from None
 
     def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
         """Lets the node handle it; the state that it is in then."""
