@@ -123,7 +123,7 @@ def _deliver(c, s, tape, time_ps, p, slot):
     _remember(s, p, sender, message)
     s.lacks[p, word] &= ~bit
     if c.near > 0:
-        near = message & (len(s.near.filled) - 1)
+        near = message & (len(s.near.found) - 1)
         s.near.lacks[p, near >> 6] &= ~(ONE << np.uint64(near & 63))
     s.dep_now[p, word] |= bit
     s.dep_count_now[p] += 1

@@ -23,9 +23,9 @@ MOST_DIGITS = 30
 @compiled
 def _put(near, place, mate, distance):
     """A candidate of the message at this place, by distance, then by id. Where there is no room the farthest goes."""
-    n, room = near.filled[place], near.mates.shape[1]
+    n, room = near.found[place], near.mates.shape[1]
     if n < room:
-        near.filled[place] += 1
+        near.found[place] += 1
     i = min(n, room - 1)
     while i > 0 and (
         near.distance[place, i - 1] > distance
@@ -41,12 +41,12 @@ def _put(near, place, mate, distance):
 @compiled
 def meet(near, reach, p, message, clocks):
     """A new message of p, whose clock counts it already: who is near whom, and the hash that it carries."""
-    size = len(near.filled)
+    size = len(near.found)
     place = message & (size - 1)
     word, bit = place >> 6, ONE << np.uint64(place & 63)
     for x in range(near.clock.shape[1]):
         near.clock[place, x] = clocks[p, x]
-    near.filled[place] = 0
+    near.found[place] = 0
     carried = np.uint64(0)
     for other in range(max(0, message - size + 1), message):
         at = other & (size - 1)
@@ -71,12 +71,12 @@ def meet(near, reach, p, message, clocks):
 @compiled
 def find_near(near, c, p, message, carried, newest):
     """Whether process p finds the set that has the hash, and how many hashes that took. `newest`: ids up to here."""
-    size, hashes, left_out = len(near.filled), near.hashes, near.left_out
+    size, hashes, left_out = len(near.found), near.hashes, near.left_out
     if message < newest - size:
         return False, 0
     place = message & (size - 1)
     candidates, rest = 0, np.uint64(0) - carried
-    for i in range(near.filled[place]):
+    for i in range(near.found[place]):
         mate = near.mates[place, i]
         at = mate & (size - 1)
         if mate >= newest - size and not near.lacks[p, at >> 6] & (ONE << np.uint64(at & 63)):

@@ -65,7 +65,7 @@ class Near(NamedTuple):
     lacks: Annotated[U64, NODE, NEAR.words]  # which of them a process has not delivered
     mates: Annotated[I64, NEAR, MATE]  # ids of what may be a dependency of the message, the nearest first
     distance: Annotated[I32, NEAR, MATE]  # counts between their clocks
-    filled: Annotated[I32, NEAR]  # how many
+    found: Annotated[I32, NEAR]  # how many
     left_out: Annotated[U64, SET]  # room: the hash of what a set leaves out
     hashes: Annotated[U64, MATE]  # room: of the candidates
 
