@@ -130,7 +130,7 @@ class SlowReader:
             await writer.drain()
         waited = asyncio.get_running_loop().time() - began > 0.4
         writer.write_eof()
-        return await reader.read(), waited
+        return int(await reader.read()) == 40 * self.size, waited
 
 
 class Gone:
@@ -369,4 +369,4 @@ def test_a_program_gives_over_simulated_tcp_what_it_gives_over_loopback(engine, 
     if program is SlowReader:
         made.size = 20_000  # a radio takes its time
     programs, _ = run_on(engine, as_nodes(made), in_a_row(2, metres=20))
-    assert programs.results.get(1, programs.pending) == over_loopback(made)
+    assert programs.results.get(1, programs.pending) == over_loopback(program())
