@@ -34,9 +34,9 @@ MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
     "cli/run.py:run_study": "the same options, handed on",
-    "aio/node.py:NodeLoop.create_connection": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_datagram_endpoint": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_server": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_connection": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_datagram_endpoint": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_server": "asyncio's signature",
     "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
 }
 """path:function -> why it may have more."""
@@ -44,13 +44,6 @@ MANY_ARGUMENTS = {
 COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
     "bridge/border_kernel.py:first_bad_action": 9,
-    "bridge/engines/inline.py:_act": 13,
-    "bridge/engines/inline_wheel.py:_copies": 14,
-    "bridge/engines/inline_wheel.py:_feed_workload": 10,
-    "bridge/engines/inline_wheel.py:_internal": 11,
-    "bridge/engines/inline_wheel.py:collect": 16,
-    "bridge/engines/inline_wheel.py:put": 10,
-    "bridge/workload.py:next_broadcast": 10,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""

@@ -33,11 +33,14 @@ class HashDetector(Protocol):
 
     def __init__(
         self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64,
-        retest: bool = False, even: bool = False,
+        retest: bool = False, even: bool = False, near: int = 0, one_request: bool = False,
+        quiet: bool = False,
     ) -> None:  # fmt: skip
         """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
         `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
-        `even`: every entry belongs to equally many processes.
+        `even`: every entry belongs to equally many processes. `near`: counts of the clock within which the other order
+        of search looks (near.py); 0: the search by counts. `one_request`: a process has one request on its way at most;
+        `quiet`: and broadcasts nothing meanwhile, what was due is skipped.
         """
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
@@ -45,13 +48,19 @@ class HashDetector(Protocol):
             raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
         self.remember, self.hash_bits, self.retest, self.even = remember, hash_bits, retest, even
+        self.near, self.one_request, self.quiet = near, one_request, quiet
 
     def start(self, context: Context) -> None:
         super().start(context)
         sizes = {"node": context.nodes, "entry": self.clock_size, "own": self.entries, "recent": self.remember}
+        ring, sets = (self.remember, self.limit) if self.near else (1, 1)
+        sizes |= {"near": ring, "mate": ring, "set": sets}
         app_bytes = HEADER_BYTES + ENTRY_BYTES * self.clock_size + HASH_BYTES
         mask = np.uint64((1 << self.hash_bits) - 1)
-        self._config = Config(context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit, self.retest)
+        self._config = Config(
+            context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit, self.retest,
+            self.near, self.one_request, self.quiet,
+        )  # fmt: skip
         self._packets = allocate(Packets, {"slots": new_slots()}, slot=64)
         f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even)
         search = allocate(Search, {"f": f}, slot=64, **sizes)
@@ -68,6 +77,7 @@ class HashDetector(Protocol):
         return {
             "waited": float(lines["waited"]), "undelivered": float(lines["waiting"]),
             "requests": float(counts["requests"]), "hashes": float(counts["hashes"]),
+            "skipped": float(counts["skipped"]),
         }  # fmt: skip
 
     def _make_room(self, events: int, broadcasts: int) -> None:
