@@ -191,7 +191,7 @@ def check(
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
-        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out, every) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
