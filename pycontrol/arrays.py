@@ -140,7 +140,7 @@ def _widened(field: _Field, old: NDArray[Any], shape: tuple[int, ...]) -> NDArra
 def with_room(s: S, **rows: int) -> S:
     """The state with room for so many rows of these axes: at least twice as long as before where that is too few."""
     for name, n in rows.items():
-        array_of, dimension, more = _measure(type(s), name)  # type: ignore[arg-type]
+        array_of, dimension, more = _measure(cast(Any, type(s)), name)
         if n > (had := array_of(s).shape[dimension] - more):
             s = grown(s, **{name: max(n, 2 * had)})
     return s
@@ -148,7 +148,7 @@ def with_room(s: S, **rows: int) -> S:
 
 def size_of(s: Any, name: str) -> int:
     """How long an axis is."""
-    array_of, dimension, more = _measure(type(s), name)  # type: ignore[arg-type]
+    array_of, dimension, more = _measure(cast(Any, type(s)), name)
     return int(array_of(s).shape[dimension]) - more
 
 

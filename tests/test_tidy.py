@@ -34,9 +34,9 @@ MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
     "cli/run.py:run_study": "the same options, handed on",
-    "aio/node.py:NodeLoop.create_connection": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_datagram_endpoint": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_server": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_connection": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_datagram_endpoint": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_server": "asyncio's signature",
     "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
 }
 """path:function -> why it may have more."""
