@@ -4,6 +4,7 @@ kind.py       the base class: subclass `PlotKind` and give it a `name`; that reg
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
 over_time.py  `time`: a recorded series over simulated time
+state.py      `state`: what modules are doing over simulated time
 cdf.py        `cdf`: the share of runs, or of samples, that are at most so large
 histogram.py  `histogram`: how often values fall into bins
 box.py        `box`: quartiles of runs over a parameter
