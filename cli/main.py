@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -332,6 +333,9 @@ def diff(
         raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def main() -> None:
     """The entry point: every error a user can make ends in one line."""
     try:
@@ -346,7 +350,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+        where = f": {error.filename}" if error.filename else ""
+        advice = "; free some space and say it again: what has landed is kept" if error.errno in FULL else ""
+        _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
         if told := in_users_words(error):  # a mistake in a study of the user's own
             _complain(told, 1)
