@@ -21,7 +21,7 @@ class Policy(asyncio.DefaultEventLoopPolicy):
     """Every new loop is a simulated one."""
 
     def new_event_loop(self):
-        return SoloLoop()
+        return SoloLoop(calls_in_place=True)
 
 
 def pytest_configure(config):
