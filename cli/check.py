@@ -50,7 +50,7 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
-    counts = " or ".join(str(one.make().count) for one in trials)
+    counts = " to ".join(dict.fromkeys(str(one.make().count) for one in (trials[0], trials[-1])))
     console.print(
         f"{trial.study.name}: {counts} nodes, {words_of(trial.full_budget())}; {trial.words()}", markup=False,
         highlight=False, soft_wrap=True,
