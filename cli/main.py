@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -18,20 +19,21 @@ out = console()
 err = console(stderr=True)
 
 
-def _local(folder: Path | None) -> Path | None:
-    from causeway.analysis.store import local
+def _place(folder: Path | None) -> Path | None:
+    from causeway.analysis.remote import place
 
-    return None if folder is None else local(folder)
+    return None if folder is None else place(folder)
 
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_local)]
-Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_local)]
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
+Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
 
 @app.command()
 def doctor(
     directory: Annotated[
-        Path | None, typer.Argument(help="A result folder to look over; without one, this machine.")
+        Path | None,
+        typer.Argument(help="A result folder to look over; without one, this machine.", callback=_place),
     ] = None,
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
@@ -316,8 +318,8 @@ def compact(directory: Folder) -> None:
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
-    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_place)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_place)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
     filter_text: Annotated[
         str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
@@ -351,6 +353,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+    except Exception as error:
+        if told := in_users_words(error):  # a mistake in a study of the user's own
+            _complain(told, 1)
+        raise
 
 
 def _complain(text: str, status: int) -> None:

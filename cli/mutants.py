@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from causeway.bridge.errors import UserError
+from causeway.bridge.user_file import module_from
 from causeway.cli.console import printable
 from causeway.pycontrol.check import mutants, orders, schedules
-from causeway.studies.module import module_from
 from causeway.studies.trial import Trial
 
 STATES_EACH = 20_000

@@ -39,6 +39,9 @@ class Study(ABC):
     """Short name of the paper, as in its published numbers."""
     published: ClassVar[str] = ""
     """The file of published numbers (studies/*/published.csv are examples), beside the file that defines the study."""
+    files: ClassVar[Sequence[str]] = ()
+    """Files beside the study's own that its runs read (names or patterns such as `data/*.csv`): they go along when a
+    cluster runs it."""
     Params: ClassVar[type[Params]] = Params
     engines: ClassVar[tuple[str, ...]] = ()
     """Only these engines, the best first; (): every engine that builds its network, in the order of the registry. The
