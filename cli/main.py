@@ -155,6 +155,9 @@ def check(
     at_end: Annotated[
         list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
     ] = None,
+    bound: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
+    ] = None,
     broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
     moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
@@ -180,7 +183,7 @@ def check(
     from causeway.cli.check import Search, check_study
     from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
-    from causeway.studies.trial import Trial
+    from causeway.studies.trial import Trial, parse_bounds
 
     asked = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
@@ -188,7 +191,10 @@ def check(
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
-    trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    trial = Trial(
+        study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
+        parse_bounds(bound or []),
+    )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
