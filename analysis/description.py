@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import kinds, store
-from causeway.analysis.plots import MARKS, Headline, Plot, Scene, State
+from causeway.analysis.plots import MARKS, Expected, Headline, Plot, Scene, State
 from causeway.analysis.reduce import expression
 from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
@@ -34,6 +34,8 @@ class Description:
     published: tuple[Mapping[str, Any], ...] = ()
     """Rows as `published.read` gives them."""
     scene: Scene | None = None
+    expected: tuple[Expected, ...] = ()
+    """What its runs may get wrong."""
 
 
 def path_of(folder: Path, study: str) -> Path:
@@ -85,6 +87,7 @@ def _made(given: dict[str, Any]) -> Description:
         "headlines": tuple(Headline(**headline) for headline in given["headlines"]),
         "published": tuple(dict(row) for row in given["published"]),
         "scene": scene,
+        "expected": tuple(Expected(**one) for one in given.get("expected", ())),
     })  # fmt: skip
     known = kinds.known()
     for plot in found.plots:

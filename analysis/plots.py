@@ -46,6 +46,18 @@ class Headline:
     """One line."""
 
 
+@dataclass(frozen=True)
+class Expected:
+    """Something that runs get wrong because that is what is measured. The report puts all else that is wrong first."""
+
+    scalar: str
+    """`violations` or `duplicates`."""
+    why: str
+    """One line."""
+    where: Mapping[str, object] = field(default_factory=dict)
+    """Only with these parameter values."""
+
+
 MARKS = ("dot", "ring", "cross")
 
 

@@ -4,7 +4,7 @@ Semantic versions promise these names and nothing else; whatever lies in other m
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
-from causeway.analysis.plots import Headline, Plot, Scene, State
+from causeway.analysis.plots import Expected, Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
 from causeway.bridge.network import (
@@ -47,6 +47,7 @@ __all__ = [
     "CausalityChecker",
     "Checks",
     "Context",
+    "Expected",
     "Faults",
     "Headline",
     "InetNetwork",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from causeway.analysis import compact, store
 from causeway.analysis.remote import place
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.user_file import in_users_words
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.theirs import Planned
@@ -188,7 +189,7 @@ def told(error: Exception) -> str:
     """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
-    return "".join(traceback.format_exception(error)).rstrip()
+    return in_users_words(error) or "".join(traceback.format_exception(error)).rstrip()
 
 
 def _watch_folder(

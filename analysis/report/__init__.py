@@ -7,7 +7,7 @@ study.
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,15 @@ from causeway.analysis.figures.figure import COLUMNS, Figure, rows
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
-from causeway.analysis.report import page
+from causeway.analysis.report import page, wrong
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
 _SHOWN_SCALARS = 400
+Look = Callable[[Sequence[wrong.Wrong]], tuple[Sequence[wrong.Example], Sequence[str]]]
+"""Is given what is wrong; gives examples, and of the rest what there is to say."""
 _INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
 
 
@@ -38,10 +40,12 @@ def write(
     master: "str | SparkSession | None" = None,
     formats: Sequence[str] = (),
     plots: Sequence[Plot] = (),
+    look: Look | None = None,
 ) -> Path:
     """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
 
     `plots`: more of them than the folder's studies ask for.
+    `look`: is given what runs got wrong, and gives examples of it, and what there is to say instead.
     `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
     Reduced on Spark at `master`, or in a session of yours, which keeps its settings; without one, see `reduces_on`. The
@@ -56,6 +60,7 @@ def write(
     runs = store.read_pandas(source.folder, "runs")
     parameters = store.read_pandas(source.folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
+    wanted |= set(wrong.SCALARS)
     known = comparison.Runs(runs, parameters, source.run_values(wanted))
     compared = comparison.compare(published, known)
     data = Data(known, published, source.recorded, source.bins)
@@ -68,7 +73,8 @@ def write(
     _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn, _labels), columns=list(COLUMNS)))
     if formats:
         export.write(drawn, compared, out / "export", formats)
-    sections = []
+    unexpected, expected = _wrong_sections(known, described, look, out)
+    sections = [*unexpected]
     pages, refused = animation.write_all(source.folder, described, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
@@ -77,6 +83,7 @@ def write(
     if len(compared):
         body = page.verdicts(compared, published, set(runs["study"]))
         sections.append(("published", "Published against measured", body))
+    sections += expected
     if drawn:
         sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
     known_studies = {one.study for one in described} | {figure.plot.study for figure in drawn}
@@ -155,6 +162,22 @@ class _Source:
         from causeway.analysis.reduce import in_spark
 
         return Recorded(vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark)
+
+
+def _wrong_sections(
+    known: comparison.Runs, described: Sequence[description.Description], look: Look | None, out: Path
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """What nobody expected, for the head of the page, and what was expected."""
+    groups = wrong.found(known, described)
+    examples, notes = look(groups) if look is not None and groups else ((), ())
+    wrong.write_pages(examples, out)
+    unexpected, expected = [one for one in groups if not one.why], [one for one in groups if one.why]
+    head = wrong.section(unexpected, known, examples, notes)
+    body = wrong.section(expected, known, examples, () if unexpected else notes)
+    return (
+        [("wrong", "Wrong, and nobody expected it", head)] if unexpected else [],
+        [("expected", "Wrong, as expected", body)] if expected else [],
+    )
 
 
 def _formulas(plots: Sequence[Plot]) -> list[str]:

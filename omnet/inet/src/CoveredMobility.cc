@@ -1,7 +1,7 @@
 #include "CoveredMobility.h"
 
 #include "bridge/cpp/random.h"
-#include "geometry.h"
+#include "Geometry.h"
 #include "inet/common/ModuleAccess.h"
 
 namespace causeway {
