@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis import animation, description, kinds, moving, schema, store
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import Figure, rows
@@ -66,6 +66,7 @@ def write(
         export.write(drawn, compared, out / "export", formats)
     sections = []
     pages, refused = animation.write_all(source.folder, described, out)
+    pages += moving.write_all(source.folder, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
         left = "".join(f"<li>{escape(why)}</li>" for why in refused)

@@ -20,6 +20,7 @@ from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window
 from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.taped import TapedSession
+from causeway.bridge.wire import trouble_tables
 from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
@@ -63,6 +64,15 @@ def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
     return max(1000, min(width, 10**11))
 
 
+def _trouble_of(network: AbstractNetwork) -> tuple[Any, ...]:
+    """Kind, from_ps, to_ps, two nodes, and for each partition the side of every node."""
+    tables = trouble_tables(network.trouble)
+    side = np.full((len(network.trouble), network.nodes), wheel.FAR_SIDE, np.int8)
+    side[np.array(tables["side_trouble"], np.int64), np.array(tables["side_node"], np.int64)] = tables["side"]
+    names = {"kind": np.uint8, "from_ps": np.int64, "to_ps": np.int64, "a": np.int32, "b": np.int32}
+    return (*(np.array(tables[name], dtype) for name, dtype in names.items()), side)
+
+
 class InlineSession:
     """One run."""
 
@@ -85,9 +95,10 @@ class InlineSession:
         self._spare = np.zeros(256, wheel.POOL)
         self._out = np.zeros(PASSIVE_CAP + 1024, wheel.POOL)
         n = network.nodes
-        faulty = len(network.faults.time_ps) > 0
+        faulty = len(network.faults.time_ps) > 0 or len(network.trouble) > 0
         self._state = (np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.int64))
         self._cpu = (network.send_ps, network.send_ps_per_byte, network.recv_ps, faulty)
+        self._trouble = _trouble_of(network)
         self._cancelled = _no_timers()
         self._limits = (spec.reaction_ps, spec.cap, spec.passive_kinds, spec.duration_ps or NEVER, PASSIVE_CAP)
         self._work = self._start_workload()
@@ -148,7 +159,8 @@ class InlineSession:
         n = self.network
         return wheel.collect(
             self._s, self._pool, self._queues, self._width_ps, self._batch, self._spare, self._out, self._limits,
-            n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._state, self._cancelled, self._work,
+            n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._trouble, self._state, self._cancelled,
+            self._work,
         )  # fmt: skip
 
     def _window(self, end_ps: int, reply: bool) -> Window:

@@ -16,7 +16,7 @@ import numpy as np
 
 from causeway.bridge.events import BROADCAST_PEER, Kind
 from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
-from causeway.bridge.schema import constant
+from causeway.bridge.schema import constant, pb
 from causeway.bridge.workload import NEVER, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
@@ -35,6 +35,9 @@ KIND_SHIFT, TIME_SHIFT = np.int64(NODE_BITS), np.int64(KIND_BITS + NODE_BITS)
 assert K_REACH < 1 << KIND_BITS and constant("MOST_NODES") <= 1 << NODE_BITS
 
 MIN_DELAY_PS = constant("MIN_DELAY_PS")
+TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
+FAR_SIDE = 2
+"""Of nodes that are on no side of a partition: with it, no two sides add up to 1."""
 
 # The engine's scalars, in one int64 array so that kernels can change them.
 (
@@ -218,9 +221,10 @@ def _take_from_heap(s, pool, heap, batch):
 
 
 @numba.njit(cache=True)
-def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, now, node, packet, peer, interface):
+def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, now, node, packet, peer, interface):
     """A packet leaves: one copy per receiver goes on its way."""
     first, last = (0, net) if peer == BROADCAST_PEER else (peer, peer + 1)
+    troubled = _is_troubled(trouble, now)
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
@@ -229,7 +233,33 @@ def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, now, nod
         kind = K_REACH if recv_ps > 0 else K_ARRIVAL
         if loss > 0.0 and draw_unit(seed, STREAM_LOSS, packet, receiver) < loss:
             kind = K_LOST
+        if troubled and _is_cut(trouble, now, node, receiver):
+            kind = K_LOST
         put(s, pool, queues, width_ps, reach, kind, receiver, packet, interface, 0)
+
+
+@numba.njit(cache=True)
+def _is_troubled(trouble, now):
+    """Whether any trouble is on."""
+    _, from_ps, to_ps, _, _, _ = trouble
+    for row in range(len(from_ps)):
+        if from_ps[row] <= now < to_ps[row]:
+            return True
+    return False
+
+
+@numba.njit(cache=True)
+def _is_cut(trouble, now, a, b):
+    """Whether a cut or a partition is between two nodes; the twin of `cut` in bridge/cpp/trouble.h."""
+    kind, from_ps, to_ps, one, other, side = trouble
+    for row in range(len(kind)):
+        if now < from_ps[row] or now >= to_ps[row]:
+            continue
+        if kind[row] == TROUBLE_CUT and ((one[row] == a and other[row] == b) or (one[row] == b and other[row] == a)):
+            return True
+        if kind[row] == TROUBLE_PARTITION and side[row, a] + side[row, b] == 1:
+            return True
+    return False
 
 
 @numba.njit(cache=True)
@@ -270,7 +300,7 @@ def _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tabl
 
 
 @numba.njit(cache=True)
-def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, state):
+def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, trouble, state):
     """Handles an event that the controller does not see."""
     send_ps, send_ps_per_byte, recv_ps, faulty = cpu
     send_free, recv_free, down, failures = state
@@ -286,11 +316,13 @@ def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, state):
             extra = (peer << 32) | (failures[node] & 0xFFFFFFFF)
             put(s, pool, queues, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
         else:
-            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, leave, node, e.ref, peer, e.arg)
+            _copies(
+                s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, leave, node, e.ref, peer, e.arg
+            )
     elif e.kind == K_LEAVE:
         if (e.extra & 0xFFFFFFFF) == failures[node]:
             peer = e.extra >> 32
-            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, now, node, e.ref, peer, e.arg)
+            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, now, node, e.ref, peer, e.arg)
     else:  # K_REACH
         done = max(now, recv_free[node]) + recv_ps
         recv_free[node] = done
@@ -316,7 +348,9 @@ def _visible(e, down, failures, cancelled):
 
 
 @numba.njit(cache=True)
-def collect(s, pool, queues, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, state, cancelled, work):
+def collect(
+    s, pool, queues, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, trouble, state, cancelled, work
+):  # fmt: skip
     """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
 
     It can be called again after NEEDS_*: all its state is in the arrays.
@@ -363,7 +397,7 @@ def collect(s, pool, queues, width_ps, batch, spare, out, limits, net, seed, tab
         s[EVENTS] += 1
         s[NOW] = time
         if kind >= K_SEND:
-            _internal(s, pool, queues, width_ps, batch[i], net, seed, table, loss, cpu, state)
+            _internal(s, pool, queues, width_ps, batch[i], net, seed, table, loss, cpu, trouble, state)
         elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(batch[i], down, failures, cancelled):
             out[s[OUT]] = batch[i]
             s[OUT] += 1
