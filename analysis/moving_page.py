@@ -8,6 +8,7 @@ body { max-width:none }
 @media (max-width:60rem) { .scene { grid-template-columns:1fr } }
 #map { width:100%; height:min(78vh,52rem); display:block; background:var(--card); border-radius:8px; cursor:grab;
   touch-action:none }
+#told { margin:0 0 .4rem }
 #side { display:grid; gap:.4rem; font-size:.85rem } #side canvas { width:100%; height:74px; display:block;
   background:var(--card); border-radius:8px } #side p { margin:0 }
 .controls { display:flex; flex-wrap:wrap; gap:.4rem .9rem; align-items:center; margin:.6rem 0; font-size:.9rem }
@@ -40,8 +41,8 @@ MARKUP = """
   <label><input id="numbers" type="checkbox"> numbers</label>
 </div>
 <div class="scene">
-  <div><canvas id="map" role="img" aria-label="A map of the run"></canvas>
-  <p id="told" aria-live="off"></p>
+  <div><p id="told" aria-live="off"></p>
+  <canvas id="map" role="img" aria-label="A map of the run"></canvas>
   <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on the
   air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire that is
   cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the wheel to
@@ -371,7 +372,7 @@ dress(); furnish();
 // A link may name the moment (in s), the node and what to paint: #12.5,node=40,paint=rbuffer
 for (const part of location.hash.slice(1).split(',')) {
   const [name, value] = part.split('=');
-  if (value === undefined && part) at = Math.min(END, Math.max(0, 1000 * parseFloat(part) || 0));
+  if (!isNaN(parseFloat(part))) at = Math.min(END, Math.max(0, 1000 * parseFloat(part)));
   if (name === 'paint') $('paint').value = decodeURIComponent(value);
   if (name === 'traces') $('traces').checked = true;
 }

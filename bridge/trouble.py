@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from causeway.bridge.random import draw, unit
+from causeway.bridge.random import draw_unit
 from causeway.bridge.schema import pb
 
 STREAM_TROUBLE = int(pb.RandomStream.TROUBLE)
@@ -113,7 +113,7 @@ def _at_rate(
 
 
 def _share(seed: int, number: int, what: int) -> float:
-    return float(unit(draw(seed, STREAM_TROUBLE, number, what)))
+    return float(draw_unit(seed, STREAM_TROUBLE, number, what))
 
 
 def _below(seed: int, number: int, what: int, count: int) -> int:

@@ -20,6 +20,8 @@ from causeway.bridge.network import (
     uniform_delay,
 )
 from causeway.bridge.places import version
+from causeway.bridge.traces import Trace, read_traces, trace
+from causeway.bridge.trouble import Cut, Jammer, Partition, random_cuts, random_jammers, random_partitions
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
@@ -47,9 +49,11 @@ __all__ = [
     "CausalityChecker",
     "Checks",
     "Context",
+    "Cut",
     "Faults",
     "Headline",
     "InetNetwork",
+    "Jammer",
     "Kind",
     "MobileNetwork",
     "Network",
@@ -57,6 +61,7 @@ __all__ = [
     "Observer",
     "OutsideError",
     "Params",
+    "Partition",
     "PerNode",
     "Plot",
     "ProgramNode",
@@ -73,6 +78,7 @@ __all__ = [
     "SoloLoop",
     "State",
     "Study",
+    "Trace",
     "UserError",
     "Window",
     "Workload",
@@ -80,6 +86,11 @@ __all__ = [
     "constant_delay",
     "hexagonal_places",
     "normal_delay",
+    "random_cuts",
+    "random_jammers",
+    "random_partitions",
+    "read_traces",
+    "trace",
     "tree_of",
     "uniform_delay",
 ]
