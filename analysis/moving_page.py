@@ -341,7 +341,7 @@ function find(text) {
   $('find').setCustomValidity('');
   if (!view) wholeView();
   place(nodes[id], at);
-  view = { k: Math.max(view.k, 400 / (world.x1 - world.x0)), x: nodes[id].px, y: nodes[id].py };
+  view = { k: Math.max(view.k, 1500 / (world.x1 - world.x0)), x: nodes[id].px, y: nodes[id].py };
   select(id); return true;
 }
 $('find').onchange = e => { if (e.target.value && !find(e.target.value)) $('find').reportValidity(); };
