@@ -43,8 +43,8 @@ MARKUP = """
 <div class="scene">
   <div><p id="told" aria-live="off"></p>
   <canvas id="map" role="img" aria-label="A map of the run"></canvas>
-  <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on the
-  air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire that is
+  <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on
+  the air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire that is
   cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the wheel to
   zoom, click a node to know more.</p></div>
   <div id="side"></div>
@@ -328,7 +328,8 @@ function zoom(factor, x, y) {
   view = { k, x: view.x + dx / view.k - dx / k, y: view.y + dy / view.k - dy / k };
   draw();
 }
-$('in').onclick = () => zoom(1.5); $('out').onclick = () => zoom(1 / 1.5); $('all').onclick = () => { view = null; draw(); };
+$('in').onclick = () => zoom(1.5); $('out').onclick = () => zoom(1 / 1.5);
+$('all').onclick = () => { view = null; draw(); };
 $('map').onwheel = e => { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY); };
 function select(id) {
   selected = id; furnish();
@@ -346,7 +347,10 @@ function find(text) {
 }
 $('find').onchange = e => { if (e.target.value && !find(e.target.value)) $('find').reportValidity(); };
 let drag = null;
-$('map').onpointerdown = e => { drag = { x: e.offsetX, y: e.offsetY, moved: 0 }; $('map').setPointerCapture(e.pointerId); };
+$('map').onpointerdown = e => {
+  drag = { x: e.offsetX, y: e.offsetY, moved: 0 };
+  $('map').setPointerCapture(e.pointerId);
+};
 $('map').onpointermove = e => {
   if (!drag) return;
   const dx = e.offsetX - drag.x, dy = e.offsetY - drag.y;
@@ -366,7 +370,8 @@ $('map').onpointerup = e => {
 for (const s of recorded) {
   s.low = Infinity; s.high = -Infinity;
   for (const one of s.of.values()) for (const v of one.v) { s.low = Math.min(s.low, v); s.high = Math.max(s.high, v); }
-  const option = document.createElement('option'); option.value = option.textContent = s.name; $('paint').append(option);
+  const option = document.createElement('option');
+  option.value = option.textContent = s.name; $('paint').append(option);
 }
 dress(); furnish();
 // A link may name the moment (in s), the node and what to paint: #12.5,node=40,paint=rbuffer

@@ -14,8 +14,8 @@ import numpy as np
 from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
-from causeway.bridge.trouble import Cut, Jammer, Partition, Trouble
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
+from causeway.bridge.trouble import Cut, Jammer, Partition
 from causeway.bridge.workload import Faults, Workload
 
 MOST_NODES = 1 << 20

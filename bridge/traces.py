@@ -73,7 +73,9 @@ def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
         try:
             values = [float(word) for word in line.split()]
         except ValueError:
-            raise UserError(f"{where}: is neither ns-2 nor BonnMotion: a line holds numbers only, time x y ...") from None
+            raise UserError(
+                f"{where}: is neither ns-2 nor BonnMotion: a line holds numbers only, time x y ..."
+            ) from None
         if len(values) % 3:
             raise UserError(
                 f"{where}: has {len(values)} numbers, and a node's line has three for each place (time x y); something "
@@ -112,7 +114,8 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
             node.commands.append((float(found[1]), float(found[3]), float(found[4]), float(found[5])))
             node.lines.append(number)
         else:
-            raise UserError(f'{path}, line {number}: is no ns-2 movement; allowed: set X_, Y_, Z_ and setdest: {line.strip()[:60]!r}')  # fmt: skip
+            shown = f"{path}, line {number}: is no ns-2 movement ({line.strip()[:60]})"
+            raise UserError(f"{shown}; allowed: set X_, Y_, Z_ and setdest")
     missing = sorted(set(range(max(nodes) + 1)) - set(nodes))
     if missing:
         raise UserError(f"{path}: has a node {max(nodes)} and no node {missing[0]}; nodes are numbered from 0 on")

@@ -97,9 +97,7 @@ def random_partitions(
     return tuple(_at_rate(seed, per_s, mean_s, until_s, part))
 
 
-def _at_rate(
-    seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]
-) -> list[T]:
+def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:
     made: list[T] = []
     at_s = 0.0
     while per_s > 0:

@@ -14,8 +14,8 @@ from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import ActionRows, Actions, Patience, Window
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
-from causeway.bridge.trouble import Cut, Jammer, Partition, Trouble
 from causeway.bridge.schema import CONTRACT, column_type, may_lack, pb, schema_sha256, table
+from causeway.bridge.trouble import Cut, Jammer, Partition, Trouble
 from causeway.bridge.workload import Faults, Workload, WorkloadTables
 
 _PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
@@ -219,8 +219,9 @@ def _put_mobile(message: Any, network: MobileNetwork) -> None:
         setattr(message, name, getattr(network, name))
     _put(message, host_speed_mm_s=network.host_speeds_mm_s, area_mm=network.area_mm)
     rows = [(host, *point) for host, trace in enumerate(network.traces) if trace is not None for point in trace]
-    for name, values in zip(("trace_host", "trace_time_ps", "trace_x_mm", "trace_y_mm"), zip(*rows, strict=True)):
-        _put(message, **{name: values})
+    if rows:
+        names = ("trace_host", "trace_time_ps", "trace_x_mm", "trace_y_mm")
+        _put(message, **dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
 def _put_troubles(message: Any, troubles: tuple[Trouble, ...]) -> None:

@@ -27,7 +27,6 @@ from causeway.studies.runner import PLACES_EVERY_PS, Job, choose_engine
 from causeway.studies.study import Study
 from causeway.studies.theirs import plan_theirs
 
-
 S_PS = 10**12
 
 

@@ -26,7 +26,6 @@ from causeway.studies.parameters import make_params, point_of
 from causeway.studies.study import Params, Study
 from causeway.studies.theirs import Theirs
 
-
 PLACES_EVERY_PS = "places_every_ps"
 """Option of a job: record where every node is, this often (see `pycontrol/places.py`)."""
 
@@ -79,7 +78,9 @@ class Job:
         if not every_ps:
             return network
         if isinstance(network, AbstractNetwork):
-            raise UserError(f"study {self.study.name} is on the abstract network, where nothing moves; leave --animate out")
+            raise UserError(
+                f"study {self.study.name} is on the abstract network, where nothing moves; leave --animate out"
+            )
         return replace(network, places_every_ps=every_ps)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -159,8 +159,8 @@ class InlineSession:
         n = self.network
         return wheel.collect(
             self._s, self._pool, self._queues, self._width_ps, self._batch, self._spare, self._out, self._limits,
-            n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._trouble, self._state, self._cancelled,
-            self._work,
+            n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._trouble, self._state,
+            self._cancelled, self._work,
         )  # fmt: skip
 
     def _window(self, end_ps: int, reply: bool) -> Window:

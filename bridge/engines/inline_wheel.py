@@ -242,7 +242,7 @@ def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble,
 def _is_troubled(trouble, now):
     """Whether any trouble is on."""
     _, from_ps, to_ps, _, _, _ = trouble
-    for row in range(len(from_ps)):
+    for row in range(len(from_ps)):  # noqa: SIM110 (numba)
         if from_ps[row] <= now < to_ps[row]:
             return True
     return False

@@ -85,7 +85,7 @@ def test_inets_bonnmotionmobility_has_the_hosts_at_the_same_places(tmp_path: Pat
 @pytest.mark.omnet
 @pytest.mark.skipif(inet_probe.WHY_NOT is not None, reason=str(inet_probe.WHY_NOT))
 def test_inets_ns2motionmobility_agrees_except_where_it_is_late(tmp_path: Path) -> None:
-    """It never breaks off a way under way, and it does not stop at a node's last command: it gets one that never comes."""
+    """It never breaks off a way under way. After its last command it would hang: it gets one that never comes."""
     path, text = tmp_path / "city.ns2", CITY.read_text()
     path.write_text(text + "".join(f'$ns_ at 999.0 "$node_({n}) setdest 1 1 1"\n' for n in range(5)))
     cars = read_traces(path)
