@@ -44,9 +44,9 @@ MARKUP = """
   <div><p id="told" aria-live="off"></p>
   <canvas id="map" role="img" aria-label="A map of the run"></canvas>
   <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on
-  the air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire that is
-  cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the wheel to
-  zoom, click a node to know more.</p></div>
+  the air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire
+  that is cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the
+  wheel to zoom, click a node to know more.</p></div>
   <div id="side"></div>
 </div>
 """
@@ -303,7 +303,7 @@ function draw() {
   drawMap(); drawSide();
   const trouble = active(), down = nodes.filter(n => last(n.up, at, 1) === 0).length;
   $('told').textContent = `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
-    `; in the last second ${within(events.told, at)} broadcasts, ${within(events.lost, at)} losses` +
+    `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}` +
     (trouble.length ? '; trouble: ' + trouble.map(one => one.jammer ? 'a jammer'
       : one.cut ? `wire ${one.cut.join('-')} cut` : 'a partition').join(', ') : '');
   $('when').value = at; $('now').textContent = 't = ' + (at / 1000).toFixed(2) + ' s';

@@ -45,10 +45,10 @@ COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
     "bridge/border_kernel.py:first_bad_action": 9,
     "bridge/engines/inline.py:_act": 13,
-    "bridge/engines/inline_wheel.py:_copies": 14,
+    "bridge/engines/inline_wheel.py:_copies": 13,
     "bridge/engines/inline_wheel.py:_feed_workload": 10,
-    "bridge/engines/inline_wheel.py:_internal": 11,
-    "bridge/engines/inline_wheel.py:collect": 16,
+    "bridge/engines/inline_wheel.py:_internal": 10,
+    "bridge/engines/inline_wheel.py:collect": 15,
     "bridge/engines/inline_wheel.py:put": 10,
     "bridge/workload.py:next_broadcast": 10,
 }

@@ -98,7 +98,7 @@ class InlineSession:
         faulty = len(network.faults.time_ps) > 0 or len(network.trouble) > 0
         self._state = (np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.int64))
         self._cpu = (network.send_ps, network.send_ps_per_byte, network.recv_ps, faulty)
-        self._trouble = _trouble_of(network)
+        self._air = (network.delay_quantiles_ns, network.loss, _trouble_of(network))
         self._cancelled = _no_timers()
         self._limits = (spec.reaction_ps, spec.cap, spec.passive_kinds, spec.duration_ps or NEVER, PASSIVE_CAP)
         self._work = self._start_workload()
@@ -159,8 +159,7 @@ class InlineSession:
         n = self.network
         return wheel.collect(
             self._s, self._pool, self._queues, self._width_ps, self._batch, self._spare, self._out, self._limits,
-            n.nodes, self.spec.seed, n.delay_quantiles_ns, n.loss, self._cpu, self._trouble, self._state,
-            self._cancelled, self._work,
+            n.nodes, self.spec.seed, self._air, self._cpu, self._state, self._cancelled, self._work,
         )  # fmt: skip
 
     def _window(self, end_ps: int, reply: bool) -> Window:

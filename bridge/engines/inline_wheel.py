@@ -221,8 +221,9 @@ def _take_from_heap(s, pool, heap, batch):
 
 
 @numba.njit(cache=True)
-def _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, now, node, packet, peer, interface):
+def _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, now, node, packet, peer, interface):
     """A packet leaves: one copy per receiver goes on its way."""
+    table, loss, trouble = air
     first, last = (0, net) if peer == BROADCAST_PEER else (peer, peer + 1)
     troubled = _is_troubled(trouble, now)
     for receiver in range(first, last):
@@ -300,7 +301,7 @@ def _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tabl
 
 
 @numba.njit(cache=True)
-def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, trouble, state):
+def _internal(s, pool, queues, width_ps, e, net, seed, air, cpu, state):
     """Handles an event that the controller does not see."""
     send_ps, send_ps_per_byte, recv_ps, faulty = cpu
     send_free, recv_free, down, failures = state
@@ -316,13 +317,11 @@ def _internal(s, pool, queues, width_ps, e, net, seed, table, loss, cpu, trouble
             extra = (peer << 32) | (failures[node] & 0xFFFFFFFF)
             put(s, pool, queues, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
         else:
-            _copies(
-                s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, leave, node, e.ref, peer, e.arg
-            )
+            _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, leave, node, e.ref, peer, e.arg)
     elif e.kind == K_LEAVE:
         if (e.extra & 0xFFFFFFFF) == failures[node]:
             peer = e.extra >> 32
-            _copies(s, pool, queues, width_ps, net, seed, table, loss, recv_ps, trouble, now, node, e.ref, peer, e.arg)
+            _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, now, node, e.ref, peer, e.arg)
     else:  # K_REACH
         done = max(now, recv_free[node]) + recv_ps
         recv_free[node] = done
@@ -348,9 +347,7 @@ def _visible(e, down, failures, cancelled):
 
 
 @numba.njit(cache=True)
-def collect(
-    s, pool, queues, width_ps, batch, spare, out, limits, net, seed, table, loss, cpu, trouble, state, cancelled, work
-):  # fmt: skip
+def collect(s, pool, queues, width_ps, batch, spare, out, limits, net, seed, air, cpu, state, cancelled, work):
     """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
 
     It can be called again after NEEDS_*: all its state is in the arrays.
@@ -397,7 +394,7 @@ def collect(
         s[EVENTS] += 1
         s[NOW] = time
         if kind >= K_SEND:
-            _internal(s, pool, queues, width_ps, batch[i], net, seed, table, loss, cpu, trouble, state)
+            _internal(s, pool, queues, width_ps, batch[i], net, seed, air, cpu, state)
         elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(batch[i], down, failures, cancelled):
             out[s[OUT]] = batch[i]
             s[OUT] += 1

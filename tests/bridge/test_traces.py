@@ -15,7 +15,7 @@ from tests.worlds.air_probe import S
 from tests.worlds.inet_traces import places_on_inet, write_bonnmotion
 from tests.worlds.movement_probe import ad_hoc, off_trace
 
-CITY = Path(__file__).parents[1] / "worlds" / "traces" / "city.ns2"
+CITY = Path(__file__).parents[2] / "examples" / "city.ns2"
 """Five cars on a grid of streets, made with SUMO (netgenerate, randomTrips, traceExporter)."""
 WALK = """
 $node_(0) set X_ 10.0

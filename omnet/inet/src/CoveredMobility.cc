@@ -39,7 +39,8 @@ void CoveredMobility::initialize(int stage) {
 void CoveredMobility::findDescribed() {
     if (!Bridge::configured() || !Bridge::instance().setup().has_mobile_network()) return;
     const MobileNetwork &network = Bridge::instance().setup().mobile_network();
-    const auto host = static_cast<int32_t>(node_ - static_cast<int64_t>(network.station_x_mm().size() / sizeof(int32_t)));
+    const size_t stations = network.station_x_mm().size() / sizeof(int32_t);
+    const auto host = static_cast<int32_t>(node_ - static_cast<int64_t>(stations));
     if (!network.host_speed_mm_s().empty()) speed_ = at<int32_t>(network.host_speed_mm_s(), host) / 1000.0;
     path_ = path_of(network, host);
     const auto area_mm = numbers<int32_t>(network.area_mm());
