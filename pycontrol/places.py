@@ -119,7 +119,7 @@ def _add_trouble(found: Series, network: MobileNetwork) -> None:
         module = f"trouble[{number}]"
         match one:
             case Cut(a, b):
-                facts = {"cut": [a, b]}
+                facts: dict[str, list[Any]] = {"cut": [a, b]}
             case Jammer(x_mm, y_mm, radius_mm):
                 facts = {"jammer": [x_mm / 1000, y_mm / 1000, radius_mm / 1000]}
             case Partition(first, second):
