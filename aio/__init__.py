@@ -11,13 +11,14 @@
 Start reading at `loop.py`. The map:
 
     loop.py         scheduling on simulated time; refusals.py: what a simulated node does not have
+    networked.py    the part that opens sockets
     node.py         the loop of one node, and `node`, which main is given; programs.py: all nodes as a protocol
     stack.py        what an operating system would do: names.py, datagrams.py (UDP), streams.py over connection.py
     wire.py         what crosses the network, and how long it is
-    world.py        clocks and chance as a program sees them
+    world.py        clocks and chance as a program sees them; watch.py: a step that does not end
     study.py        a study in ten lines; real.py: the same file as real processes over loopback
     trace.py        what nodes did; compare.py: the first difference between two runs
-    solo.py         a loop without network or engine, for tests
+    solo.py         a loop without engine, a host by itself, for tests
 """
 
 from causeway.aio.errors import OutsideError

@@ -91,6 +91,12 @@ class Connection:
         self.right_edge = self.first + 1 + syn.window
         self.connect()
 
+    def join(self, other: Connection) -> None:
+        """Both are ends of one connection, from the beginning."""
+        self.sent = self.acked = self.first + 1
+        self.expected, self.right_edge = other.first + 1, self.sent + WINDOW_BYTES
+        self.is_established = True
+
     def write(self, data: bytes) -> None:
         self.out += data
         self._push()
@@ -100,6 +106,10 @@ class Connection:
         if not self.closing:
             self.closing = True
             self._push()
+
+    def drop_waiting(self) -> None:
+        """Forgets what the program's system has not taken."""
+        del self.out[WINDOW_BYTES:]
 
     def reset(self) -> None:
         """Ends it at once."""

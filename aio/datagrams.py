@@ -25,20 +25,23 @@ class DatagramTransport(asyncio.DatagramTransport):
     """One socket."""
 
     def __init__(
-        self, stack: Stack, protocol: Any, local: tuple[str, int], remote: tuple[int, int] | None, broadcasts: bool
-    ) -> None:
-        """`remote`: (node, port), for a connected one."""
+        self, stack: Stack, protocol: Any, local: tuple[str, int], remote: tuple[int, int] | None, broadcasts: bool,
+        to_itself: bool,
+    ) -> None:  # fmt: skip
+        """`remote`: (node, port), for a connected one; `to_itself`: to 127.0.0.1."""
         self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
         self.host, self.port = local
         self.remote = remote
         self.is_choosy = remote is not None or self.host == HERE
         """It does not take everything that comes to its port."""
+        self._to_itself = to_itself
         self._context = contextvars.copy_context()
         self._closing = False
         self._routes: dict[Any, tuple[int, int]] = {}
         """Where addresses lead that were sent to before."""
-        peer = (address_of(remote[0]), remote[1]) if remote is not None else None
-        name = (address_of(stack.node) if peer and self.host == EVERYWHERE else self.host, self.port)
+        me = HERE if to_itself else address_of(stack.node)
+        peer = (HERE if to_itself else address_of(remote[0]), remote[1]) if remote is not None else None
+        name = (me if peer and self.host == EVERYWHERE else self.host, self.port)
         super().__init__({"sockname": name, "peername": peer, "socket": SocketView(socket.SOCK_DGRAM, name, peer)})
 
     def __repr__(self) -> str:
@@ -63,9 +66,9 @@ class DatagramTransport(asyncio.DatagramTransport):
             self._stack.send(route[0], Datagram(route[1], self.port, data))
             return
         if self.remote is not None:
-            if addr is not None and self._stack.resolve(addr) != self.remote:
+            if addr is not None and not self._is_remote(addr):
                 raise ValueError(f"Invalid address: must be None or {self.get_extra_info('peername')}")
-            self._stack.send(self.remote[0], Datagram(self.remote[1], self.port, data))
+            self._stack.send(self.remote[0], Datagram(self.remote[1], self.port, data, local=self._to_itself))
             return
         if addr is None:
             raise OSError(errno.EDESTADDRREQ, os.strerror(errno.EDESTADDRREQ))
@@ -80,6 +83,12 @@ class DatagramTransport(asyncio.DatagramTransport):
         if not local:
             self._routes[addr] = node, port
         self._stack.send(node, Datagram(port, self.port, data, local=local))
+
+    def _is_remote(self, addr: Any) -> bool:
+        try:
+            return self._stack.resolve(addr) == self.remote
+        except OSError:
+            return False
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def takes(self, sender: int, datagram: Datagram) -> bool:
@@ -139,32 +148,33 @@ class Datagrams:
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
-        self._ports: dict[int, list[DatagramTransport]] = {}
+        self.ports: dict[int, list[DatagramTransport]] = {}
 
     def open(
-        self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool, broadcasts: bool
-    ) -> tuple[DatagramTransport, Any]:
+        self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool,
+        broadcasts: bool, to_itself: bool = False,
+    ) -> tuple[DatagramTransport, Any]:  # fmt: skip
         """`local`: (address, port), port 0 for any free one."""
         host, port = local or (EVERYWHERE, 0)
         if host not in (EVERYWHERE, HERE, address_of(self._stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self._stack.node}")
         if port == 0:
-            port = self._stack.free_port(self._ports)
-        elif port in self._ports and not reuse:
+            port = self._stack.free_port(self.ports)
+        elif port in self.ports and not reuse:
             raise OSError(errno.EADDRINUSE, f"port {port} of node {self._stack.node} is in use")
         protocol = factory()
-        transport = DatagramTransport(self._stack, protocol, (host, port), remote, broadcasts)
-        self._ports.setdefault(port, []).append(transport)
+        transport = DatagramTransport(self._stack, protocol, (host, port), remote, broadcasts, to_itself)
+        self.ports.setdefault(port, []).append(transport)
         return transport, protocol
 
     def forget(self, transport: DatagramTransport) -> None:
-        sockets = self._ports[transport.port]
+        sockets = self.ports[transport.port]
         sockets.remove(transport)
         if not sockets:
-            del self._ports[transport.port]
+            del self.ports[transport.port]
 
     def receive(self, sender: int, datagram: Datagram) -> None:
-        takers: Any = self._ports.get(datagram.to_port, ())
+        takers: Any = self.ports.get(datagram.to_port, ())
         if len(takers) != 1 or takers[0].is_choosy:
             takers = [s for s in takers if s.takes(sender, datagram)]
         if not takers:
@@ -181,11 +191,11 @@ class Datagrams:
         takers[-1].take(datagram.data, addr)
 
     def unreachable(self, sender: int, answer: Unreachable) -> None:
-        for socket_ in self._ports.get(answer.to_port, ()):
+        for socket_ in self.ports.get(answer.to_port, ()):
             if socket_.remote == (sender, answer.from_port):
                 socket_.refuse()
 
     def close_all(self) -> None:
-        for sockets in list(self._ports.values()):
+        for sockets in list(self.ports.values()):
             for socket_ in list(sockets):
                 socket_.close()

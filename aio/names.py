@@ -10,7 +10,9 @@ from typing import Any
 
 EVERYWHERE, HERE = "0.0.0.0", "127.0.0.1"
 BROADCASTS = frozenset({"255.255.255.255", "<broadcast>", "10.0.255.255"})
-WILDCARDS = frozenset({"", EVERYWHERE})
+WILDCARDS = frozenset({"", EVERYWHERE, "::"})
+"""`::` is what programs for both kinds of addresses listen on."""
+MULTICAST = frozenset(map(str, range(224, 240)))
 SERVICES = {"http": 80, "https": 443, "ws": 80, "coap": 5683, "mqtt": 1883, "domain": 53, "ntp": 123}
 BY_PROTOCOL = ((socket.SOCK_STREAM, socket.IPPROTO_TCP), (socket.SOCK_DGRAM, socket.IPPROTO_UDP))
 
@@ -40,6 +42,10 @@ class Names:
             return found
         if host == "localhost" or host.startswith("127."):
             return asking
+        if host.split(".")[0] in MULTICAST:
+            raise socket.gaierror(
+                socket.EAI_NONAME, f"no multicast ({host}) in the simulation: broadcast with allow_broadcast=True"
+            )
         raise socket.gaierror(
             socket.EAI_NONAME,
             f"no '{host}' in the simulation: it has node0 to {name_of(self.nodes - 1)}, "

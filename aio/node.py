@@ -6,13 +6,11 @@ import asyncio
 import random
 import traceback
 from asyncio import events
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from causeway.aio import sockets
-from causeway.aio.errors import outside
-from causeway.aio.loop import S_PS, SimulatedLoop
-from causeway.aio.names import EVERYWHERE, address_of, name_of, port_number
+from causeway.aio.loop import S_PS
+from causeway.aio.names import address_of, name_of
+from causeway.aio.networked import NetworkedLoop
 from causeway.aio.stack import Stack
 from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import Node
@@ -23,14 +21,13 @@ if TYPE_CHECKING:
 WAKE = "wake"
 
 
-class NodeLoop(SimulatedLoop):
+class NodeLoop(NetworkedLoop):
     """The event loop of one node, from when it comes up until it fails."""
 
     def __init__(self, node: ProgramNode, programs: Programs) -> None:
         super().__init__(programs, node.wake_at, programs.counter)
         self.node, self.name = node.id, node.name
         self.program = node
-        self._chance: random.Random | None = None
         self._life = node.life
         context = programs.context
         self.stack = Stack(
@@ -42,13 +39,6 @@ class NodeLoop(SimulatedLoop):
     def chance_of(self, what: str) -> random.Random:
         """A source of its own for each use, from the run's seed."""
         return random.Random(f"{self.program.programs.context.seed}/{self.node}/{self._life}/{what}")
-
-    @property
-    def chance(self) -> random.Random:
-        """What the program sees as `random`, os.urandom and so on."""
-        if self._chance is None:
-            self._chance = self.chance_of("program")
-        return self._chance
 
     def _check_called_from_inside(self) -> None:
         self._check_closed()
@@ -65,76 +55,6 @@ class NodeLoop(SimulatedLoop):
         if isinstance(error, asyncio.CancelledError):  # of a task that was cancelled: asyncio's streams say so in 3.11
             return
         self.program.programs.failed(self.program, error, context.get("message", ""), task)
-
-    # ---- names ----------------------------------------------------------------------------------------------------
-    async def getaddrinfo(
-        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
-    ) -> list[tuple[Any, ...]]:
-        return self.stack.names.getaddrinfo(self.node, host, port, family, type, proto, flags)
-
-    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> tuple[str, str]:
-        return self.stack.names.getnameinfo(self.node, sockaddr, flags)
-
-    def _end(self, addr: Any, passive: bool) -> tuple[str, int]:
-        return self.stack.names.address(addr[0], self.node, passive), port_number(addr[1])
-
-    # ---- datagrams ------------------------------------------------------------------------------------------------
-    async def create_datagram_endpoint(
-        self, protocol_factory: Callable[[], Any], local_addr: Any = None, remote_addr: Any = None, *, family: int = 0,
-        proto: int = 0, flags: int = 0, reuse_address: Any = None, reuse_port: bool | None = None,
-        allow_broadcast: bool | None = None, sock: Any = None,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        if sock is not None:
-            raise outside("create_datagram_endpoint(sock=...)", "give local_addr and remote_addr instead")
-        self.stack.names.getaddrinfo(self.node, None, 0, family)
-        local = self._end(local_addr, True) if local_addr else None
-        remote = self.stack.resolve(self._end(remote_addr, False)) if remote_addr else None
-        transport, protocol = self.stack.datagrams.open(
-            protocol_factory, local, remote, bool(reuse_port), bool(allow_broadcast)
-        )
-        self.call_soon(protocol.connection_made, transport)
-        await asyncio.sleep(0)
-        return transport, protocol
-
-    # ---- streams --------------------------------------------------------------------------------------------------
-    async def create_connection(
-        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, ssl: Any = None,
-        family: int = 0, proto: int = 0, flags: int = 0, sock: Any = None, local_addr: Any = None,
-        server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
-        happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        _refuse_tls("create_connection", ssl)
-        if sock is not None:
-            transport, protocol = sockets.take_over(sock), protocol_factory()
-            transport.start(protocol)
-            return transport, protocol
-        self.stack.names.getaddrinfo(self.node, host, port, family)
-        return await self.stack.streams.connect(protocol_factory, self._end((host, port), False), local_addr)
-
-    async def sock_connect(self, sock: Any, address: Any) -> None:
-        await sockets.connect(self, sock, address)
-
-    async def create_server(
-        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, family: int = 0,
-        flags: int = 0, sock: Any = None, backlog: int = 100, ssl: Any = None, reuse_address: Any = None,
-        reuse_port: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
-        start_serving: bool = True, **_: Any,
-    ) -> Any:  # fmt: skip
-        _refuse_tls("create_server", ssl)
-        if sock is not None:
-            raise outside("create_server(sock=...)", "give host and port instead")
-        if isinstance(host, list | tuple):
-            host = host[0] if len(host) == 1 else EVERYWHERE
-        address, number = self._end((host or EVERYWHERE, port), True)
-        server = self.stack.streams.listen(protocol_factory, address, number)
-        if start_serving:
-            await server.start_serving()
-        return server
-
-
-def _refuse_tls(what: str, ssl: Any) -> None:
-    if ssl:
-        raise outside(f"{what}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")
 
 
 class Place(NamedTuple):

@@ -12,7 +12,7 @@ from causeway.aio.loop import Counter
 from causeway.aio.names import Names
 from causeway.aio.node import NodeLoop, ProgramNode, told
 from causeway.aio.tcp import Pair, Tcp
-from causeway.aio.trace import Trace
+from causeway.aio.trace import NOT_THE_PROGRAMS, Trace
 from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Window
@@ -153,9 +153,20 @@ def _pending(node: ProgramNode) -> list[asyncio.Task[Any]]:
 
 
 def _describe(task: asyncio.Task[Any]) -> str:
-    """Its name, its coroutine, and the line where it waits."""
+    """Its name, its coroutine, and the program's line where it waits."""
     coroutine: Any = task.get_coro()
-    stack = task.get_stack(limit=1)
-    frame = stack[-1] if stack else None
-    where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
-    return f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)}){where}"
+    what: Any = "main" if task.get_name().startswith("main of ") else getattr(coroutine, "__qualname__", coroutine)
+    line = _waits_at(coroutine)
+    return f"{task.get_name()} ({what}){f' at {line}' if line else ''}"
+
+
+def _waits_at(coroutine: Any) -> str:
+    """Of what awaits what awaits what: the innermost line that is the program's own (or its library's)."""
+    line = ""
+    while coroutine is not None:
+        frame: Any = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+        frame = frame or getattr(coroutine, "ag_frame", None)
+        if frame is not None and not frame.f_code.co_filename.startswith(NOT_THE_PROGRAMS):
+            line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
+    return line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from causeway.aio.errors import outside
@@ -104,4 +105,6 @@ class Refusals:
 
 
 def _name(func: Any) -> str:
+    while isinstance(func, functools.partial):  # asyncio.to_thread packs the function with its context
+        func = func.args[0] if func.args and getattr(func.func, "__name__", "") == "run" else func.func
     return getattr(func, "__qualname__", None) or repr(func)

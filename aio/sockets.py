@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from causeway.aio.errors import outside
+from causeway.aio.names import port_number
 
 if TYPE_CHECKING:
-    from causeway.aio.node import NodeLoop
+    from causeway.aio.networked import NetworkedLoop
     from causeway.aio.streams import StreamTransport
 
 
@@ -64,78 +65,112 @@ class SocketView:
 class OwnSocket:
     """What is known of a `socket.socket` that a program made."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
         self.local: tuple[str, int] | None = None
+        self.remote: tuple[str, int] | None = None
+        """Of a socket for datagrams."""
         self.transport: StreamTransport | None = None
         self.options: dict[tuple[int, int], Any] = {}
 
+    def is_on(self, option: int) -> bool:
+        """An option of the socket's own level."""
+        return bool(self.options.get((socket.SOL_SOCKET, option), 0))
+
 
 _own: WeakKeyDictionary[socket.socket, OwnSocket] = WeakKeyDictionary()
+KINDS = (socket.SOCK_STREAM, socket.SOCK_DGRAM)
 
 
-def make(loop: NodeLoop, sock: Any, family: int = -1, type: int = -1, proto: int = -1, fileno: Any = None) -> None:
+def make(loop: NetworkedLoop, sock: Any, family: int = -1, type: int = -1, proto: int = -1, fileno: Any = None) -> None:
     """`socket.socket(...)` in a node."""
-    if fileno is not None or family not in (-1, socket.AF_INET) or type not in (-1, socket.SOCK_STREAM):
+    kind = socket.SOCK_STREAM if type == -1 else type & ~(socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    if fileno is not None or family not in (-1, socket.AF_INET) or kind not in KINDS:
         raise outside(
             f"a real socket in {loop.name}",
-            "use asyncio's streams or create_datagram_endpoint (a node makes IPv4 stream sockets only)",
+            "use asyncio's streams or create_datagram_endpoint (a node makes IPv4 sockets for streams and datagrams)",
         )
-    _own[sock] = OwnSocket()
+    _own[sock] = OwnSocket(kind)
+    sock._closed, sock._io_refs = False, 0
 
 
-def own(sock: Any) -> OwnSocket:
-    """What is known of it; an error if it was made outside of the node."""
+def pair(loop: NetworkedLoop, *_: Any) -> tuple[socket.socket, socket.socket]:
+    """`socket.socketpair()` in a node: for `create_connection(sock=...)`."""
+    made = socket.socket(), socket.socket()
+    for sock, transport in zip(made, loop.stack.streams.pair(), strict=True):
+        own(sock).transport = transport
+    return made
+
+
+def own(sock: Any, kind: int | None = None) -> OwnSocket:
+    """What is known of it; an error if it was made outside of the node, or is of another kind than is asked for."""
     found = _own.get(sock)
     if found is None:
         raise outside("a socket that was made elsewhere", "use asyncio's streams, which cross the simulated network")
+    if kind is not None and found.kind != kind:
+        raise ValueError(
+            f"A {'Stream' if kind == socket.SOCK_STREAM else 'Datagram'} Socket was expected, got {sock!r}"
+        )
     return found
 
 
-def bind(_: NodeLoop, sock: Any, addr: Any) -> None:
-    own(sock).local = addr[0], addr[1]
+def bind(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
+    """Port 0 becomes a free one now, so that the program can ask for it."""
+    known = own(sock)
+    port = port_number(addr[1]) or loop.stack.unused_port(known.kind)
+    known.local = loop.stack.names.address(addr[0], loop.node, passive=True), port
 
 
-def set_option(_: NodeLoop, sock: Any, level: int, option: int, value: Any, *more: Any) -> None:
+def connect_now(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
+    """`socket.connect` of a socket for datagrams; a stream's would block."""
+    known = own(sock)
+    if known.kind == socket.SOCK_STREAM:
+        raise outside(f"a real socket in {loop.name}", "use asyncio's streams, or loop.sock_connect")
+    known.remote = addr[0], addr[1]
+
+
+def set_option(_: NetworkedLoop, sock: Any, level: int, option: int, value: Any, *more: Any) -> None:
     own(sock).options[level, option] = value
 
 
-def get_option(_: NodeLoop, sock: Any, level: int, option: int, *more: Any) -> Any:
+def get_option(_: NetworkedLoop, sock: Any, level: int, option: int, *more: Any) -> Any:
     return own(sock).options.get((level, option), 0)
 
 
-def nothing(_: NodeLoop, sock: Any, *more: Any) -> None:
+def nothing(_: NetworkedLoop, sock: Any, *more: Any) -> None:
     """It never blocks."""
     own(sock)
 
 
-def name(_: NodeLoop, sock: Any) -> Any:
+def name(_: NetworkedLoop, sock: Any) -> Any:
     known = own(sock)
     return known.transport.get_extra_info("sockname") if known.transport else known.local or ("0.0.0.0", 0)
 
 
-def peer(_: NodeLoop, sock: Any) -> Any:
+def peer(_: NetworkedLoop, sock: Any) -> Any:
     transport = own(sock).transport
     if transport is None:
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
     return transport.get_extra_info("peername")
 
 
-def close(_: NodeLoop, sock: Any) -> None:
+def close(_: NetworkedLoop, sock: Any) -> None:
     """A connection that no transport has taken over is broken off."""
+    sock._closed = True
     known = _own.pop(sock, None)
     if known is not None and known.transport is not None:
         known.transport.abort()
 
 
-async def connect(loop: NodeLoop, sock: Any, addr: Any) -> None:
+async def connect(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
     """`loop.sock_connect`."""
-    known = own(sock)
+    known = own(sock, socket.SOCK_STREAM)
     known.transport = await loop.stack.streams.open(addr, known.local)
 
 
 def take_over(sock: Any) -> StreamTransport:
     """For `create_connection(sock=...)`: its connection, which is a transport's from now on."""
-    known = own(sock)
+    known = own(sock, socket.SOCK_STREAM)
     transport, known.transport = known.transport, None
     if transport is None or transport.connection.over:
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))

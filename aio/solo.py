@@ -3,30 +3,51 @@
     with asyncio.Runner(loop_factory=SoloLoop) as runner:
         runner.run(main())          # an hour of sleeping takes no time
 
-It has no network.
+It is a host by itself: sockets reach other sockets of the same loop, over 127.0.0.1, and nothing else. A suite of
+tests that opens sockets of its own (`socket.socket`), or asks for the time, sees the simulation's inside
+`with solo_world():`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import random
+from collections.abc import Iterator
 from typing import Any
 
-from causeway.aio.errors import outside
-from causeway.aio.loop import SimulatedLoop
+from causeway.aio.loop import S_PS
+from causeway.aio.names import Names
+from causeway.aio.networked import NetworkedLoop
+from causeway.aio.stack import Stack
+from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES, Content
 
-NO_NETWORK = "it has no network; run the program as a node with Programs(main)"
+CROSSING_S = 1e-6
+"""How long a packet takes from one socket to another."""
 
 
 class _Time:
     now_ps = 0
 
 
-class SoloLoop(SimulatedLoop):
+def _nobody(peer: int, content: Content, size_bytes: int) -> None:
+    """Who else hears a broadcast."""
+
+
+class SoloLoop(NetworkedLoop):
     """Jumps from one instant to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0, crossing_s: float = CROSSING_S) -> None:
         self._next_ps = -1
         super().__init__(_Time(), self._set_next)
+        self.node, self._seed = 0, seed
+        self.stack = Stack(
+            0, self, Names(1), _nobody, round(crossing_s * S_PS), self.chance_of("stack"),
+            MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, None,
+        )  # fmt: skip
+
+    def chance_of(self, what: str) -> random.Random:
+        return random.Random(f"{self._seed}/{what}")
 
     def _set_next(self, due_ps: int) -> None:
         self._next_ps = due_ps
@@ -59,17 +80,17 @@ class SoloLoop(SimulatedLoop):
             task.remove_done_callback(self._stop_with)
         return task.result()
 
-    async def create_connection(self, *args: Any, **options: Any) -> Any:
-        raise outside("a connection of SoloLoop", NO_NETWORK)
-
-    async def create_server(self, *args: Any, **options: Any) -> Any:
-        raise outside("a server of SoloLoop", NO_NETWORK)
-
-    async def create_datagram_endpoint(self, *args: Any, **options: Any) -> Any:
-        raise outside("a socket of SoloLoop", NO_NETWORK)
-
-    async def getaddrinfo(self, *args: Any, **options: Any) -> Any:
-        raise outside("a name on SoloLoop", NO_NETWORK)
-
     def _stop_with(self, _: Any) -> None:
         self.stop()
+
+
+@contextlib.contextmanager
+def solo_world() -> Iterator[None]:
+    """Clocks, chance and `socket.socket` are the simulation's while a SoloLoop runs."""
+    from causeway.aio.world import World
+
+    world = World()
+    try:
+        yield
+    finally:
+        world.leave()

@@ -5,6 +5,7 @@ It outlives the program (a connection whose program has ended is still closed pr
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -78,6 +79,10 @@ class Stack:
             if self._last_port not in used:
                 return self._last_port
         raise OSError(f"node {self.node} has no free port left")
+
+    def unused_port(self, kind: int) -> int:
+        """A free port for a socket that will listen, or take datagrams."""
+        return self.free_port(self.datagrams.ports if kind == socket.SOCK_DGRAM else self.streams.listeners)
 
     def close(self) -> None:
         """The program has ended: its sockets are closed as its operating system would close them."""

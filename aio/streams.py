@@ -83,12 +83,14 @@ class StreamTransport(asyncio.Transport, Events):
             self._soon(self._protocol.resume_writing)
 
     def lost(self, error: OSError | None) -> None:
+        if isinstance(error, ConnectionResetError) and self.connection.other_ended:  # as Linux tells it then
+            error = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         if self._protocol is None:
             self.fail(error)
         elif not self._gone and (error is not None or self._closing):
             self._go(error)
 
-    def _go(self, error: OSError | None) -> None:
+    def _go(self, error: BaseException | None) -> None:
         self._closing = self._gone = True
         self._soon(self._protocol.connection_lost, error)
 
@@ -100,19 +102,36 @@ class StreamTransport(asyncio.Transport, Events):
             self.connection.taken(len(data))
             if not self._gone:
                 self._hand_over(data)
-        elif not self._closing and not self._protocol.eof_received():
+        elif not self._closing and not self._call("eof_received"):
             self.close()
 
     def _hand_over(self, data: bytes) -> None:
-        if isinstance(self._protocol, asyncio.BufferedProtocol):
-            while data:
-                buffer = memoryview(self._protocol.get_buffer(len(data)))
-                count = min(len(buffer), len(data))
-                buffer[:count] = data[:count]
-                self._protocol.buffer_updated(count)
-                data = data[count:]
-        else:
-            self._protocol.data_received(data)
+        if not isinstance(self._protocol, asyncio.BufferedProtocol):
+            self._call("data_received", data)
+            return
+        while data and not self._gone:
+            room = self._call("get_buffer", len(data))
+            if self._gone:
+                return
+            buffer = memoryview(room)
+            count = min(len(buffer), len(data))
+            buffer[:count] = data[:count]
+            self._call("buffer_updated", count)
+            data = data[count:]
+
+    def _call(self, method: str, *args: Any) -> Any:
+        """A protocol that fails loses its connection, as with asyncio's own transports."""
+        try:
+            return getattr(self._protocol, method)(*args)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            if not isinstance(error, OSError):
+                message = f"Fatal error: protocol.{method}() call failed."
+                context = {"message": message, "exception": error, "transport": self, "protocol": self._protocol}
+                self._loop.call_exception_handler(context)
+            self._break_off(error)
+            return True
 
     # ---- reading --------------------------------------------------------------------------------------------------
     def is_reading(self) -> bool:
@@ -188,10 +207,18 @@ class StreamTransport(asyncio.Transport, Events):
             self._go(None)
 
     def abort(self) -> None:
+        self._break_off(None)
+
+    def _break_off(self, error: BaseException | None) -> None:
+        """As a system closes a socket: what it has taken is still sent, what waits here is not."""
         self._closing = True
-        self.connection.reset()
         if not self._gone:
-            self._go(None)
+            self._go(error)
+        if self.connection.held_bytes:  # what came was not read
+            self.connection.reset()
+        else:
+            self.connection.drop_waiting()
+            self.connection.close()
 
     def set_protocol(self, protocol: Any) -> None:
         self._protocol = protocol
@@ -202,6 +229,9 @@ class StreamTransport(asyncio.Transport, Events):
 
 class Listener(asyncio.AbstractServer):
     """What create_server gives."""
+
+    _ssl_context = None
+    """As of asyncio's own, at which some look."""
 
     def __init__(self, streams: Streams, host: str, port: int, factory: Callable[[], Any]) -> None:
         self._streams, self._factory = streams, factory
@@ -268,7 +298,7 @@ class Streams:
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
-        self._listeners: dict[int, Listener] = {}
+        self.listeners: dict[int, Listener] = {}
         self._connections: dict[Key, Connection | TcpEnd] = {}
         self._by_number: dict[int, TcpEnd] = {}
         """Those that are the simulator's."""
@@ -285,7 +315,7 @@ class Streams:
         stack = self.stack
         local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
         remote = stack.resolve((HERE if local else addr[0], addr[1]))
-        used = {key[0] for key in self._connections} | set(self._listeners)
+        used = {key[0] for key in self._connections} | set(self.listeners)
         port = int(local_addr[1]) if local_addr and local_addr[1] else stack.free_port(used)
         if (port, *remote) in self._connections:
             raise OSError(errno.EADDRINUSE, f"port {port} of node {stack.node} is in use")
@@ -312,20 +342,30 @@ class Streams:
             raise
         return transport
 
+    def pair(self) -> tuple[StreamTransport, StreamTransport]:
+        """Two ends of one connection of this node with itself."""
+        stack, ports = self.stack, (self.stack.free_port(self.listeners), self.stack.free_port(self.listeners))
+        ends = [StreamTransport(stack, a, (stack.node, b), True) for a, b in (ports, ports[::-1])]
+        for end, other in zip(ends, ends[::-1], strict=True):
+            assert isinstance(end.connection, Connection) and isinstance(other.connection, Connection)
+            end.connection.join(other.connection)
+            self._connections[end.connection.port, *end.connection.remote] = end.connection
+        return ends[0], ends[1]
+
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
         if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self.stack.node}")
         if port == 0:
-            port = self.stack.free_port(self._listeners)
-        elif port in self._listeners:
+            port = self.stack.free_port(self.listeners)
+        elif port in self.listeners:
             raise OSError(errno.EADDRINUSE, f"port {port} of node {self.stack.node} is in use")
-        self._listeners[port] = listener = Listener(self, host, port, factory)
+        self.listeners[port] = listener = Listener(self, host, port, factory)
         if self.stack.tcp is not None and listener.is_public:
             self.stack.tcp.listen(port, True)
         return listener
 
     def stop_listening(self, listener: Listener) -> None:
-        if self._listeners.pop(listener.port, None) and self.stack.tcp is not None and listener.is_public:
+        if self.listeners.pop(listener.port, None) and self.stack.tcp is not None and listener.is_public:
             self.stack.tcp.listen(listener.port, False)
 
     def forget(self, connection: Connection | TcpEnd) -> None:
@@ -339,7 +379,7 @@ class Streams:
         if isinstance(connection, Connection):
             connection.receive(segment)
             return
-        listener = self._listeners.get(segment.to_port)
+        listener = self.listeners.get(segment.to_port)
         if segment.flags & (SYN | ACK) == SYN and listener is not None and listener.takes(segment.local):
             self._accept(listener, sender, segment)
         elif not segment.flags & RST:
@@ -365,7 +405,7 @@ class Streams:
         tcp = self.stack.tcp
         assert tcp is not None
         pair = tcp.pairs.get(number)
-        listener = self._listeners.get(pair.port) if pair is not None else None
+        listener = self.listeners.get(pair.port) if pair is not None else None
         if pair is None or listener is None or not listener.takes(False):
             tcp.act(ABORT, number)
             return
@@ -382,7 +422,7 @@ class Streams:
             end.tcp.leave(end.number)
 
     def close_all(self) -> None:
-        for listener in list(self._listeners.values()):
+        for listener in list(self.listeners.values()):
             listener.close()
         for connection in list(self._connections.values()):
             connection.events.close()  # type: ignore[attr-defined]

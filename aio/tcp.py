@@ -113,6 +113,10 @@ class TcpEnd:
         self._closing = True
         self._push()
 
+    def drop_waiting(self) -> None:
+        """Forgets what TCP has not taken."""
+        self.out.clear()
+
     def reset(self) -> None:
         """Ends it at once."""
         if not self.over:

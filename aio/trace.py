@@ -9,12 +9,14 @@ import os
 import traceback
 from asyncio import events
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 TRACE = "CAUSEWAY_AIO_TRACE"
 """Environment: the file to write the trace of a run to."""
 NOT_THE_PROGRAMS = (str(Path(__file__).parent.parent) + os.sep, str(Path(asyncio.__file__).parent) + os.sep, "<")
 """Frames of these files are ours, asyncio's or the interpreter's."""
+STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 
 
 class Trace:
@@ -53,3 +55,13 @@ def _stack() -> list[str]:
     """Where in the program, without our own frames."""
     frames = [f for f in traceback.extract_stack() if not f.filename.startswith(NOT_THE_PROGRAMS)]
     return [f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}" for f in frames[-6:]]
+
+
+def program_line(frame: FrameType | None) -> str:
+    """The innermost line that is the program's (or an installed package's): not ours, not the standard library's."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(NOT_THE_PROGRAMS) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file):
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "no line of the program's"

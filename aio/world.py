@@ -11,15 +11,16 @@ strings, which PYTHONHASHSEED decides. `causeway.aio.compare` finds such leaks.
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 import random
+import select
 import socket
 import subprocess
 import sys
 import threading
 import time
-import traceback
 import types
 import uuid
 from asyncio import events
@@ -29,7 +30,11 @@ from typing import Any
 
 from causeway.aio import sockets
 from causeway.aio.errors import outside
+from causeway.aio.networked import NetworkedLoop
 from causeway.aio.node import NodeLoop
+from causeway.aio.trace import program_line
+from causeway.aio.watch import Watch
+from causeway.pycontrol.mistakes import ProtocolError
 
 EPOCH_S = 1_767_225_600
 """time.time() at the beginning of a run: 2026-01-01, UTC."""
@@ -42,19 +47,49 @@ Answer = Callable[..., Any]
 _running = events._get_running_loop
 
 
-def _ns(loop: NodeLoop) -> int:
+def _ns(loop: NetworkedLoop) -> int:
     return loop.clock.now_ps // 1000
 
 
-def _sleep(loop: NodeLoop, seconds: float) -> None:
-    caller = traceback.extract_stack(limit=3)[0]
+def _sleep(loop: NetworkedLoop, seconds: float) -> None:
     raise outside(
-        f"time.sleep({seconds:g}) in {loop.name} at {loop.time():g} s ({caller.filename}:{caller.lineno})",
+        f"time.sleep({seconds:g}) in {loop.name} at {loop.time():g} s ({program_line(sys._getframe())})",
         f"it would stop all nodes and the network; use await asyncio.sleep({seconds:g})",
     )
 
 
-def _uuid1(loop: NodeLoop, node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
+def _blocks(what: str, instead: str) -> Answer:
+    """Waiting for something that cannot happen while a node waits: it would stop the run for ever."""
+
+    def answer(loop: NetworkedLoop, *args: Any, **options: Any) -> Any:
+        raise outside(
+            f"{what} in {loop.name} at {loop.time():g} s ({program_line(sys._getframe())})",
+            f"it would stop all nodes and the network; {instead}",
+        )
+
+    return answer
+
+
+def _clock(read: Answer) -> Answer:
+    """Reading a clock. Who does nothing else waits for an instant that does not come."""
+
+    def answer(loop: NetworkedLoop) -> Any:
+        if loop.clock.now_ps != loop.read_at_ps:
+            loop.read_at_ps, loop.reads = loop.clock.now_ps, 0
+        loop.reads += 1
+        if loop.reads > CLOCK_READS_AT_ONCE:
+            raise ProtocolError(
+                f"{loop.name} read the clock {CLOCK_READS_AT_ONCE:,} times at {loop.time():g} s "
+                f"({program_line(sys._getframe())}): "
+                "simulated time stands while a step computes, so waiting for it in a circle has no end; "
+                "use await asyncio.sleep(...)"
+            )
+        return read(loop)
+
+    return answer
+
+
+def _uuid1(loop: NetworkedLoop, node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
     ticks = (EPOCH_NS + _ns(loop)) // 100 + UUID_EPOCH_100NS
     clock_seq = loop.chance.getrandbits(14) if clock_seq is None else clock_seq
     node = 0x02_00_00_00_00_00 + loop.node if node is None else node
@@ -63,28 +98,28 @@ def _uuid1(loop: NodeLoop, node: int | None = None, clock_seq: int | None = None
 
 
 def _gmtime(real: Answer) -> Answer:
-    def answer(loop: NodeLoop, seconds: float | None = None) -> Any:
+    def answer(loop: NetworkedLoop, seconds: float | None = None) -> Any:
         return real(EPOCH_S + loop.time() if seconds is None else seconds)
 
     return answer
 
 
 def _strftime(real: Answer) -> Answer:
-    def answer(loop: NodeLoop, form: str, when: Any = None) -> str:
+    def answer(loop: NetworkedLoop, form: str, when: Any = None) -> str:
         return real(form, when or time.gmtime(EPOCH_S + loop.time()))
 
     return answer
 
 
 def _random(name: str) -> Answer:
-    def answer(loop: NodeLoop, *args: Any, **options: Any) -> Any:
+    def answer(loop: NetworkedLoop, *args: Any, **options: Any) -> Any:
         return getattr(loop.chance, name)(*args, **options)
 
     return answer
 
 
 def _refused(what: str, instead: str) -> Answer:
-    def answer(loop: NodeLoop, *args: Any, **options: Any) -> Any:
+    def answer(loop: NetworkedLoop, *args: Any, **options: Any) -> Any:
         raise outside(f"{what} in {loop.name}", instead)
 
     return answer
@@ -96,7 +131,7 @@ def _seed(real: Answer) -> Answer:
     @wraps(real)
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
         loop = _running()
-        if a is None and isinstance(loop, NodeLoop):
+        if a is None and isinstance(loop, NetworkedLoop):
             a = loop.chance.getrandbits(256)
         real(self, a, version)
 
@@ -120,11 +155,14 @@ def _record_of_node(real: Callable[..., logging.LogRecord]) -> Callable[..., log
 SHARED = [n for n in dir(random) if isinstance(getattr(getattr(random, n), "__self__", None), random.Random)]
 """Functions of `random` that share one hidden generator."""
 
+PROCESSES = ("system", "fork", "forkpty", "posix_spawn", "posix_spawnp", "waitpid", "wait", "execv", "execve")
+CLOCK_READS_AT_ONCE = 1_000_000
+
 ANSWERS: list[tuple[Any, str, Answer]] = [
-    (time, "time", lambda loop: EPOCH_S + loop.time()),
-    (time, "time_ns", lambda loop: EPOCH_NS + _ns(loop)),
-    *((time, name, lambda loop: loop.time()) for name in ("monotonic", "perf_counter", "process_time")),
-    *((time, name, _ns) for name in ("monotonic_ns", "perf_counter_ns", "process_time_ns")),
+    (time, "time", _clock(lambda loop: EPOCH_S + loop.time())),
+    (time, "time_ns", _clock(lambda loop: EPOCH_NS + _ns(loop))),
+    *((time, name, _clock(lambda loop: loop.time())) for name in ("monotonic", "perf_counter", "process_time")),
+    *((time, name, _clock(_ns)) for name in ("monotonic_ns", "perf_counter_ns", "process_time_ns")),
     (time, "gmtime", _gmtime(time.gmtime)),
     (time, "localtime", _gmtime(time.gmtime)),
     (time, "strftime", _strftime(time.strftime)),
@@ -141,9 +179,12 @@ ANSWERS: list[tuple[Any, str, Answer]] = [
     (socket, "gethostname", lambda loop: loop.name),
     (socket, "getfqdn", lambda loop, name="": name or loop.name),
     (socket.socket, "__init__", sockets.make),
+    (socket, "socketpair", sockets.pair),
     (socket.socket, "bind", sockets.bind),
     (socket.socket, "setsockopt", sockets.set_option),
     (socket.socket, "getsockopt", sockets.get_option),
+    (socket.socket, "connect", sockets.connect_now),
+    (socket.socket, "listen", sockets.nothing),
     (socket.socket, "setblocking", sockets.nothing),
     (socket.socket, "settimeout", sockets.nothing),
     (socket.socket, "getsockname", sockets.name),
@@ -151,10 +192,15 @@ ANSWERS: list[tuple[Any, str, Answer]] = [
     (socket.socket, "close", sockets.close),
     *(
         (socket.socket, name, _refused("a real socket", "use asyncio's streams or create_datagram_endpoint"))
-        for name in ("connect", "connect_ex", "listen", "accept", "recv", "send", "sendall", "recvfrom", "sendto")
+        for name in ("connect_ex", "accept", "recv", "send", "sendall", "recvfrom", "sendto")
     ),
     (subprocess.Popen, "__init__", _refused("a subprocess", "run its work as a coroutine, or as a node of its own")),
     (threading.Thread, "start", _refused("a thread", "use asyncio.create_task")),
+    *((os, name, _refused(f"os.{name}", "run its work as a coroutine, or as a node of its own")) for name in PROCESSES),
+    (threading.Condition, "wait", _blocks("waiting for a thread", "use asyncio.Event, Condition or Queue")),
+    (threading.Thread, "join", _blocks("waiting for a thread", "use await on a task")),
+    *((select, name, _blocks(f"select.{name}", "use asyncio's streams")) for name in ("select", "poll", "epoll")),
+    (builtins, "input", _blocks("input()", "give the program what it needs as a parameter (node.params)")),
 ]
 
 INHERITED: Any = object()
@@ -166,7 +212,7 @@ def _stand_in(real: Answer, answer: Answer) -> Answer:
     @wraps(real)
     def either(*args: Any, **options: Any) -> Any:
         loop = _running()
-        if isinstance(loop, NodeLoop):
+        if isinstance(loop, NetworkedLoop):
             return answer(loop, *args, **options)
         return real(*args, **options)
 
@@ -178,7 +224,7 @@ class World:
 
     def __init__(self) -> None:
         global _users
-        self._left = False
+        self._left, self._watch = False, Watch()
         _users += 1
         if _users == 1:
             _enter()
@@ -189,6 +235,7 @@ class World:
         if self._left:
             return
         self._left = True
+        self._watch.end()
         _users -= 1
         if _users == 0:
             while _undo:

@@ -14,11 +14,14 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow.parquet as pq
+
+from causeway.analysis.remote import Remote
 
 MARK = "@"
 """What the name of a batch begins with; the file of a single run never does."""
@@ -72,7 +75,7 @@ def study_dir(quoted_study: str) -> str:
 def read(path: Path, tables: Mapping[str, Any]) -> Batch:
     """What a file in `tables/runs` says. Raises OSError or ValueError if it is damaged."""
     key = path.name.removesuffix(".parquet")
-    with pq.ParquetFile(path) as file:
+    with opened(path) as file:
         if not key.startswith(MARK):
             return _single(key, file, tables)
         given = json.loads((file.metadata.metadata or {})[_FOOTER])
@@ -130,30 +133,51 @@ class Digesting:
         return Part(self.size, self.digest.hexdigest())
 
 
-def sizes(tables: Path, name: str) -> dict[str, int]:
-    """Path below `tables/` -> size, of every file of a table that is not hidden."""
-    found: dict[str, int] = {}
-    for place, below in [(tables / name, name), *_studies(tables / name, name)]:
-        try:
-            with os.scandir(place) as entries:
-                found |= {
-                    f"{below}/{entry.name}": entry.stat().st_size
-                    for entry in entries
-                    if entry.name.endswith(".parquet") and entry.name[0] != "."
-                }
-        except FileNotFoundError:
-            continue
-    return found
+def opened(path: Path) -> pq.ParquetFile:
+    """A parquet file, wherever it is."""
+    return pq.ParquetFile(path.open("rb") if isinstance(path, Remote) else path)
 
 
-def _studies(place: Path, name: str) -> list[tuple[Path, str]]:
+def entries(place: Path) -> list[tuple[str, int, Path]]:
+    """(name, size, path) of what is in a folder and not hidden; nothing if there is no such folder."""
+    if isinstance(place, Remote):
+        return [(one.name, one.size, cast(Path, one)) for one in place.children() if one.name[0] != "."]
+    listed = []
+    with suppress(FileNotFoundError), os.scandir(place) as inside:
+        for one in inside:
+            if one.name[0] != ".":
+                with suppress(FileNotFoundError):  # it went while we looked; the others are there
+                    listed.append((one.name, one.stat().st_size, place / one.name))
+    return listed
+
+
+def names(place: Path) -> list[str]:
+    """The names of what is in a folder and not hidden: a quick look."""
+    if isinstance(place, Remote):
+        return [name for name, _, _ in entries(place)]
     try:
-        with os.scandir(place) as entries:
-            return sorted((Path(e.path), f"{name}/{e.name}") for e in entries if e.name.startswith("study="))
+        return [name for name in os.listdir(place) if name[0] != "."]
     except FileNotFoundError:
         return []
 
 
+def found(tables: Path, name: str) -> dict[str, tuple[int, Path]]:
+    """Path below `tables/` -> size and path, of every file of a table that is not hidden."""
+    top = entries(tables / name)
+    below = [(f"{name}/{study}", entries(path)) for study, _, path in sorted(top) if study.startswith("study=")]
+    return {
+        f"{where}/{file}": (size, path)
+        for where, inside in [(name, top), *below]
+        for file, size, path in inside
+        if file.endswith(".parquet")
+    }
+
+
+def sizes(tables: Path, name: str) -> dict[str, int]:
+    """Path below `tables/` -> size, of every file of a table that is not hidden."""
+    return {file: size for file, (size, _) in found(tables, name).items()}
+
+
 def places(tables: Path, name: str) -> list[Path]:
     """The folders that may hold files of a table."""
-    return [tables / name, *(place for place, _ in _studies(tables / name, name))]
+    return [tables / name, *(path for study, _, path in sorted(entries(tables / name)) if study.startswith("study="))]

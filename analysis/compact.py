@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
 from causeway.analysis.batches import SOURCE, Batch, Part
+from causeway.analysis.remote import place
 
 GROUP_ROWS = 1 << 16
 """Rows that a reader takes or passes over together."""
@@ -59,7 +60,7 @@ def land_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
         for number, (group, tables_) in enumerate(sorted(grouped.items(), key=lambda pair: pair[0])):
             name = _name(group, batch, number)
             whole = _sorted(pa.concat_tables(tables_))
-            batch.files[name] = write_table(Path(out_dir) / "tables" / name, whole, GROUP_ROWS)
+            batch.files[name] = write_table(place(out_dir) / "tables" / name, whole, GROUP_ROWS)
         rows = _sorted(pa.concat_tables([tables["runs"] for tables in runs]))
         write_runs(out_dir, rows, batch)
 
@@ -132,16 +133,16 @@ class Compacted:
 
 def compact_if_many(out_dir: Path) -> Compacted | None:
     """Compacts the folder if it has many files and nobody else is at it."""
-    if len(batches.sizes(Path(out_dir) / "tables", "runs")) < MANY_FILES:
+    if len(batches.sizes(place(out_dir) / "tables", "runs")) < MANY_FILES:
         return None
     with locks.held(store.lock_path(out_dir, "batches"), wait=False) as mine:
-        return _compact(Path(out_dir)) if mine else None
+        return _compact(place(out_dir)) if mine else None
 
 
 def compact(out_dir: Path) -> Compacted:
     """Puts the runs of a folder together in few files. May be killed at any moment, and run beside other commands."""
     with store.revising(out_dir):
-        return _compact(Path(out_dir))
+        return _compact(place(out_dir))
 
 
 def _compact(out: Path) -> Compacted:
@@ -171,7 +172,8 @@ def _is_large(batch: Batch) -> bool:
 
 
 def _put_together(out: Path, some: list[Batch]) -> None:
-    rows = pa.concat_tables([_runs_of(out, batch) for batch in some])
+    again = store.doubled({batch.key: batch for batch in some})
+    rows = pa.concat_tables([_runs_of(out, batch, again) for batch in some])
     studies = dict(zip(rows["run_id"].to_pylist(), rows["study"].to_pylist(), strict=True))
     new = Batch(batches.new_key(), replaces=tuple(batch.key for batch in some))
     new.sources = {source: mark for batch in some for source, mark in batch.sources.items()}
@@ -180,7 +182,7 @@ def _put_together(out: Path, some: list[Batch]) -> None:
     with locks.held(store.lock_path(out, new.key), wait=True):
         for batch in some:
             for name, part in batch.files.items():
-                if part.size > _LARGE_BYTES:
+                if part.size > _LARGE_BYTES and name not in again:
                     new.files[name], new.held[name] = part, batch.held.get(name, [])
                     continue
                 group = _group(name, batch, studies)
@@ -188,7 +190,7 @@ def _put_together(out: Path, some: list[Batch]) -> None:
                 held.setdefault(group, set()).update(batch.held.get(name, []))
         for number, (group, files) in enumerate(sorted(grouped.items(), key=lambda pair: pair[0])):
             name = _name(group, new, number)
-            new.files[name] = _join(out, files, out / "tables" / name)
+            new.files[name] = _join(out, files, out / "tables" / name, again)
             new.held[name] = sorted(held[group])
         write_runs(out, _sorted(rows), new)
         for batch in some:
@@ -204,29 +206,37 @@ def _group(name: str, batch: Batch, studies: Mapping[str, str]) -> Group:
     return table, "" if study == batches.NO_STUDY else study, bool(batch.held.get(name))
 
 
-def _runs_of(out: Path, batch: Batch) -> pa.Table:
-    rows = schema.conform("runs", pq.ParquetFile(out / "tables" / "runs" / f"{batch.key}.parquet").read())
+def _runs_of(out: Path, batch: Batch, again: _Again) -> pa.Table:
+    name = f"runs/{batch.key}.parquet"
+    rows = schema.conform("runs", batches.opened(out / "tables" / name).read())
+    rows = store.without_runs(rows, again.get(name, ()))
     return rows.set_column(rows.column_names.index("parts"), "parts", pa.nulls(rows.num_rows, pa.string()))
 
 
-def _join(out: Path, files: Iterable[tuple[str, Part]], target: Path) -> Part:
+_Again = Mapping[str, frozenset[str]]
+"""See `store.doubled`."""
+
+
+def _join(out: Path, files: Iterable[tuple[str, Part]], target: Path, again: _Again) -> Part:
     """One file of many: sorted by run where that fits into memory, else one behind the other."""
     files = sorted(files)
     if sum(part.size for _, part in files) <= _SORTED_BYTES:
-        tables = [pq.ParquetFile(out / "tables" / name).read() for name, _ in files]
+        tables = [
+            store.without_runs(batches.opened(out / "tables" / name).read(), again.get(name, ())) for name, _ in files
+        ]
         whole = _sorted(pa.concat_tables(tables, promote_options="permissive"))
         return write_table(target, whole, GROUP_ROWS)
-    return write_tables(target, _groups_of(out, [name for name, _ in files]), GROUP_ROWS)
+    return write_tables(target, _groups_of(out, [name for name, _ in files], again), GROUP_ROWS)
 
 
-def _groups_of(out: Path, names: list[str]) -> Iterator[pa.Table]:
+def _groups_of(out: Path, names: list[str], again: _Again) -> Iterator[pa.Table]:
     """The rows of some files, group by group, with the columns that any of them has."""
     table = names[0].partition("/")[0]
-    with_source = any(SOURCE in pq.ParquetFile(out / "tables" / name).schema_arrow.names for name in names)
+    with_source = any(SOURCE in batches.opened(out / "tables" / name).schema_arrow.names for name in names)
     for name in names:
-        with pq.ParquetFile(out / "tables" / name) as file:
+        with batches.opened(out / "tables" / name) as file:
             for number in range(file.num_row_groups):
-                rows = file.read_row_group(number)
+                rows = store.without_runs(file.read_row_group(number), again.get(name, ()))
                 source = rows[SOURCE].cast(pa.string()) if SOURCE in rows.column_names else None
                 rows = schema.conform(table, rows.select([c for c in rows.column_names if c != SOURCE]))
                 if with_source:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import kinds, store
-from causeway.analysis.plots import MARKS, Headline, Plot, Scene, State
+from causeway.analysis.plots import MARKS, Expected, Headline, Plot, Scene, State
 from causeway.analysis.reduce import expression
+from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
 VERSION = 1
@@ -33,11 +34,13 @@ class Description:
     published: tuple[Mapping[str, Any], ...] = ()
     """Rows as `published.read` gives them."""
     scene: Scene | None = None
+    expected: tuple[Expected, ...] = ()
+    """What its runs may get wrong."""
 
 
 def path_of(folder: Path, study: str) -> Path:
     """Where the description of a study stands in a result folder."""
-    return Path(folder) / "studies" / f"{store.quote(study)}.json"
+    return place(folder) / "studies" / f"{store.quote(study)}.json"
 
 
 def text_of(description: Description) -> str:
@@ -56,8 +59,8 @@ def write(folder: Path, study: str, text: str) -> None:
 
 def read(folder: Path) -> list[Description]:
     """All descriptions of a result folder, by name. One that is damaged is refused with what to do."""
-    place = Path(folder) / "studies"
-    paths = sorted(path for path in place.glob("*.json") if path.name[0] != ".") if place.is_dir() else []
+    described = place(folder) / "studies"
+    paths = sorted(path for path in described.glob("*.json") if path.name[0] != ".") if described.is_dir() else []
     return [read_one(path) for path in paths]
 
 
@@ -84,6 +87,7 @@ def _made(given: dict[str, Any]) -> Description:
         "headlines": tuple(Headline(**headline) for headline in given["headlines"]),
         "published": tuple(dict(row) for row in given["published"]),
         "scene": scene,
+        "expected": tuple(Expected(**one) for one in given.get("expected", ())),
     })  # fmt: skip
     known = kinds.known()
     for plot in found.plots:

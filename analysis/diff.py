@@ -11,6 +11,7 @@ from causeway.analysis import store
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.folder import Folder
 from causeway.analysis.reduce import arithmetic, in_pandas
+from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
 _POINT = ["study", "point", "engine"]
@@ -92,7 +93,7 @@ def diff(
     Either may be a baseline that `save` made. `filter`: an expression as in `causeway.results`. `vectors`: compare each
     recorded series, too, by its number of samples, its mean and its last time.
     """
-    frames = [_chosen(_quantities(Path(place), vectors), filter) for place in (a, b)]
+    frames = [_chosen(_quantities(place(one), vectors), filter) for one in (a, b)]
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
     left, right = (_means(frame, [*by, "module", "name"]) for frame in frames)
@@ -107,20 +108,20 @@ def diff(
 
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
     """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
-    kept = _quantities(Path(folder), vectors)[[*_POINT, "module", "name", "value"]]
+    kept = _quantities(place(folder), vectors)[[*_POINT, "module", "name", "value"]]
     with store.landing(path) as temporary:
         kept.sort_values([*_POINT, "module", "name"], kind="stable").to_csv(temporary, index=False, na_rep="nan")
     return len(kept)
 
 
-def _quantities(place: Path, vectors: bool) -> pd.DataFrame:
+def _quantities(where: Path, vectors: bool) -> pd.DataFrame:
     """A row for each run (or row of a baseline) and quantity."""
-    if place.is_file():
-        return _baseline(place)
-    runs = store.read_pandas(place, "runs", ["run_id", *_POINT])
-    found = in_pandas.numbered(store.read_pandas(place, "scalars"))
+    if where.is_file():
+        return _baseline(where)
+    runs = store.read_pandas(where, "runs", ["run_id", *_POINT])
+    found = in_pandas.numbered(store.read_pandas(where, "scalars"))
     if vectors:
-        found = pd.concat([found, _of_vectors(place)], ignore_index=True)
+        found = pd.concat([found, _of_vectors(where)], ignore_index=True)
     return found.merge(runs, on="run_id")
 
 

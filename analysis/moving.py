@@ -143,7 +143,9 @@ def _charts(samples: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _trouble(rows: pd.DataFrame) -> dict[str, Any]:
-    found: dict[str, Any] = {str(name): [round(float(v), 3) for v in part["value"]] for name, part in rows.groupby("name")}
+    found: dict[str, Any] = {
+        str(name): [round(float(v), 3) for v in part["value"]] for name, part in rows.groupby("name")
+    }
     until = rows[rows["name"] == "until"]["time"]
     found["until"] = round(1000 * float(until.iloc[0])) if len(until) else 0
     found["from"] = round(1000 * float(rows[rows["name"] != "until"]["time"].min()))

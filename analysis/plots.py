@@ -24,7 +24,7 @@ class Plot:
     paper: str = ""
     """Where the paper has it, e.g. 'hash, Fig. 1'; published points of that place are marked."""
     kind: str = "line"
-    """line | bar | time | cdf | histogram | box | scatter, or the name of one of your own (causeway.analysis.kinds)."""
+    """line | bar | time | state | cdf | histogram | box | scatter, or one of your own (causeway.analysis.kinds)."""
     x_label: str = ""
     y_label: str = ""
     log_x: bool = False
@@ -44,6 +44,18 @@ class Headline:
     unit: str = ""
     meaning: str = ""
     """One line."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Something that runs get wrong because that is what is measured. The report puts all else that is wrong first."""
+
+    scalar: str
+    """`violations` or `duplicates`."""
+    why: str
+    """One line."""
+    where: Mapping[str, object] = field(default_factory=dict)
+    """Only with these parameter values."""
 
 
 MARKS = ("dot", "ring", "cross")

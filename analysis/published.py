@@ -10,6 +10,8 @@ arithmetic expression over scalars), published, note; and, where a paper gives n
 | `<` | less than a bound | high |
 | `>` | more than a bound | low |
 | `to` | from one bound to another, both included | low, high |
+
+A number that no run can be set beside has the scalar `cannot_be_compared`; its note says why.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ COLUMNS = ("paper", "where", "quantity", "condition", "study", "parameters", "sc
 BOUNDS = ("relation", "low", "high")
 FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("low",), "to": ("low", "high")}
 """relation -> which of published, low and high say it"""
+NOT_COMPARED = "cannot_be_compared"
+"""The scalar of a number that no run measures."""
+WHY = "cannot be compared: "
+"""How its note goes on: with the reason."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -60,6 +66,8 @@ def _row(given: dict[str, str | None]) -> dict[str, Any]:
     if not isinstance(parameters, dict):
         raise ValueError("parameters are a JSON object")
     expression.parse(texts["scalar"])
+    if (texts["scalar"] == NOT_COMPARED) != (WHY in texts["note"]):
+        raise ValueError(f"the note of a scalar {NOT_COMPARED}, and of no other, says '{WHY}' and the reason")
     return {**texts, "parameters": parameters, "relation": relation, **numbers}
 
 

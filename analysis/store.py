@@ -12,20 +12,22 @@ Whoever makes a run holds its lock (`writing`), so that there is one writer at a
 import hashlib
 import json
 import os
-import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema
+from causeway.analysis.arrays import of_texts
 from causeway.analysis.batches import Batch, Part
+from causeway.analysis.remote import Remote, desk, is_remote, place, sending
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ PARQUET = {"compression": "zstd", "store_schema": False}
 
 def table_dir(folder: Path, table: str) -> Path:
     """Where the files of `table` stand in a result folder."""
-    return Path(folder) / "tables" / table
+    return place(folder) / "tables" / table
 
 
 def table_path(folder: Path, table: str, run_id: str, part: str = "") -> Path:
@@ -60,16 +62,6 @@ def quote(name: str) -> str:
     return text
 
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
-
-def local(folder: Path) -> Path:
-    """The folder, unless it is a URL, which would silently become a folder of that name."""
-    if _URL.match(str(folder)) and not Path(folder).exists():
-        raise UserError(f"{folder} is a URL, but results need a folder of this machine: mount it, or copy the results")
-    return folder
-
-
 # --- writing ---------------------------------------------------------------------------------------------
 
 
@@ -77,8 +69,14 @@ def local(folder: Path) -> Path:
 def landing(path: Path) -> Iterator[Path]:
     """A hidden path to write to, renamed to `path` when the block ends well and removed when it does not.
 
-    It is locked as long as its writer lives, so that `sweep` takes away only what a dead one left.
+    It is locked as long as its writer lives, so that `sweep` takes away only what a dead one left. Behind a URL it is a
+    file of this machine that is sent when the block ends well.
     """
+    if isinstance(path, Remote):
+        with sending(path) as here:
+            yield here
+        _LISTED.clear()
+        return
     temporary = path.parent / f".{uuid.uuid4().hex}.part"
     lock = locks.take(temporary, wait=True)
     try:
@@ -111,13 +109,16 @@ def write_table(path: Path, table: pa.Table) -> Part:
 
 def digest_of(path: Path) -> str:
     """The digest of a file, as a `Part` has it."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def lock_path(out_dir: Path, key: str) -> Path:
     """The file that is locked while somebody makes the run of this key."""
-    return Path(out_dir) / ".locks" / f"{key}.lock"
+    return desk(place(out_dir)) / ".locks" / f"{key}.lock"
 
 
 @contextmanager
@@ -150,7 +151,8 @@ def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]])
     for name, table in others.items():
         if any(owner != run_id for owner in table["run_id"].unique().to_pylist()):
             raise ValueError(f"table {name} holds rows of a run other than {run_id}")
-    forget_run(out_dir, run_id)
+    if not is_remote(place(out_dir)):
+        forget_run(out_dir, run_id)  # behind a URL a second writer may be at it: it writes the same over it
     parts = {name: write_table(table_path(out_dir, name, run_id), table) for name, table in others.items()}
     told = json.dumps({name: [part.size, part.digest] for name, part in parts.items()})
     row = schema.conform("runs", {**{name: runs[name] for name in runs.column_names}, "parts": [told]})
@@ -189,7 +191,7 @@ def forget_batch(out_dir: Path, key: str) -> None:
     (table_dir(out_dir, "runs") / f"{key}.parquet").unlink(missing_ok=True)
     named = {_below(out_dir, path) for name in schema.TABLES for path in _files(out_dir, name) if _key(path) == key}
     for file in (own.keys() | named) - taken:
-        (Path(out_dir) / "tables" / file).unlink(missing_ok=True)
+        (place(out_dir) / "tables" / file).unlink(missing_ok=True)
 
 
 def _glob_escape(key: str) -> str:
@@ -201,11 +203,13 @@ def _glob_escape(key: str) -> str:
 
 def has_run(out_dir: Path, run_id: str) -> bool:
     """Whether the run is finished: its row and all that the row names are there."""
+    if is_remote(place(out_dir)):
+        return run_id in _runs_behind(out_dir)
     path = table_path(out_dir, "runs", run_id)
     try:
         if path.stat().st_size:
             files = batches.read(path, schema.TABLES).files
-            if all((Path(out_dir) / "tables" / name).stat().st_size == part.size for name, part in files.items()):
+            if all((place(out_dir) / "tables" / name).stat().st_size == part.size for name, part in files.items()):
                 return True
     except (OSError, ValueError):
         pass
@@ -214,22 +218,26 @@ def has_run(out_dir: Path, run_id: str) -> bool:
 
 def run_keys(out_dir: Path) -> set[str]:
     """File keys of the runs that landed alone and have their row: a quick look, not a proof that they are whole."""
-    try:
-        with os.scandir(table_dir(out_dir, "runs")) as entries:
-            names = [entry.name for entry in entries]
-    except FileNotFoundError:
-        return set()
-    return {name.removesuffix(".parquet") for name in names if name[0] not in (".", batches.MARK)}
+    names = batches.names(table_dir(out_dir, "runs"))
+    return {name.removesuffix(".parquet") for name in names if name[0] != batches.MARK}
+
+
+def _runs_behind(url: Path) -> frozenset[str]:
+    """The ids of the finished runs behind a URL. A look costs many requests, so what was seen counts for a while."""
+    kept = _LISTED.get(str(url))
+    if kept is None or time.time_ns() - kept[0] > _SEEN_NS:
+        kept = _LISTED[str(url)] = (time.time_ns(), frozenset(finished_runs(url)))
+    return kept[1]
 
 
 def _batched_runs(folder: Path) -> frozenset[str]:
     """The ids of the runs that landed in batches. The listing is kept while the folder of `runs` does not change."""
-    place = table_dir(folder, "runs")
+    runs = table_dir(folder, "runs")
     try:
-        changed_ns = place.stat().st_mtime_ns
+        changed_ns = runs.stat().st_mtime_ns
     except FileNotFoundError:
         return frozenset()
-    kept = _LISTED.get(str(place))
+    kept = _LISTED.get(str(runs))
     if kept is not None and kept[0] == changed_ns and time.time_ns() - changed_ns > _SURE_NS:
         return kept[1]
     known = {
@@ -237,7 +245,7 @@ def _batched_runs(folder: Path) -> frozenset[str]:
     }
     found = _whole(folder, _read_batches(known)) if known else {}
     ids = frozenset(run_id for batch in found.values() for run_id in batch.run_ids)
-    _LISTED[str(place)] = (changed_ns, ids)
+    _LISTED[str(runs)] = (changed_ns, ids)
     return ids
 
 
@@ -245,6 +253,10 @@ _LISTED: dict[str, tuple[int, frozenset[str]]] = {}
 """Folder of `runs` -> (its time of change, the ids in its batches)."""
 _SURE_NS = 2_000_000_000
 """A time of change this old cannot hide a second change, however coarse the file system's clock is."""
+
+
+_SEEN_NS = 10_000_000_000
+"""For so long a run that another machine has landed behind a URL may be taken for one to do; it is made once more."""
 
 
 def forget_what_is_known() -> None:
@@ -271,7 +283,7 @@ def finished_batches(folder: Path) -> dict[str, Batch]:
 
 
 def _whole(folder: Path, known: dict[str, Batch]) -> dict[str, Batch]:
-    tables, sizes = Path(folder) / "tables", dict[str, int]()
+    tables, sizes = place(folder) / "tables", dict[str, int]()
     for name in {file.partition("/")[0] for batch in known.values() for file in batch.files}:
         sizes |= batches.sizes(tables, name)
     whole = {
@@ -285,16 +297,27 @@ def _whole(folder: Path, known: dict[str, Batch]) -> dict[str, Batch]:
 
 def _read_batches(files: Mapping[str, Path]) -> dict[str, Batch]:
     """File key -> what the file in `runs` says, for every one that can be read."""
-    found = {}
-    for key, path in files.items():
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            known = (str(path), status.st_size, status.st_mtime_ns)
-            if known not in _KNOWN:
-                _KNOWN[known] = _read_batch(path) if status.st_size else None
-            if (batch := _KNOWN[known]) is not None:
-                found[key] = batch
-    return found
+    if any(map(is_remote, files.values())):
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # they wait for their answers, not for this machine
+            told = list(pool.map(_told, files.values()))
+    else:
+        told = [_told(path) for path in files.values()]
+    return {key: batch for key, batch in zip(files, told, strict=True) if batch is not None}
+
+
+_AT_ONCE = 16
+
+
+def _told(path: Path) -> Batch | None:
+    """What a file in `runs` says, read once as long as it is the same."""
+    try:
+        status = path.stat()
+        known = (str(path), status.st_size, status.st_mtime_ns)
+        if known not in _KNOWN:
+            _KNOWN[known] = _read_batch(path) if status.st_size else None
+        return _KNOWN[known]
+    except FileNotFoundError:
+        return None
 
 
 def _read_batch(path: Path) -> Batch | None:
@@ -337,7 +360,7 @@ def _not_as_told(out_dir: Path, batch: Batch, look_inside: bool) -> list[str]:
     """The tables of a run whose file is missing, or is not what the run's row says."""
     found = []
     for name, part in batch.files.items():
-        path = Path(out_dir) / "tables" / name
+        path = place(out_dir) / "tables" / name
         try:
             same = path.stat().st_size == part.size and (not look_inside or digest_of(path) == part.digest)
         except OSError:
@@ -354,31 +377,32 @@ def sweep(out_dir: Path) -> list[Path]:
 
 def leftovers(out_dir: Path) -> list[Path]:
     """Half-written files and locks whose owner is dead."""
-    out_dir = Path(out_dir)
+    out_dir = place(out_dir)
+    if is_remote(out_dir):  # nothing is half written there, and locks stay on the machine that has them
+        return []
     places = [
         out_dir / ".locks",
         out_dir / "studies",
         out_dir / "report",
-        *(place for name in schema.TABLES for place in batches.places(out_dir / "tables", name)),
+        *(one for name in schema.TABLES for one in batches.places(out_dir / "tables", name)),
     ]
     found = []
-    for place in places:
-        if place.is_dir():
-            with os.scandir(place) as entries:
+    for one in places:
+        if one.is_dir():
+            with os.scandir(one) as entries:
                 names = [entry.name for entry in entries]
-            hidden = (place / name for name in names if name.endswith(".part") or place.name == ".locks")
+            hidden = (one / name for name in names if name.endswith(".part") or one.name == ".locks")
             found += [path for path in hidden if locks.is_free(path)]
     return sorted(found)
 
 
 def _files(folder: Path, table: str) -> list[Path]:
-    tables = Path(folder) / "tables"
-    return [tables / name for name in sorted(batches.sizes(tables, table))]
+    return [path for _, (_, path) in sorted(batches.found(place(folder) / "tables", table).items())]
 
 
 def _below(folder: Path, path: Path) -> str:
     """The path of a file below `tables/`, as a batch names it."""
-    return path.relative_to(Path(folder) / "tables").as_posix()
+    return path.relative_to(place(folder) / "tables").as_posix()
 
 
 def _key(path: Path) -> str:
@@ -388,7 +412,7 @@ def _key(path: Path) -> str:
 def _run_of(path: Path) -> str:
     key = _key(path)
     if "!" in key:  # shortened: only the file itself knows the whole id
-        return str(pq.ParquetFile(path).read(columns=["run_id"])["run_id"][0].as_py())
+        return str(batches.opened(path).read(columns=["run_id"])["run_id"][0].as_py())
     return run_of_key(key)
 
 
@@ -422,7 +446,7 @@ def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
 
 def files_of(folder: Path, table: str) -> list[Path]:
     """The files that hold the finished runs' rows of a table: what to give to a tool that reads parquet."""
-    folder = Path(folder).resolve()
+    folder = place(folder).resolve()
     finished = finished_batches(folder)
     if table == "runs":
         return [path for key, path in _runs_files(folder).items() if key in finished]
@@ -431,34 +455,73 @@ def files_of(folder: Path, table: str) -> list[Path]:
     return [path for path in _files(folder, table) if _below(folder, path) in told or (old and _key(path) in old)]
 
 
-def dataset(folder: Path, table: str) -> Any:
-    """All finished runs' rows of a table as a pyarrow dataset; None where there are none."""
+def doubled(finished: Mapping[str, Batch]) -> dict[str, frozenset[str]]:
+    """File below `tables/` -> the runs in it whose rows another file gives already.
+
+    Where there are no locks (behind URLs, on some network file systems), two machines may make one run, or put the same
+    runs together. It is read from where it landed first."""
+    ours = [batch for _, batch in sorted(finished.items()) if not batch.sources]
+    batched, found = [batch for batch in ours if batch.many], dict[str, frozenset[str]]()
+    ids = set().union(*(batch.run_ids for batch in batched))
+    if len(ids) < sum(len(batch.run_ids) for batch in batched):
+        seen: set[str] = set()
+        for batch in batched:
+            if again := seen.intersection(batch.run_ids):
+                found |= dict.fromkeys((*batch.files, f"runs/{batch.key}.parquet"), frozenset(again))
+            seen.update(batch.run_ids)
+    single = {batch.key: batch for batch in ours if not batch.many}
+    if single and ids:
+        for run_id in ids:
+            if (one := single.get(quote(run_id))) is not None:
+                found |= dict.fromkeys((*one.files, f"runs/{one.key}.parquet"), frozenset([run_id]))
+    return found
+
+
+def datasets(folder: Path, table: str) -> list[tuple[Any, Any]]:
+    """All finished runs' rows of a table as pyarrow datasets, each with what to leave out of it (or None)."""
+    import pyarrow.compute as pc
+
+    folder = place(folder).resolve()
+    there, again = files_of(folder, table), doubled(finished_batches(folder))
+    some = [(path, again.get(_below(folder, path)) if again else None) for path in there]
+    plain = [path for path, ids in some if ids is None]
+    cut = [([path], ~pc.field("run_id").isin(sorted(ids))) for path, ids in some if ids is not None]
+    return [(_dataset(folder, table, files), but) for files, but in [(plain, None), *cut] if files]
+
+
+def _dataset(folder: Path, table: str, there: list[Path]) -> Any:
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    files = [str(path) for path in files_of(folder, table)]
+    form, where = schema.TABLES[table], place(folder)
+    if isinstance(where, Remote):
+        inner = [cast(Remote, path).inner for path in there]
+        return ds.dataset(inner, schema=form, format="parquet", filesystem=where.filesystem)
     plain = LocalFileSystem()  # said, lest a colon in a path be taken for a scheme
-    return ds.dataset(files, schema=schema.TABLES[table], format="parquet", filesystem=plain) if files else None
+    return ds.dataset([str(path) for path in there], schema=form, format="parquet", filesystem=plain)
 
 
 def count_rows(folder: Path, table: str) -> int:
     """How many rows of a table all finished runs have."""
-    found = dataset(folder, table)
-    return found.count_rows() if found is not None else 0
+    return sum(found.count_rows(filter=but) for found, but in datasets(folder, table))
 
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
     """All finished runs' rows of a table, in memory; `where` is a pyarrow expression that they must fulfil."""
     for tries_left in (2, 1, 0):
-        found = dataset(folder, table)
         try:
-            whole = found.to_table(columns=columns, filter=where) if found is not None else schema.empty(table)
+            parts = [
+                found.to_table(columns=columns, filter=where if but is None else but if where is None else where & but)
+                for found, but in datasets(folder, table)
+            ]
         except FileNotFoundError:  # a batch took the place of another between our look and our reading
             if not tries_left:
                 raise
             continue
         break
-    return _without_paths(whole if found is not None or not columns else whole.select(columns), folder)
+    if not parts:
+        parts = [schema.empty(table).select(columns) if columns else schema.empty(table)]
+    return _without_paths(pa.concat_tables(parts), folder)
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
@@ -467,7 +530,7 @@ def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
 
     path = table_path(folder, table, run_id)
     if path.exists():
-        return _without_paths(schema.conform(table, pq.ParquetFile(path).read()), folder)
+        return _without_paths(schema.conform(table, batches.opened(path).read()), folder)
     return read_arrow(folder, table, where=pc.field("run_id") == run_id)
 
 
@@ -483,15 +546,54 @@ def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> "
 
 
 def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
-    """All finished runs' rows of a table as a Spark DataFrame."""
+    """All finished runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's
+    Python workers: no jar for it is needed."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     spark_schema = from_arrow_schema(schema.TABLES[table])
-    files = [str(path) for path in files_of(folder, table)]
+    there, again = files_of(folder, table), doubled(finished_batches(folder))
+    files = [str(path) for path in there]
     if not files:
         return spark.createDataFrame([], spark_schema)
+    top = place(folder).resolve()
+    cut = {str(path): sorted(ids) for path in there if again and (ids := again.get(_below(top, path)))}
+    if is_remote(place(folder)) or cut:
+        listed = spark.createDataFrame([(file,) for file in files], "file string")
+        spread = listed.repartition(min(len(files), _MOST_TASKS))
+        return spread.mapInArrow(_Reader(table, cut), spark_schema)
     plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
     plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
     if len(files) == len(_files(folder, table)):  # the common case: one directory instead of thousands of names
         return plain.parquet(str(table_dir(folder, table).resolve()))
     return plain.parquet(*files)
+
+
+_MOST_TASKS = 1000
+
+
+class _Reader:
+    """The rows of files, read by pyarrow where a task of Spark runs; but for the runs of a file that are left out."""
+
+    def __init__(self, table: str, cut: Mapping[str, list[str]]) -> None:
+        self.table, self.cut = table, cut
+
+    def __call__(self, lists: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        form = schema.TABLES[self.table]
+        for files in lists:
+            for name in files["file"].to_pylist():
+                with batches.opened(place(name)) as file:
+                    held = [column for column in form.names if column in file.schema_arrow.names]
+                    for rows in file.iter_batches(batch_size=_BATCH_ROWS, columns=held):
+                        conformed = schema.conform(self.table, pa.Table.from_batches([rows]))
+                        yield from without_runs(conformed, self.cut.get(name, ())).to_batches()
+
+
+_BATCH_ROWS = 1 << 16
+
+
+def without_runs(rows: pa.Table, left_out: Iterable[str]) -> pa.Table:
+    """The rows that are of none of these runs."""
+    import pyarrow.compute as pc
+
+    ids = rows["run_id"].cast(pa.string()) if left_out else None
+    return rows if ids is None else rows.filter(pc.invert(pc.is_in(ids, of_texts(sorted(left_out)))))

@@ -13,9 +13,10 @@ import numpy as np
 import zmq
 
 from causeway.bridge import engines, wire
-from causeway.bridge.engine import Finish, RunSpec, Session
+from causeway.bridge.border import Border
+from causeway.bridge.engine import RunSpec, Session
 from causeway.bridge.errors import UserError
-from causeway.bridge.events import NO_ACTIONS, Actions, Window
+from causeway.bridge.events import NO_ACTIONS, ActionRows, Actions, Window
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.session import open_session
 from causeway.bridge.workload import Script, Workload
@@ -23,10 +24,13 @@ from causeway.bridge.workload import Script, Workload
 TOP = Path(__file__).resolve().parent.parent
 ROUNDS = 60
 ROUND_TRIPS = 400
-FRAMES = 3000
+FRAMES = 6000
+BLOCK = 50
 MS = 10**9
+CHECKED = "lockstep windows, checked over unchecked"
+CHECKED_FRAME = "frames of 1,000, checked over unchecked"
 
-COMPARED = {"lockstep share of bare echo": "higher"}
+COMPARED = {"lockstep share of bare echo": "higher", CHECKED: "lower", CHECKED_FRAME: "lower"}
 
 
 def run() -> dict[str, object]:
@@ -45,14 +49,19 @@ def lockstep() -> dict[str, object]:
         raise UserError(why)
     script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
     network = AbstractNetwork(2, constant_delay(1), Workload(2, script=script))
-    session = omnet.open(RunSpec("bench", {}, 1, network, MS))
+    spec = RunSpec("bench", {}, 1, network, MS)
+    session, border = omnet.open(spec), Border(spec)
     try:
-        window, answer_size = _bounce(session, 100)
+        window, answer_size = _bounce(session, 100, border)
         with BareEcho(b"x" * answer_size, len(wire.encode_window(window))) as echo:
-            bridge_s, echo_s = [], []
+            bridge_s, checked_s, echo_s = [], [], []
             for _ in range(ROUNDS):
-                bridge_s.append(_seconds(lambda: _bounce(session, ROUND_TRIPS)))
+                began = time.perf_counter()
+                last, _ = _bounce(session, ROUND_TRIPS)
+                bridge_s.append(time.perf_counter() - began)
+                _passed(border, ROUND_TRIPS, last)
                 echo_s.append(_seconds(lambda: echo.bounce(ROUND_TRIPS)))
+                checked_s.append(_seconds(lambda: _bounce(session, ROUND_TRIPS, border)))
     finally:
         session.close()
     quick, quick_echo = min(bridge_s), min(echo_s)
@@ -61,11 +70,19 @@ def lockstep() -> dict[str, object]:
         "bare echo round trips/s": ROUND_TRIPS / quick_echo,
         "lockstep share of bare echo": quick_echo / quick,
         "lockstep share, by medians": statistics.median(echo_s) / statistics.median(bridge_s),
+        CHECKED: min(checked_s) / quick,
     }
 
 
-def _bounce(session: Session, times: int) -> tuple[Window, int]:
-    """So many windows and answers; the last window, and the bytes of the answer."""
+def _passed(border: Border, windows: int, last: Window) -> None:
+    """So many windows passed the border unseen."""
+    border._next += windows
+    border.follow(last)
+
+
+def _bounce(session: Session, times: int, border: Border | None = None) -> tuple[Window, int]:
+    """So many windows and answers, with the checks of the border or without; the last window, and the bytes of the
+    answer."""
     kind, interface, size_bytes = np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.int32)
     nodes = np.array([[0], [1]], np.int32)
     window = actions = None
@@ -73,10 +90,14 @@ def _bounce(session: Session, times: int) -> tuple[Window, int]:
         window = session.next()
         assert isinstance(window, Window)
         actions = NO_ACTIONS
+        if border is not None:
+            border.check_window(window)
         if len(window):
             node = int(window.node[0])
             columns = (kind, window.time_ps + MS, window.node, window.ref, nodes[1 - node], size_bytes, interface)
             actions = Actions(*columns)
+        if border is not None:
+            border.check_actions(actions, window)
         session.answer(actions)
     assert isinstance(window, Window)
     assert actions is not None
@@ -114,23 +135,36 @@ class BareEcho:
 
 
 def frames_of_a_thousand() -> dict[str, object]:
-    """An edge that only tells events, a controller that only looks at every column."""
-    network = AbstractNetwork(1000, constant_delay(1), Workload(1000))
-    command = [str(build("bench/cpp/blast.cc")), str(FRAMES)]
-    session = open_session(RunSpec("bench", {}, 1, network, MS), "blast", command)
-    events = 0
+    """An edge that only tells events, a controller that only looks at every column. Blocks of frames with the checks of
+    the border and without them take turns."""
+    spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
+    session, border = open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]), Border(spec)
     try:
-        began = time.perf_counter()
-        while not isinstance(window := session.next(), Finish):
-            events += len(window)
-            for column in (window.kind, window.time_ps, window.node, window.ref, window.arg):
-                column.sum()
-            session.answer(NO_ACTIONS)
-        seconds = time.perf_counter() - began
+        first = _take(session, 1, border)
+        border.check_actions(ActionRows([(0,) * 8], made=(1000 * FRAMES, 0)), first)  # the packets that will arrive
+        free_s, checked_s = [], []
+        for _ in range(FRAMES // BLOCK // 2):
+            began = time.perf_counter()
+            last = _take(session, BLOCK)
+            free_s.append(time.perf_counter() - began)
+            _passed(border, BLOCK, last)
+            checked_s.append(_seconds(lambda: _take(session, BLOCK, border)))
     finally:
         session.close()
-    assert events == 1000 * FRAMES
-    return {"events/s through frames of 1,000": events / seconds}
+    return {"events/s through frames of 1,000": 1000 * BLOCK / min(free_s), CHECKED_FRAME: min(checked_s) / min(free_s)}
+
+
+def _take(session: Session, frames: int, border: Border | None = None) -> Window:
+    """So many frames, with the checks of the border or without; the last one."""
+    for _ in range(frames):
+        window = session.next()
+        assert isinstance(window, Window)
+        if border is not None:
+            border.check_window(window)
+        for column in (window.kind, window.time_ps, window.node, window.ref, window.arg):
+            column.sum()
+        session.answer(NO_ACTIONS)
+    return window
 
 
 def build(source: str) -> Path:

@@ -24,6 +24,7 @@ from causeway.bridge.border_kernel import (
     FLOOR,
     INSTANT,
     INTERFACES,
+    KEPT,
     LOOK_UP,
     MISFIT,
     MOST_BROADCASTS,
@@ -31,10 +32,14 @@ from causeway.bridge.border_kernel import (
     NODES,
     PACKET_HIGH,
     PACKET_LOW,
+    PACKETS_AT,
+    SIZE,
     STATE,
     STATIONS,
     TIMER_HIGH,
     TIMER_LOW,
+    TIMERS_AT,
+    UNICASTS,
     first_bad_action,
     first_bad_event,
     settle,
@@ -80,11 +85,11 @@ class Border:
     def __init__(self, spec: RunSpec) -> None:
         settle()
         network = spec.network
-        self._s = s = np.zeros(STATE, np.int64)
+        self._s = s = np.zeros(SIZE, np.int64)
         self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
         s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
         s[STATIONS] = _stations_of(network)
-        s[INSTANT] = -1
+        s[INSTANT] = s[STATE:] = -1
         s[CONNECTIONS] = 0 if isinstance(network, MobileNetwork) else NO_TCP
         s[FIRST_MOVER] = s[STATIONS] if isinstance(network, MobileNetwork) else network.nodes
         script = network.workload.script
@@ -152,9 +157,18 @@ class Border:
         limits = words.Limits(
             self._nodes, int(s[STATIONS]), int(s[INTERFACES]), self._end_ps, window.end_ps,
             int(s[FLOOR]), int(s[MOST_BROADCASTS]), int(s[BROADCASTS]), connections=int(s[CONNECTIONS]),
+            owner=self._owner(told),
         )  # fmt: skip
         why = words.wrong_event(told, before, limits, known)
         raise RunError(f"window {window.number} is wrong: row {row} ({words.event(told)}): {why}")
+
+    def _owner(self, told: words.Event) -> int:
+        """Whose packet or timer it is, as far as that is known; else -1."""
+        at = {Kind.ARRIVAL: PACKETS_AT, Kind.TIMER: TIMERS_AT}.get(cast(Kind, told.kind))
+        if at is None:
+            return -1
+        at += 2 * (told.ref & (KEPT - 1))
+        return int(self._s[at + 1]) if self._s[at] == told.ref else -1
 
     # ---- answers --------------------------------------------------------------------------------------------------
     def check_actions(self, actions: Actions, window: Window) -> None:
@@ -178,7 +192,7 @@ class Border:
         """As `first_bad_action`, for a few rows."""
         s, nodes, end_ps = self._fast, self._nodes, self._end_ps
         packet, timer = s[PACKET_HIGH], s[TIMER_HIGH]
-        packet_first, timer_first = packet, timer
+        packet_first, timer_first, unicast = packet, timer, False
         for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
             if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
                 break
@@ -191,17 +205,26 @@ class Border:
                 ):
                     break
                 packet += 1
+                self._keep(PACKETS_AT, ref, peer)
+                unicast |= peer >= 0
             elif kind == SET_TIMER and ref == timer:
                 timer += 1
+                self._keep(TIMERS_AT, ref, node)
             elif kind != CANCEL_TIMER or not s[TIMER_LOW] <= ref < timer:
                 break
         else:
             if packet != packet_first:
                 s[PACKET_HIGH] = packet
+                s[UNICASTS] |= unicast
             if timer != timer_first:
                 s[TIMER_HIGH] = timer
             return ALL_GOOD
         return self._first_bad_of_columns(actions)  # something rarer, or a mistake
+
+    def _keep(self, at: int, id_: int, node: int) -> None:
+        """A new id: whose it is."""
+        at += 2 * (id_ & (KEPT - 1))
+        self._fast[at], self._fast[at + 1] = id_, node
 
     def _first_bad_of_columns(self, actions: Actions) -> int:
         a = actions

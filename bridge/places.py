@@ -23,6 +23,7 @@ VARIABLE = "CAUSEWAY_CACHE"
 """Environment: another cache folder than the usual one."""
 
 
+@cache
 def version() -> str:
     """The version of Causeway that is installed."""
     try:

@@ -9,11 +9,12 @@ node. The C++ twin is `bridge/cpp/workload.h`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.jit import compiled
 from causeway.bridge.random import (
     QUANTILE_BINS,
     STREAM_HOT,
@@ -81,10 +82,11 @@ def exponential_quantiles() -> NDArray[np.float64]:
     return table / ((table[:-1] + table[1:]) / 2).mean()
 
 
-@dataclass(frozen=True)
-class WorkloadTables:
-    """A workload as the arrays that the generators (numba and C++) read."""
+class WorkloadTables(NamedTuple):
+    """A workload as the generators (numba and C++) read it: who broadcasts, and the segments as arrays."""
 
+    first_node: int
+    nodes: int
     start_ps: NDArray[np.int64]
     mean_ns: NDArray[np.float64]
     hot_share: NDArray[np.float64]
@@ -93,9 +95,11 @@ class WorkloadTables:
 
     @classmethod
     def of(cls, workload: Workload) -> WorkloadTables:
-        """The tables of a workload's segments."""
+        """The tables of a workload."""
         rows = workload.segments or (Segment(0, 0.0),)
         return cls(
+            workload.first_node,
+            workload.nodes,
             np.array([s.start_ps for s in rows], np.int64),
             np.array([1e9 / s.rate_per_s if s.rate_per_s > 0 else 0.0 for s in rows], np.float64),
             np.array([s.hot_share for s in rows], np.float64),
@@ -104,14 +108,15 @@ class WorkloadTables:
         )
 
 
-@numba.njit(cache=True)
-def next_broadcast(seed, index, now_ps, first_node, nodes, start_ps, mean_ns, hot_share, hot_nodes, exponential):
+@compiled
+def next_broadcast(tables, seed, index, now_ps):
     """(time_ps, node) of broadcast number `index`, given the time of the one before it; time NEVER if none follows.
 
     The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
     """
-    left = from_table(exponential, draw(seed, STREAM_INTERVAL, index, 0))
-    segment = np.searchsorted(start_ps, now_ps, side="right") - 1
+    start_ps, mean_ns, hot_nodes = tables.start_ps, tables.mean_ns, tables.hot_nodes
+    left = from_table(tables.exponential, draw(seed, STREAM_INTERVAL, index, 0))
+    segment = _segment_of(start_ps, now_ps)
     time_ps = now_ps
     while True:
         end_ps = start_ps[segment + 1] if segment + 1 < len(start_ps) else NEVER
@@ -128,7 +133,20 @@ def next_broadcast(seed, index, now_ps, first_node, nodes, start_ps, mean_ns, ho
         segment += 1
     if time_ps > LATEST_PS:
         return NEVER, 0
-    among = nodes
-    if hot_nodes[segment] > 0 and unit(draw(seed, STREAM_HOT, index, 0)) < hot_share[segment]:
+    among = tables.nodes
+    if hot_nodes[segment] > 0 and unit(draw(seed, STREAM_HOT, index, 0)) < tables.hot_share[segment]:
         among = np.int64(hot_nodes[segment])
-    return time_ps, first_node + below(draw(seed, STREAM_SENDER, index, 0), among)
+    return time_ps, tables.first_node + below(draw(seed, STREAM_SENDER, index, 0), among)
+
+
+@compiled
+def _segment_of(start_ps, now_ps):
+    """The last segment that has begun."""
+    low, high = 0, len(start_ps)
+    while low < high:
+        middle = (low + high) >> 1
+        if start_ps[middle] <= now_ps:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1

@@ -6,11 +6,49 @@
 does not wait for all.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from causeway.api import *  # noqa: F403
+
+
+def _unpack(archive: str, first: list[str]) -> list[str]:
+    """Imported out of a zip (`spark-submit --py-files`, a worker of a cluster): the package is unpacked into the cache
+    folder, because compiled kernels and sources of simulators must be files."""
+    import hashlib
+    import tempfile
+    import zipfile
+    from pathlib import Path
+
+    digest = hashlib.blake2b(Path(archive).read_bytes(), digest_size=8).hexdigest()
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "causeway")
+    usual = os.environ.get("CAUSEWAY_CACHE") or home
+    private = Path(tempfile.gettempdir(), f"causeway-{os.getuid()}")
+    for cache in (Path(usual), private):
+        target = cache / "unpacked" / digest
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if target.parent.stat().st_uid != os.getuid():
+                continue
+            if not target.is_dir():
+                half = Path(tempfile.mkdtemp(dir=target.parent))
+                with zipfile.ZipFile(archive) as packed:
+                    packed.extractall(half, [name for name in packed.namelist() if name.startswith("causeway/")])
+                try:
+                    os.replace(half, target)
+                except OSError:  # another process was first
+                    if not target.is_dir():
+                        raise
+            return [str(target / "causeway")]
+        except OSError:
+            continue
+    return first
+
+
+if (_archive := getattr(__spec__.loader, "archive", None)) is not None:
+    __path__ = _unpack(_archive, list(__path__))
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ Semantic versions promise these names and nothing else; whatever lies in other m
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
-from causeway.analysis.plots import Headline, Plot, Scene, State
+from causeway.analysis.plots import Expected, Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
 from causeway.bridge.network import (
@@ -50,6 +50,7 @@ __all__ = [
     "Checks",
     "Context",
     "Cut",
+    "Expected",
     "Faults",
     "Headline",
     "InetNetwork",

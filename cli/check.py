@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,21 +38,25 @@ class Found:
     broken: str | None
     plan: tuple[int, ...]
     clocks: str = ""
+    tried: int = 0
+
+
+FEWER_TRIES, FEWER_SECONDS = 300, 5.0
+"""Whether fewer nodes would have been enough."""
 
 
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
     """Searches, tells, and writes the counterexample if there is one; True if something is broken."""
-    world = trial.make()
+    trials = trial.sizes()
+    if search.most_states:
+        trials = trials[-2:][:1]  # three nodes
+    counts = " or ".join(str(one.make().count) for one in trials)
     console.print(
-        f"{trial.study.name}: {world.count} nodes, {words_of(world.budget)}; {trial.words()}", markup=False,
+        f"{trial.study.name}: {counts} nodes, {words_of(trial.full_budget())}; {trial.words()}", markup=False,
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     with console.status("") as status:
-
-        def tell(what: str) -> None:
-            status.update(what)
-
-        found = look(trial, search, tell)
+        trial, found = look_at_all(trials, search, status.update)
     console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False)
     if found.broken is None:
         console.print("nothing is broken", markup=False)
@@ -63,6 +67,27 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     _tell(world, broken, console)
     _write(trial, world, broken, found.plan, out_dir, console)
     return True
+
+
+def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], None]) -> tuple[Trial, Found]:
+    """Small worlds first; the one in which something breaks has the fewest nodes that were found to be enough."""
+    tried, seconds = 0, 0.0
+    for number, trial in enumerate(trials):
+        left = len(trials) - number
+        part = replace(search, tries=max(1, search.tries // len(trials)), seconds=(search.seconds - seconds) / left)
+        found = look(trial, part, tell)
+        tried, seconds = tried + found.tried, seconds + found.seconds
+        if found.broken is not None:
+            break
+    if found.broken is not None and not search.most_states and number == 0:
+        few = replace(search, tries=FEWER_TRIES, seconds=min(search.seconds, FEWER_SECONDS))
+        for fewer in trial.smaller():
+            better = look(fewer, few, tell)
+            if better.broken is not None:
+                trial, found = fewer, better
+                break
+    came = found.came if search.most_states else f"{tried:,} orders of events"
+    return trial, replace(found, came=came, seconds=seconds)
 
 
 def look(trial: Trial, search: Search, tell: object = None) -> Found:
@@ -78,7 +103,7 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
             trial.make, rules, search.tries, search.seconds, search.seed, lambda tried: told(f"{tried:,} orders")
         )
         came = f"{made_up.tried:,} orders of events"
-        return Found(came, made_up.seconds, made_up.broken, made_up.plan)
+        return Found(came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried)
     reduce = not (search.whole or rules.always or trial.full_budget().forever)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),

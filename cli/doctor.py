@@ -33,7 +33,7 @@ def show_machine(console: Console) -> None:
     """The table of what was found."""
     table = Table("", "what", "found", "what to do")
     for check in checks():
-        mark = "[green]ok[/]" if check.ok else "[yellow]--[/]"
+        mark = Text("ok", "green") if check.ok else Text("--", "yellow")
         table.add_row(mark, *map(Text, (check.what, check.found, check.advice)))
     console.print(table)
 
@@ -82,7 +82,7 @@ def _package(name: str) -> Check:
     try:
         return Check(name, version(name), True)
     except PackageNotFoundError:
-        return Check(name, "not found", False, "make setup")
+        return Check(name, "not found", False, f"pip install {name}")
 
 
 def _tool(name: str, what_for: str, advice: str) -> Check:

@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from causeway.bridge import engines
 from causeway.bridge.engine import Engine
 from causeway.bridge.engines.replay import ReplayEngine
 from causeway.bridge.errors import UserError
+from causeway.bridge.network import MobileNetwork, Network
 from causeway.bridge.recording import describe
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.pycontrol.check import story
-from causeway.pycontrol.forensics import shiviz, spacetime
+from causeway.pycontrol.forensics import frames, shiviz, spacetime
 from causeway.pycontrol.forensics.chain import Chain, chain
 from causeway.pycontrol.forensics.witness import Enough, Watched, Witness
 from causeway.pycontrol.loop import passive_mask, run_protocol
@@ -41,6 +43,7 @@ class Evidence:
     witness: Witness
     protocol: Protocol
     chains: tuple[Chain, ...]
+    network: Network
 
 
 def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: Path, console: Console) -> bool:
@@ -52,6 +55,8 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     if recording is None:
         prepare(job.engine, console)
     found = look(job, recording, wanted)
+    folder = recording.parent.parent if recording is not None else Path(target) if Path(target).is_dir() else out_dir
+    name_frames(found, folder / "pcap" / job.run_id)
     if not found.chains:
         console.print("nothing is wrong with it")
         return False
@@ -60,19 +65,32 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     return True
 
 
-def look(job: Job, recording: Path | None, wanted: int) -> Evidence:
-    """Runs it with a witness."""
+def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> Evidence:
+    """Runs it with a witness, for so long at most."""
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
     engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
     if recording is not None:
         spec = replace(spec, options={"recording": recording})
-    witness = Witness(spec.network.nodes, wanted)
+    witness = Witness(spec.network.nodes, wanted, most_s=most_s)
     observers = [*job.study.observers(job.params, spec.network.nodes), witness]
     with contextlib.suppress(Enough):
         run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)
     chains = tuple(chain(witness, violation, protocol, spec.network) for violation in witness.violations)
-    return Evidence(job, witness, protocol, chains)
+    return Evidence(job, witness, protocol, chains, spec.network)
+
+
+def name_frames(evidence: Evidence, folder: Path) -> None:
+    """Where there are captures of the run, arrivals say which frames brought them."""
+    network = evidence.network
+    if folder.is_dir() and isinstance(network, MobileNetwork):
+        stations = len(network.station_xy_mm)
+        names = {
+            node: f"station[{node}]" if node < stations else f"host[{node - stations}]" for node in range(network.nodes)
+        }
+        captures = frames.Captures(folder)
+        for one in evidence.chains:
+            one.events[:] = frames.named(one.events, captures, names)
 
 
 def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | None]:
@@ -138,5 +156,7 @@ def in_words(one: Chain) -> Sequence[str]:
         values: dict[str, Any] = event._asdict()
         values["peer"] = one.names.get(event.peer, f"node {event.peer}") if event.peer >= 0 else "all in reach"
         text = story.NAMED[event.what].format(**values)
+        if event.what == "packet" and event.text.endswith("]") and " [frame " in event.text:
+            text += " [frame " + event.text.rpartition(" [frame ")[2]
         lines.append(f"{event.time_ps / 1e12:.6f} s  {one.names.get(event.node, f'node {event.node}')}  {text}")
     return lines

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -18,20 +19,21 @@ out = console()
 err = console(stderr=True)
 
 
-def _local(folder: Path | None) -> Path | None:
-    from causeway.analysis.store import local
+def _place(folder: Path | None) -> Path | None:
+    from causeway.analysis.remote import place
 
-    return None if folder is None else local(folder)
+    return None if folder is None else place(folder)
 
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_local)]
-Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_local)]
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
+Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
 
 @app.command()
 def doctor(
     directory: Annotated[
-        Path | None, typer.Argument(help="A result folder to look over; without one, this machine.")
+        Path | None,
+        typer.Argument(help="A result folder to look over; without one, this machine.", callback=_place),
     ] = None,
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
@@ -164,7 +166,7 @@ def check(
     crashes: Annotated[int | None, typer.Option(min=0, help="How many nodes may fail.")] = None,
     recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
-    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 2000,
+    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 5000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
@@ -193,7 +195,7 @@ def check(
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
-        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out) else 0)
+        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out, every) else 0)
     raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
 
 
@@ -260,11 +262,19 @@ def report(
         list[str] | None,
         typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
     ] = None,
+    study: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of what its runs got wrong."),
+    ] = None,
+    again: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Look at wrong runs again for so long, to draw them (0: not)."),
+    ] = 20.0,
 ) -> None:
     """Writes DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
-    write_report(directory, spark, out, kinds or [], export or [])
+    write_report(directory, spark, out, kinds or [], export or [], study or [], again)
 
 
 @app.command()
@@ -306,8 +316,8 @@ def compact(directory: Folder) -> None:
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_local)],
-    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_local)] = None,
+    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_place)],
+    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_place)] = None,
     threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
     filter_text: Annotated[
         str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
@@ -341,6 +351,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+    except Exception as error:
+        if told := in_users_words(error):  # a mistake in a study of the user's own
+            _complain(told, 1)
+        raise
 
 
 def _complain(text: str, status: int) -> None:

@@ -14,18 +14,22 @@ from causeway.cli.console import printable
 
 
 def write_report(
-    directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = ()
-) -> None:
-    """The report of a result folder, with the plots that the folder says its studies ask for."""
+    directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = (),
+    studies: Sequence[str] = (), most_s: float = 20.0,
+) -> None:  # fmt: skip
+    """The report of a result folder, with the plots that the folder says its studies ask for, and examples of what went
+    wrong in it (`studies`: files of the user's own; `most_s`: how long a run is looked at again for that)."""
     from causeway.analysis import report
     from causeway.analysis.export.write import check
+    from causeway.cli.examples import Looker
 
     check(formats)
     plots = [plot for file in own_kinds for plot in kinds.load(file)]
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
     master = master or report.reduces_on(directory)
-    page = report.write(directory, master=master, formats=formats, plots=plots)
+    look = Looker(directory, studies, most_s, console)
+    page = report.write(directory, master=master, formats=formats, plots=plots, look=look)
     how = f"reduced in Spark at {master}" if master else "reduced by pandas"
     console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)
     if formats:

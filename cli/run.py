@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from causeway.analysis import store
+from causeway.analysis.remote import only_here
 from causeway.bridge.compiling import MOST_S, told_of_compiling
 from causeway.bridge.errors import UserError, unknown
 from causeway.cli import outcome
@@ -99,6 +100,8 @@ def run_study(
     prepare(chosen, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
+    if project is not None or record or instruments not in (None, Instruments()):
+        only_here(out_dir, "a run with --ini, --record or an instrument of OMNeT++")
     out_dir.mkdir(parents=True, exist_ok=True)
     tally = _work(study, jobs, out_dir, spark, processes_for(jobs, wished), console)
     found = _found(out_dir, jobs, tally)

@@ -21,9 +21,11 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from causeway.bridge.jit import compiled as compiled
+from causeway.bridge.jit import inlined as inlined
 
 U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
@@ -35,12 +37,6 @@ Rows = NDArray[np.void]
 Record = NDArray[np.void]
 """An array of one record, which starts as zeros: `Annotated[Record, fields(waiting="i8")]`. (A call takes 0.2 us longer
 for one than for an array of numbers, and 0.4 us for a record that is in no array; using its fields costs the same.)"""
-
-compiled: Any = numba.njit(cache=True, _nrt=False)  # type: ignore[call-overload]
-"""For functions that neither make nor keep arrays. Without numba's reference counts, of which each array of a tuple
-that is passed on costs one, a run of ladc18 takes a third of the time."""
-inlined: Any = numba.njit(cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
-"""The same for what is so small, or has so many arrays to pass on, that a call costs more than it does."""
 
 
 class Axis(NamedTuple):
@@ -144,7 +140,8 @@ def _widened(field: _Field, old: NDArray[Any], shape: tuple[int, ...]) -> NDArra
 def with_room(s: S, **rows: int) -> S:
     """The state with room for so many rows of these axes: at least twice as long as before where that is too few."""
     for name, n in rows.items():
-        if n > (had := size_of(s, name)):
+        array_of, dimension, more = _measure(cast(Any, type(s)), name)
+        if n > (had := array_of(s).shape[dimension] - more):
             s = grown(s, **{name: max(n, 2 * had)})
     return s
 
@@ -152,7 +149,7 @@ def with_room(s: S, **rows: int) -> S:
 def size_of(s: Any, name: str) -> int:
     """How long an axis is."""
     array_of, dimension, more = _measure(cast(Any, type(s)), name)
-    return cast(int, array_of(s).shape[dimension]) - more
+    return int(array_of(s).shape[dimension]) - more
 
 
 @cache

@@ -10,12 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from causeway.bridge.events import Act, Actions, joined
+from causeway.bridge.events import Act, ActionRows, Actions, joined
 from causeway.pycontrol.protocol import AT_ONCE, Observer
 
 SEND, FIRST_OF_TCP = int(Act.SEND), int(Act.LISTEN)
 """Plain numbers: comparing an array with an IntEnum costs microseconds. What is done with connections is sent, too."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
+
+
+def _as_few(parts: list[Actions]) -> list[Actions]:
+    """Answers in rows become one: each would else make its columns on its own."""
+    return [joined(parts)] if all(isinstance(part, ActionRows) for part in parts) else parts
 
 
 class Digest(Observer):
@@ -45,11 +50,13 @@ class Digest(Observer):
     def _add_waiting(self) -> None:
         if not self._waiting:
             return
-        actions = joined(self._waiting)
-        which = (actions.kind == SEND) | (actions.kind >= FIRST_OF_TCP)
+        parts = _as_few(self._waiting)
+        kind = np.concatenate([part.kind for part in parts])
+        which = (kind == SEND) | (kind >= FIRST_OF_TCP)
+        every = which.all()
         for hasher, name in zip(self._sent, COLUMNS, strict=True):
-            column = getattr(actions, name)
-            hasher.update(np.ascontiguousarray(column if which.all() else column[which]).data)
+            column = np.concatenate([getattr(part, name) for part in parts])
+            hasher.update(column.data if every else column[which].data)
         self._waiting.clear()
         self._rows = 0
 

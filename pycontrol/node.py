@@ -273,7 +273,7 @@ class PerNode(Protocol):
         packet = self._next_packet
         self._next_packet += 1
         copies = 1 if peer != EVERYONE else self.copies_of_broadcast
-        self._packets[packet] = [content, node, copies, topic]
+        self._packets[packet] = [content, node, copies, topic, peer]
         if copies is None or interface == 0:
             self._ages.append((self.now_ps, packet))
         effect_ps = self.now_ps + self.context.reaction_ps
@@ -407,7 +407,10 @@ class PerNode(Protocol):
                 if kind != ARRIVAL:
                     self._handle_other(kind, node, ref, arg)
                 elif (packet := packets.get(ref)) is not None:
-                    content, sender, copies, self._topic = packet
+                    content, sender, copies, topic, peer = packet
+                    if peer != node and peer >= 0:
+                        raise RunError(f"the engine gives node {node} packet {ref}, which is for node {peer}")
+                    self._topic = topic
                     if copies is not None:
                         self._use_up(ref, packet)
                     nodes[node].on_packet(content, sender, arg)

@@ -79,7 +79,7 @@ def new_slots(capacity: int = 64) -> Slots:
 def reserve(s: S, more: int) -> S:
     """The state with room for `more` ids. If its slots grow, so do all its arrays over SLOT."""
     slots = cast(Any, s).slots
-    base, following, free = slots.at.tolist()[0]
+    base, following, free = slots.at.item()
     if free >= more and following - base + more <= len(slots.ring):
         return s
     return cast(S, _with_room(s, slots, more))

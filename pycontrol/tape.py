@@ -85,7 +85,7 @@ def send(tape, time_ps, node, packet, peer, size_bytes):
 
 def take(tape: Tape, context: Context) -> Actions:
     """Tells the observers what is on the tape and returns the actions; the tape is empty then."""
-    told, acts = tape.rows[0].tolist()
+    told, acts = tape.rows.item()
     tape.rows["told"] = tape.rows["acts"] = 0
     if told:
         context.observe(tape.op[:told], tape.told_ps[:told], tape.told_node[:told], tape.message[:told])

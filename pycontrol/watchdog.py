@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from causeway.bridge.errors import UserError
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """Environment: how long one handler may take by the clock; 0: for ever."""
 LIMIT_S = 300.0
-"""Generous: the first window of a protocol may compile its kernels."""
+"""Generous: only what hangs takes so long. Time in the compiler of kernels does not count."""
 LOOKS = 8
 """How often within the limit the timer looks."""
 
@@ -69,6 +70,12 @@ def watchdog() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def _compiles() -> bool:
+    """Whether this thread is in numba's compiler: that takes what it takes, minutes on a busy machine."""
+    lock = sys.modules.get("numba.core.compiler_lock")
+    return lock is not None and bool(lock.global_compiler_lock.is_locked())
+
+
 class _Watch:
     """What the timer calls."""
 
@@ -81,7 +88,7 @@ class _Watch:
         while frame is not None and (frame.f_back is None or frame.f_back.f_code not in _callers):
             frame = frame.f_back
         now = time.monotonic()
-        if frame is None or frame is not self._seen:
+        if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
         elif now - self._since >= self._limit * (1 - 1 / LOOKS):
             raise TookTooLong(

@@ -8,19 +8,27 @@ writer. On a cluster the folder must be one that every worker sees.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causeway.analysis import compact, store
+from causeway.analysis.remote import place
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.user_file import in_users_words
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.theirs import Planned
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from causeway.studies.shipped import Told
 
 
 @dataclass
@@ -122,9 +130,12 @@ def land(out: Path, result: RunResult) -> None:
     store.write_run(out, result.tables)
 
 
-def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> Tally:
-    """Runs jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails by itself is only told."""
+def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, watch: Watch) -> Tally:
+    """Runs jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails by itself is only told.
+
+    `master` may be a session of yours; its settings stay as they are."""
     from causeway.analysis import spark
+    from causeway.studies import shipped
 
     todo = list(jobs)
     tally = Tally(len(todo))
@@ -139,7 +150,16 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str, watch: Watch) -> T
     watcher = threading.Thread(target=_watch_folder, args=(session, left, out, tally, watch, finished), daemon=True)
     watcher.start()
     try:
-        outcomes = session.sparkContext.parallelize(left, len(left)).map(_Task(str(out.resolve()))).collect()
+        told_jobs = shipped.send(session, left)
+        tasks = session.sparkContext.parallelize(told_jobs, len(left))
+        outcomes = tasks.map(_Task(str(out.resolve()))).collect()
+    except Exception as error:
+        if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error)):
+            raise UserError(
+                f"the Python of a worker has no {found[1]}: install there what Causeway needs (its wheel, or "
+                "what that depends on), or name another Python in PYSPARK_PYTHON"
+            ) from None
+        raise
     finally:
         finished.set()
         watcher.join()
@@ -157,9 +177,11 @@ class _Task:
 
     out: str
 
-    def __call__(self, job: Job) -> tuple[str, str, dict[str, Any]]:
-        tally = Tally(1)
-        _run_one(job, Path(self.out), tally, lambda tally: None, None, wait=True)
+    def __call__(self, told: Told) -> tuple[str, str, dict[str, Any]]:
+        from causeway.studies import shipped
+
+        job, tally = shipped.receive(told), Tally(1)
+        _run_one(job, place(self.out), tally, lambda tally: None, None, wait=True)
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 
 
@@ -167,7 +189,7 @@ def told(error: Exception) -> str:
     """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
-    return "".join(traceback.format_exception(error)).rstrip()
+    return in_users_words(error) or "".join(traceback.format_exception(error)).rstrip()
 
 
 def _watch_folder(

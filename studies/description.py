@@ -24,7 +24,14 @@ def _describe(study: type[Study]) -> Description:
     rows = published.read(path) if path is not None else []
     own = tuple(row for row in rows if row["study"] == study.name)
     return Description(
-        study.name, study.title, study.paper, tuple(study.plots), tuple(study.headlines), own, study.scene
+        study.name,
+        study.title,
+        study.paper,
+        tuple(study.plots),
+        tuple(study.headlines),
+        own,
+        study.scene,
+        tuple(study.expected),
     )
 
 

@@ -18,6 +18,7 @@ from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.places import commit, version
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
+from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.limits import check_seed, check_spec
@@ -115,6 +116,8 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
         if why := engines.get(name).missing(network):
             raise UserError(f"engine {name} cannot run here: {why}")
         return name
+    if not possible:
+        raise UserError(f"study {study.name}: no engine builds its network ({type(network).__name__})")
     reasons = []
     for candidate in possible:
         why = engines.get(candidate).missing(network)
@@ -149,6 +152,8 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
     study, params = job.study, job.params
     started_at = datetime.now(UTC)
     protocol = study.protocol(params)
+    if not isinstance(protocol, Protocol):
+        raise UserError(f"study {study.name}: protocol() returned {type(protocol).__name__}; allowed: a Protocol")
     spec = make_spec(job, passive_mask(protocol))
     observers = study.observers(params, spec.network.nodes)
     outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from causeway.analysis.plots import Headline, Plot, Scene
+from causeway.analysis.plots import Expected, Headline, Plot, Scene
 from causeway.bridge.network import Network
 from causeway.pycontrol.protocol import Observer, Protocol
 
@@ -39,6 +39,9 @@ class Study(ABC):
     """Short name of the paper, as in its published numbers."""
     published: ClassVar[str] = ""
     """The file of published numbers (studies/*/published.csv are examples), beside the file that defines the study."""
+    files: ClassVar[Sequence[str]] = ()
+    """Files beside the study's own that its runs read (names or patterns such as `data/*.csv`): they go along when a
+    cluster runs it."""
     Params: ClassVar[type[Params]] = Params
     engines: ClassVar[tuple[str, ...]] = ()
     """Only these engines, the best first; (): every engine that builds its network, in the order of the registry. The
@@ -50,6 +53,8 @@ class Study(ABC):
     headlines: ClassVar[Sequence[Headline]] = ()
     """The few numbers that say how a run went: `causeway run` prints them."""
     plots: ClassVar[Sequence[Plot]] = ()
+    expected: ClassVar[Sequence[Expected]] = ()
+    """What runs get wrong because that is what the study measures; whatever else is wrong heads the report."""
     scene: ClassVar[Scene | None] = None
     """How the report makes a moving picture of a run that recorded where things were."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError, unknown
+from causeway.bridge.network import MobileNetwork
 from causeway.pycontrol.check import properties
 from causeway.pycontrol.check.checks import Checks
+from causeway.pycontrol.check.mobile import MobileWorld
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.world import Budget, World
 from causeway.pycontrol.node import PerNode
@@ -17,6 +19,8 @@ from causeway.studies.parameters import make_params
 from causeway.studies.study import Study
 
 SEED = 1
+SIZES = (2, 3, 4)
+"""Of nodes, if nobody says how many and the study has more; of hosts, where there are stations as well."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,38 @@ class Trial:
         """What may happen."""
         return replace(self.checks.budget or Budget(), **self.budget)
 
+    @property
+    def size(self) -> Size | None:
+        """The parameter that says how many nodes a world has, if one does and the study says no other number."""
+        checks = self.checks
+        if checks.nodes or checks.world is not None or checks.protocol is not None:
+            return None
+        return size_of(self.study, self.settings)
+
+    def sizes(self) -> list[Trial]:
+        """This trial, or if nobody said how many nodes it has and they are many, it with a few."""
+        size = self.size
+        if size is None or size.name in self.settings or size.value <= SIZES[-1]:
+            return [self]
+        return [smaller for value in SIZES if (smaller := self.sized(size.name, value)) is not None] or [self]
+
+    def smaller(self) -> list[Trial]:
+        """The same with fewer nodes."""
+        size = self.size
+        if size is None:
+            return []
+        values = range(SIZES[0], min(size.value, SIZES[-1] + 1))
+        return [one for value in values if (one := self.sized(size.name, value)) is not None]
+
+    def sized(self, name: str, value: int) -> Trial | None:
+        """The same with another number of nodes; None if that cannot be."""
+        changed = replace(self, settings={**self.settings, name: value})
+        try:
+            changed.make()
+        except UserError:
+            return None
+        return changed
+
     def rules(self) -> Rules:
         """What must hold, besides what is looked at on delivery."""
         checks, names = self.checks, self.names
@@ -93,7 +129,11 @@ class Trial:
             workload = network.workload
             nodes = checks.nodes or network.nodes
             senders = tuple(range(workload.first_node, min(nodes, workload.first_node + workload.nodes)))
-            world = World(protocol, nodes, self.full_budget(), SEED, senders)
+            stations = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else 0
+            if stations > 1:
+                world = MobileWorld(protocol, nodes, self.full_budget(), SEED, stations=stations)
+            else:
+                world = World(protocol, nodes, self.full_budget(), SEED, senders)
         world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
         world.calls, world.clocks = dict(checks.calls), self.clocks or checks.clocks
         return world
@@ -101,6 +141,31 @@ class Trial:
     def as_json(self) -> dict[str, Any]:
         """To keep it."""
         return asdict(self)
+
+
+class Size(NamedTuple):
+    """Which parameter says how many nodes there are."""
+
+    name: str
+    value: int
+
+
+def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
+    """A whole number that is one node less if it is one less."""
+
+    def nodes_with(changed: Mapping[str, Any]) -> int:
+        try:
+            return study.network(make_params(study, changed), SEED).nodes
+        except UserError:
+            return 0
+
+    params = make_params(study, settings)
+    nodes = nodes_with(settings)
+    for name in type(params).model_fields:
+        value = getattr(params, name)
+        if type(value) is int and nodes_with({**settings, name: value - 1}) == nodes - 1 > 0:
+            return Size(name, value)
+    return None
 
 
 def condition(text: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis.compact import conformed
+from causeway.analysis.remote import place
 from causeway.studies.campaign import land, summary, told
 from causeway.studies.runner import Job, run_job
 
@@ -30,7 +31,7 @@ def main(descriptor: int, parent: int) -> None:
             try:
                 point, job, seed, record_to, out = pipe.recv()
                 known[point] = job or known[point]  # a point is resolved once, not once a seed
-                pipe.send(_done(known[point].but(seed=seed, record_to=record_to), Path(out)))
+                pipe.send(_done(known[point].but(seed=seed, record_to=record_to), place(out)))
             except (EOFError, OSError):
                 return
 

@@ -34,9 +34,9 @@ MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
     "cli/run.py:run_study": "the same options, handed on",
-    "aio/node.py:NodeLoop.create_connection": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_datagram_endpoint": "asyncio's signature",
-    "aio/node.py:NodeLoop.create_server": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_connection": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_datagram_endpoint": "asyncio's signature",
+    "aio/networked.py:NetworkedLoop.create_server": "asyncio's signature",
     "pycontrol/protocols/dcs/columns.py:DynamicClockSet.__init__": "the settings of the paper's Section V",
 }
 """path:function -> why it may have more."""
@@ -44,13 +44,6 @@ MANY_ARGUMENTS = {
 COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
     "bridge/border_kernel.py:first_bad_action": 9,
-    "bridge/engines/inline.py:_act": 13,
-    "bridge/engines/inline_wheel.py:_copies": 13,
-    "bridge/engines/inline_wheel.py:_feed_workload": 10,
-    "bridge/engines/inline_wheel.py:_internal": 10,
-    "bridge/engines/inline_wheel.py:collect": 15,
-    "bridge/engines/inline_wheel.py:put": 10,
-    "bridge/workload.py:next_broadcast": 10,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""
@@ -358,3 +351,26 @@ def test_paths_in_the_code_are_there() -> None:
         and not named.endswith(".so")
     }
     only(STALE_PATHS, missing, "names a file that is not there")
+
+
+MAY_IMPORT = {
+    "proto": set(),
+    "bridge": {"proto"},
+    "pycontrol": {"bridge"},
+    "analysis": {"bridge"},
+    "studies": {"analysis", "bridge", "pycontrol"},
+    "aio": {"bridge", "pycontrol", "studies"},
+    "cli": {"aio", "analysis", "bridge", "pycontrol", "studies"},
+}
+"""The house of docs/design.md: who may know of whom. `analysis` knows tables, and neither protocols nor studies."""
+
+
+def test_modules_import_only_what_the_house_allows() -> None:
+    wrong = [
+        f"{name_of(path)} imports {other}"
+        for path in files(".py")
+        if (room := name_of(path).split("/")[0]) in MAY_IMPORT
+        for other in re.findall(r"^\s*(?:from|import) causeway\.(\w+)", path.read_text(), re.MULTILINE)
+        if other in MAY_IMPORT and other != room and other not in MAY_IMPORT[room]
+    ]
+    assert not wrong, ", ".join(sorted(set(wrong)))

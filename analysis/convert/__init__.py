@@ -19,6 +19,7 @@ from causeway.analysis.convert.landing import CLASH, Lander
 from causeway.analysis.convert.piece import Mark, Piece
 from causeway.analysis.convert.report import FileReport, Report
 from causeway.analysis.convert.stage import fingerprint, source_id
+from causeway.analysis.remote import is_remote, place
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ def convert(
     """
     if clash not in CLASH:
         raise UserError(f"a clash of runs can be told to {', '.join(CLASH)}, not {clash}")
-    report, out = Report(), store.local(Path(out)).resolve()
+    report, folder = Report(), place(out).resolve()
     files = find(paths, report.passed_over)
-    with store.revising(out):
-        lander = Lander(out, clash)
+    with store.revising(folder):
+        lander = Lander(folder, clash)
         lander.changed = {source_id(path) for path in files if _has_changed(path, lander.mark(path))}
         try:
-            for piece in _pieces(files, out, lander, keep_going, spark):
+            for piece in _pieces(files, folder, lander, keep_going, spark):
                 report.files.append(piece.report)
                 if piece.report.status != "failed":
                     _add(lander, piece, keep_going)
@@ -62,7 +63,7 @@ def convert(
             _land(lander)  # the files before the bad one
             raise
         _land(lander)
-    compact.compact_if_many(out)
+    compact.compact_if_many(folder)
     order = {path: number for number, path in enumerate(files)}
     report.files.sort(key=lambda file: order[file.source])
     return report
@@ -133,12 +134,13 @@ def _pieces(
         for path in files:
             yield _read(path, out, lander.mark(path), keep_going)
         return
-    if isinstance(spark, str):
-        from causeway.analysis.spark import session
+    from causeway.analysis.spark import session
 
-        spark = session(spark)
+    spark = session(spark)
+    # ranges wait in the result folder until all are there; behind a URL in one of this machine, which others do not see
+    alone = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
-        yield _read(path, out, lander.mark(path), keep_going, _on_spark(spark))
+        yield _read(path, out, lander.mark(path), keep_going, None if alone else _on_spark(spark))
     small = [(path, lander.mark(path)) for path in files if path not in huge]
     tasks = max(1, min(len(small), max(spark.sparkContext.defaultParallelism, len(small) // _CHUNK_FILES)))
 
@@ -187,4 +189,4 @@ def spark_tables(
 ) -> dict[str, "DataFrame"]:
     """The tables of some result files as Spark DataFrames, converted into `out` first."""
     convert(paths, out, keep_going, spark)
-    return {name: store.read_spark(spark, Path(out), name) for name in schema.TABLES}
+    return {name: store.read_spark(spark, place(out), name) for name in schema.TABLES}

@@ -26,6 +26,7 @@ from causeway.analysis.convert import stage
 from causeway.analysis.convert.piece import Mark, Piece, stem_of
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.runs import header_tables
+from causeway.analysis.remote import Remote
 from causeway.bridge.errors import UserError
 
 BATCH_BYTES = 96 << 20
@@ -281,14 +282,18 @@ class _Writer:
     def move(self, path: Path, table: str, study: str, source: str) -> None:
         name = self._path(table, study)
         target = self._out / "tables" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         self._batch.files[name] = Part(path.stat().st_size, store.digest_of(path))
-        os.replace(path, target)
+        if isinstance(target, Remote):
+            target.send(path)
+            path.unlink()
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
         self._batch.held[name] = [source]
 
 
 def _read(out: Path, name: str, where: pc.Expression | None = None) -> pa.Table:
-    table = pq.ParquetFile(out / "tables" / name).read()
+    table = batches.opened(out / "tables" / name).read()
     return table if where is None else table.filter(where)
 
 

@@ -1,4 +1,5 @@
-"""Where large files' parts wait until the whole file has been read: `.convert/` in the result folder.
+"""Where large files' parts wait until the whole file has been read: `.convert/` in the result folder (where that is
+behind a URL: in this machine's cache folder).
 
 Parts are written there and only renamed into `tables/` when their batch lands: a reader never sees half a file, and an
 interrupted conversion finds what it had done.
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import store
+from causeway.analysis.remote import desk
 
 _SAMPLE_BYTES = 1 << 16
 
@@ -34,7 +36,7 @@ def source_id(source: Path) -> str:
 
 def folder_of(out: Path, source: Path) -> Path:
     """The stage of one source file in one result folder."""
-    return Path(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source)}"
+    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source)}"
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:

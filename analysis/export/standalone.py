@@ -7,7 +7,6 @@ from html import escape
 
 from causeway.analysis.figures.drawing import COLOURS, HEIGHT, LEFT, WIDTH, draw
 from causeway.analysis.figures.figure import Figure
-from causeway.analysis.figures.numbers import short
 from causeway.analysis.kinds.kind import PlotKind
 from causeway.analysis.report.style import STYLE
 
@@ -44,11 +43,9 @@ def svg(figure: Figure, kind: PlotKind) -> str:
 
 def legend_entries(figure: Figure, kind: PlotKind) -> list[tuple[str, str, str]]:
     """(class of its colour, what is drawn, words) for each series and engine."""
-    found = []
-    if figure.plot.series:
-        for index, name in enumerate(figure.series):
-            words = f"{figure.plot.series} {_number(name)}"
-            found.append((f"s{index % COLOURS}", '<path class="key" d="M1 5H21"/>', words))
+    found: list[tuple[str, str, str]] = []
+    for colour, words in kind.colours(figure):
+        found.append((f"s{colour}", '<path class="key" d="M1 5H21"/>', words))
     for index, engine in enumerate(figure.engines):
         found.append(("plain", kind.key(index).replace("<path ", '<path class="key" '), engine))
     if figure.published:
@@ -61,10 +58,3 @@ def _entry(x: float, y: float, colour: str, key: str, words: str) -> str:
         f'<g class="{colour}" transform="translate({x} {y})">{key}</g>'
         f'<text class="name" x="{x + 28}" y="{y + 9}">{escape(words)}</text>'
     )
-
-
-def _number(name: str) -> str:
-    try:
-        return short(float(name))
-    except ValueError:
-        return name

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from causeway.analysis.figures.figure import Line, Point, X, in_order
 from causeway.analysis.plots import Plot
-from causeway.analysis.reduce import arithmetic
+from causeway.analysis.query.patterns import matcher
+from causeway.analysis.reduce import arithmetic, in_pandas
 from causeway.analysis.reduce.comparison import Runs
 
 
@@ -25,9 +28,12 @@ class Recorded(NamedTuple):
 class Data:
     """Everything a kind may ask for. Samples are read when the first one asks."""
 
-    def __init__(self, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded]) -> None:
-        """`numbers`: the published ones."""
-        self.runs, self._numbers, self._read = runs, numbers, recorded
+    def __init__(
+        self, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded],
+        bins: Callable[[], pd.DataFrame] = pd.DataFrame,
+    ) -> None:  # fmt: skip
+        """`numbers`: the published ones; `bins`: those of histograms that runs recorded."""
+        self.runs, self._numbers, self._read, self._bins = runs, numbers, recorded, bins
         self._recorded: Recorded | None = None
 
     @property
@@ -64,7 +70,7 @@ class Data:
     def samples(self, plot: Plot) -> Any:
         """The samples of the series that y names, with engine and series; a frame of pandas or of Spark, or None."""
         there, vectors = self.there(plot), self.recorded.vectors
-        chosen = vectors[vectors["run_id"].isin(there) & (vectors["name"] == plot.y)]
+        chosen = vectors[vectors["run_id"].isin(there) & _called(vectors, plot.y)]
         if chosen.empty:
             return None
         keys = chosen[["run_id", "vector_id"]].assign(
@@ -77,6 +83,44 @@ class Data:
 
         known = self.recorded.samples.sparkSession.createDataFrame(keys)
         return self.recorded.samples.join(F.broadcast(known), ["run_id", "vector_id"])
+
+    def bins(self, plot: Plot) -> pd.DataFrame:
+        """The bins of recorded histograms that y names: engine, series, run_id, edge (where a bin begins) and value."""
+        there, bins = self.there(plot), self._bins()
+        if bins.empty:
+            return bins.assign(engine="", series="")
+        chosen = bins[bins["run_id"].isin(there) & _called(bins, plot.y)]
+        runs = pd.Index(chosen["run_id"])
+        return chosen.assign(
+            engine=self.runs.runs.loc[runs, "engine"].to_numpy(),
+            series=_labels(self.runs, plot.series, runs).to_numpy(),
+        )
+
+    def states(self, plot: Plot, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
+        """(engine, module) -> times [s] and values of a series where it changes, of the first run of each engine; the
+        last value stands twice, where it was seen first and at the end of all."""
+        there = self.there(plot)
+        first = self.runs.runs.loc[there].reset_index().groupby("engine")["run_id"].min()
+        joined = self.samples(plot)
+        if joined is None:
+            return {}
+        if not isinstance(joined, pd.DataFrame):
+            joined = joined.where(joined["run_id"].isin(list(first))).toPandas()
+        joined = joined[joined["run_id"].isin(first)]
+        timed = in_pandas.with_time(joined).merge(self.recorded.vectors, on=["run_id", "vector_id"])
+        found = {}
+        end = float(timed["time_ps"].max()) / 1e12 if len(timed) else 0.0
+        groups = [(str(e), str(m), rows) for (e, m), rows in timed.groupby(["engine", "module"])]
+        for engine, module, rows in sorted(groups, key=lambda one: (one[0], _in_natural_order(one[1]))):
+            rows = rows.sort_values(in_pandas.ORDER, kind="stable", na_position="first")
+            values, times = rows["value"].to_numpy(float), rows["time_ps"].to_numpy(float) / 1e12
+            changes = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+            kept = _seen(times[changes], end)
+            at = changes[kept]
+            found[engine, module] = [*times[at], end], [*values[at], values[at[-1]]]
+            if len(found) == most:
+                break
+        return found
 
     def over_time(self, plot: Plot, bins: int) -> list[Line]:
         """One line per engine and series value; each point is a bin of simulated time, x its middle in seconds."""
@@ -118,6 +162,28 @@ class Data:
             line = lines.setdefault(series, Line(series, "published"))
             line.points.append(Point(at, number["published"], number["low"], number["high"], 0))
         return in_order(list(lines.values()))
+
+
+def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
+    """Which vectors a plot means: those of the name, or those whose module.name fits a pattern."""
+    if "*" not in name:
+        return vectors["name"] == name
+    fits = matcher(name)
+    whole = vectors["module"] + "." + vectors["name"]
+    return whole.isin({one for one in whole.unique() if fits(one)})
+
+
+def _in_natural_order(module: str) -> list[tuple[int, str]]:
+    """host[2] before host[10]."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", module)]
+
+
+def _seen(times: np.ndarray, end: float) -> np.ndarray:
+    """The changes of state that can be seen: of some that come in less than a thousandth of the picture, the last."""
+    if len(times) < 2:
+        return np.arange(len(times))
+    narrow = np.diff(times) < (end - times[0]) / 1000
+    return np.flatnonzero(np.concatenate([~narrow, [True]]))
 
 
 def _labels(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:

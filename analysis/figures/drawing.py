@@ -67,10 +67,9 @@ def draw(figure: Figure, kind: PlotKind) -> str:
 def legend(figure: Figure, kind: PlotKind) -> str:
     """What colours, dashes and diamonds mean, as HTML."""
     items = []
-    if figure.plot.series:
-        for index, name in enumerate(figure.series):
-            key = f'<svg viewBox="0 0 22 10" class="key s{index % COLOURS}"><path d="M1 5H21"/></svg>'
-            items.append(f"<li>{key}{escape(figure.plot.series)} {escape(_pretty(name))}</li>")
+    for colour, words in kind.colours(figure):
+        key = f'<svg viewBox="0 0 22 10" class="key s{colour}"><path d="M1 5H21"/></svg>'
+        items.append(f"<li>{key}{escape(words)}</li>")
     for index, engine in enumerate(figure.engines):
         key = f'<svg viewBox="0 0 22 10" class="key plain">{kind.key(index)}</svg>'
         items.append(f"<li>{key}{escape(engine)}</li>")
@@ -84,7 +83,8 @@ def dash(engine: int) -> str:
     return _DASHES[engine % len(_DASHES)]
 
 
-def _pretty(name: str) -> str:
+def pretty(name: str) -> str:
+    """A value of a parameter, shortened if it is a number."""
     try:
         return short(float(name))
     except ValueError:
@@ -127,6 +127,14 @@ def _x_axis(figure: Figure, kind: PlotKind, points: list[Point]) -> tuple[Scale,
         low, high = min(low, ticks[0]), max(high, ticks[-1])
     pad = 18 if ticks is distinct else 0
     place = scale(low, high, LEFT + pad, WIDTH - RIGHT - pad, log_x)
+    return lambda x: place(float(x)), _apart([(place(tick), short(tick)) for tick in ticks])
+
+
+def time_axis(times: list[X]) -> tuple[Scale, list[tuple[float, str]]]:
+    """From the first to the last time, which the rows of states fill."""
+    xs = [float(time) for time in times] or [0.0, 1.0]
+    ticks = [tick for tick in linear_ticks(min(xs), max(xs)) if min(xs) <= tick <= max(xs)]
+    place = scale(min(xs), max(xs), LEFT, WIDTH - RIGHT, False)
     return lambda x: place(float(x)), _apart([(place(tick), short(tick)) for tick in ticks])
 
 

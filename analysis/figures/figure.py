@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,11 +66,34 @@ def _natural(text: str) -> tuple[Any, ...]:
         return 1, 0.0, text
 
 
-def rows(figures: Sequence[Figure]) -> list[tuple[Any, ...]]:
-    """Everything drawn, as rows: title, series, engine, x, y, low, high, runs."""
-    return [
-        (figure.plot.title, line.series, line.engine, point.x, point.y, point.low, point.high, point.runs)
-        for figure in figures
-        for line in (*figure.lines, *figure.published)
-        for point in line.points
-    ]
+COLUMNS = (
+    "title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs", "study", "kind", "series_name",
+    "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale",
+)  # fmt: skip
+"""Of `rows`."""
+
+
+def rows(figures: Sequence[Figure], labels: Callable[[Plot], tuple[str, str]]) -> list[tuple[Any, ...]]:
+    """Everything drawn, as rows of `COLUMNS`: each says what its axes are. `labels`: what stands along x and y."""
+    found = []
+    for figure in figures:
+        plot = figure.plot
+        (x_name, x_unit), (y_name, y_unit) = map(_name_and_unit, labels(plot))
+        x, y = (x_name, x_unit, _scale(plot.log_x)), (y_name, y_unit, _scale(plot.log_y))
+        found += [
+            (plot.title, line.series, line.engine, point.x, point.y, point.low, point.high, point.runs, plot.study,
+             plot.kind, plot.series, *x, *y)
+            for line in (*figure.lines, *figure.published)
+            for point in line.points
+        ]  # fmt: skip
+    return found
+
+
+def _name_and_unit(label: str) -> tuple[str, str]:
+    """`delay [s]` as `delay` and `s`."""
+    name, bracket, unit = label.rpartition("[")
+    return (name.strip(), unit.rstrip().removesuffix("]")) if bracket and label.rstrip().endswith("]") else (label, "")
+
+
+def _scale(log: bool) -> str:
+    return "log" if log else "linear"

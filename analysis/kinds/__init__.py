@@ -4,6 +4,7 @@ kind.py       the base class: subclass `PlotKind` and give it a `name`; that reg
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
 over_time.py  `time`: a recorded series over simulated time
+state.py      `state`: what modules are doing over simulated time
 cdf.py        `cdf`: the share of runs, or of samples, that are at most so large
 histogram.py  `histogram`: how often values fall into bins
 box.py        `box`: quartiles of runs over a parameter
@@ -18,15 +19,14 @@ Every module of this package is looked through for kinds; a file of a user's own
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pkgutil
-import sys
 from functools import cache
 from pathlib import Path
 
 from causeway.analysis.kinds.kind import KINDS, PlotKind
 from causeway.analysis.plots import Plot
 from causeway.bridge.errors import UserError
+from causeway.bridge.user_file import module_from
 
 __all__ = ["PlotKind", "kind_of", "known", "load"]
 
@@ -55,14 +55,11 @@ def load(file: Path) -> tuple[Plot, ...]:
     """Reads a file with kinds of plots, or with a list `plots` of some for a folder that describes none."""
     if not file.is_file():
         raise UserError(f"there is no file {file} with kinds of plots")
-    spec = importlib.util.spec_from_file_location(f"causeway_kinds_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    plots = tuple(getattr(module, "plots", ()))
+    plots = getattr(module_from(file, "causeway_kinds"), "plots", ())
+    if not isinstance(plots, list | tuple):
+        raise UserError(f"{file}: `plots` is {plots!r}; allowed: a list of Plot")
     for plot in plots:
         if not isinstance(plot, Plot):
             raise UserError(f"{file}: `plots` holds {plot!r}, which is no Plot")
         kind_of(plot.kind).check(plot)
-    return plots
+    return tuple(plots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
 
 
 class HistogramKind(PlotKind):
-    """One outline for each series and engine, over the same bins. `of` as in a cdf; `bins`: how many."""
+    """One outline for each series and engine, over the same bins. `of` as in a cdf; `bins`: how many.
+
+    `more={"of": "recorded"}`: y names histograms that the runs recorded; those of one series are added up.
+    """
 
     name = "histogram"
     own: ClassVar = {"of": "runs", "bins": 20}
     counts_from_zero = True
 
     def formulas(self, plot: Plot) -> tuple[str, ...]:
-        return () if self.option(plot, "of") == "samples" else (plot.y,)
+        return (plot.y,) if self.option(plot, "of") == "runs" else ()
 
     def reduce(self, plot: Plot, data: Data) -> Figure:
+        if self.option(plot, "of") == "recorded":
+            return Figure(plot, in_order(list(_recorded(plot, data))))
         found = [
             (series, engine, values[np.isfinite(values)])
             for series, engine, values in distributions(plot, data, self.option(plot, "of"))
@@ -55,4 +61,22 @@ class HistogramKind(PlotKind):
         return plot.x_label or plot.y
 
     def y_label(self, plot: Plot) -> str:
-        return plot.y_label or f"share of {self.option(plot, 'of')}"
+        of = self.option(plot, "of")
+        return plot.y_label or f"share of {'what was recorded' if of == 'recorded' else of}"
+
+
+def _recorded(plot: Plot, data: Data) -> Iterator[Line]:
+    """What runs counted themselves: bins of the same edges are added up. What lies below the first edge or beyond the
+    last one counts for the shares, and is not drawn."""
+    for (series, engine), rows in data.bins(plot).groupby(["series", "engine"], sort=True):
+        counted = rows.groupby("edge")["value"].sum().sort_index()
+        whole, runs = float(counted.sum()), rows["run_id"].nunique()
+        edges, values = counted.index.to_numpy(float), counted.to_numpy(float)
+        inside = np.isfinite(edges)
+        if whole > 0 and inside.sum() > 1:
+            points = [
+                Point(float(x), float(y), NAN, NAN, runs)
+                for x, y in zip(edges[inside], values[inside] / whole, strict=True)
+            ]
+            points[-1] = Point(points[-1].x, 0.0, NAN, NAN, runs)  # where the last bin ends
+            yield Line(str(series), str(engine), points)

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from causeway.analysis.figures.drawing import Axes, Drawing, axes_for, dash
+from causeway.analysis.figures.drawing import COLOURS, Axes, Drawing, axes_for, dash, pretty
 from causeway.analysis.figures.figure import Figure, Line
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import expression
@@ -95,6 +95,12 @@ class PlotKind(ABC):
         """How far beside its x the published points of a series stand."""
         del line, drawing
         return 0.0
+
+    def colours(self, figure: Figure) -> list[tuple[int, str]]:
+        """The legend's colours (their numbers) with what they mean; by default the values of the plot's series."""
+        if not figure.plot.series:
+            return []
+        return [(at % COLOURS, f"{figure.plot.series} {pretty(name)}") for at, name in enumerate(figure.series)]
 
     def key(self, engine: int) -> str:
         """How the legend shows an engine: SVG of 22 by 10."""

@@ -51,7 +51,10 @@ class _Reader:
         return tokens
 
     def whole(self) -> Mask:
-        mask = self._or()
+        try:
+            mask = self._or()
+        except RecursionError:
+            self._refuse("it is nested too deeply")
         if self._at < len(self._tokens):
             self._refuse(f"{self._tokens[self._at][1]!r} is too much")
         return mask

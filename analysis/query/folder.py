@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from causeway.analysis import store
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.series import Series
+from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _KINDS = {"runattr": ("attributes", "name", "value"), "config": ("config", "name
 
 def open(directory: str | Path) -> Folder:
     """The folder of `causeway run --out` or `causeway convert --out`."""
-    path = Path(directory)
+    path = place(directory)
     if not (path / "tables").is_dir():
         raise UserError(f"{path} is no result folder (it has no tables/); make one with causeway run or convert")
     return Folder(path)

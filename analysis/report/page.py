@@ -10,10 +10,12 @@ from causeway.analysis.figures.drawing import draw, legend
 from causeway.analysis.figures.figure import Figure
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.kinds import kind_of
+from causeway.analysis.published import NOT_COMPARED
 from causeway.analysis.report.style import STYLE
 from causeway.analysis.report.verdict import Verdict, bounds_verdict, told, verdict
 
 _WORDS = {"good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away"}
+NOT_RUN = "not run here"
 
 
 def page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
@@ -119,7 +121,9 @@ def verdicts(comparison: pd.DataFrame, published: pd.DataFrame, studies: set[str
         judged = rows.copy()
         judged["verdict"] = pd.Series(list(map(_judge, rows.to_dict("records"))), index=rows.index, dtype=object)
         there = published[(published["paper"] == paper) & published["study"].isin(studies)]
-        parts.append(f"<h3>{escape(str(paper))}</h3>{_tally(judged, len(there))}{_verdict_table(judged)}")
+        total = int((there["scalar"] != NOT_COMPARED).sum())
+        parts.append(f"<h3>{escape(str(paper))}</h3>{_tally(judged, total)}{_verdict_table(judged)}")
+        parts.append(_without(there, rows))
     note = (
         '<p class="soft">Measured is the mean over runs with its 95 % interval by Student’s t. “Inside” says that the '
         "published number lies in that interval; “within”, that the mean keeps the published bounds; near means within "
@@ -146,7 +150,7 @@ def _tally(judged: pd.DataFrame, total: int) -> str:
             if kind in kinds
         )
         missing = total - len(rows)
-        left = f", {missing} not run here" if missing > 0 else ""
+        left = f", {missing} {NOT_RUN}" if missing > 0 else ""
         lines.append(f"<li>{escape(str(engine))}: of {total} published numbers {told}{left}</li>")
     return f"<ul>{''.join(lines)}</ul>"
 
@@ -161,6 +165,22 @@ def _verdict_table(judged: pd.DataFrame) -> str:
         found = {row["engine"]: row for row in group.to_dict("records")}
         rows.append((*key, *(_measured(found.get(engine)) for engine in engines)))
     return table((*keys, *engines), rows, stack=True)
+
+
+def _without(published: pd.DataFrame, compared: pd.DataFrame) -> str:
+    """The published numbers with no measured one beside them, and why: first those that no run can have."""
+    keys = ["where", "quantity", "condition", "relation", "published", "low", "high"]
+    measured = set(compared[keys].fillna("").itertuples(index=False, name=None))
+    rows = []
+    for row in published.to_dict("records"):
+        if tuple("" if pd.isna(row[key]) else row[key] for key in keys) in measured:
+            continue
+        why = row["note"] if row["scalar"] == NOT_COMPARED else NOT_RUN
+        rows.append((*(row[key] for key in keys[:3]), told(*(row[key] for key in keys[3:])), why))
+    rows.sort(key=lambda row: row[-1] == NOT_RUN)
+    head = ("where", "quantity", "condition", "published", "why")
+    summary = f"<summary>Numbers without a measured one: {len(rows)}</summary>"
+    return f"<details>{summary}{table(head, rows, stack=True)}</details>" if rows else ""
 
 
 def _said(relation: str, published: float, low: float, high: float) -> str | float:

@@ -33,6 +33,7 @@ svg .published { fill:var(--card); stroke:currentColor; stroke-width:2 }
 .legend { list-style:none; display:flex; flex-wrap:wrap; gap:.1rem 1rem; padding:0; margin:.4rem 0 0;
   font-size:.85rem } .key { width:22px; height:10px; margin-right:.4rem; overflow:visible }
 .key path { stroke:currentColor; stroke-width:2.4 } .key.plain { color:var(--ink) }
+.story { width:100%; max-height:44rem; border:1px solid var(--line); background:#fff; padding:.4rem }
 details { margin-top:.5rem; font-size:.9rem } summary { cursor:pointer; color:var(--soft) }
 code { font-size:.875em; overflow-wrap:anywhere }
 @media (max-width:40rem) { .stack thead { display:none } .stack tr { display:block; padding:.5rem 0;

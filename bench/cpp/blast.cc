@@ -13,7 +13,7 @@ int main(int, char **argv) {
     for (int64_t window = 0; window <= windows; ++window) {
         bridge.exchange(window * reaction_ps);
         for (int32_t i = 0; window < windows && i < 1000; ++i) {
-            bridge.event(ARRIVAL, window * reaction_ps + i * (reaction_ps / 1000), i, window * 1000 + i, 0);
+            bridge.event(Kind::ARRIVAL, window * reaction_ps + i * (reaction_ps / 1000), i, window * 1000 + i, 0);
         }
     }
     bridge.finish("done", windows * reaction_ps, windows * 1000);

@@ -11,13 +11,16 @@ Internal kinds follow the public ones in canonical order: at one instant, what t
 
 from __future__ import annotations
 
-import numba
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from causeway.bridge.events import BROADCAST_PEER, Kind
+from causeway.bridge.jit import compiled
 from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
 from causeway.bridge.schema import constant, pb
-from causeway.bridge.workload import NEVER, next_broadcast
+from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
     int(k) for k in (Kind.NODE, Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.BROADCAST)
@@ -29,22 +32,16 @@ K_LEAVE = K_SEND + 1
 K_REACH = K_SEND + 2
 """A copy reaches its receiver's CPU (only on networks where that takes time)."""
 
-KIND_BITS, NODE_BITS = 4, 20
-"""Of a key that many events are sorted by."""
-KIND_SHIFT, TIME_SHIFT = np.int64(NODE_BITS), np.int64(KIND_BITS + NODE_BITS)
-assert K_REACH < 1 << KIND_BITS and constant("MOST_NODES") <= 1 << NODE_BITS
+RUN = 40
+"""So many events are sorted by insertion."""
+NOTHING = -1
 
 MIN_DELAY_PS = constant("MIN_DELAY_PS")
 TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
 FAR_SIDE = 2
 """Of nodes that are on no side of a partition: with it, no two sides add up to 1."""
-
-# The engine's scalars, in one int64 array so that kernels can change them.
-(
-    EPOCH, POS, BATCH, FREE, FREE_ROWS, LIVE, NEXT_TIME, NEXT_NODE, NEXT_INDEX, DIRTY, EVENTS, NOW, OUT, ACTIVE,
-    HORIZON, LAST, MORE_BATCH, HEAP,
-) = range(18)  # fmt: skip
-SCALARS = 18
+SPREAD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
+"""Spreads numbers over a hash table."""
 
 WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
 """What `collect` came back for."""
@@ -54,59 +51,156 @@ POOL = np.dtype(
 )
 """A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | how often the sender had failed (K_LEAVE)."""
 
+AT = np.dtype([
+    ("epoch", "i8"),  # the slot that is being handed out
+    ("dirty", "i8"),  # it has not been taken out yet
+    ("next", "i8"), ("batch", "i8"),  # of the batch: its next event, and its end
+    ("heap", "i8"), ("live", "i8"),  # how many rows are in the heap; in all
+    ("free", "i8"), ("free_rows", "i8"),  # of the pool: the first free row, and how many there are
+    ("more_batch", "i8"),  # so long must the batch be (NEEDS_BATCH)
+    ("broadcast_ps", "i8"), ("broadcast_node", "i8"), ("broadcast", "i8"),  # what the workload does next
+    ("now", "i8"), ("events", "i8"),
+    ("out", "i8"), ("active", "i8"), ("horizon", "i8"), ("last", "i8"),  # of the window: rows, whether it wants an
+    # answer, where it ends then, its last event
+    ("faulty", "i8"),  # nodes may go down, or packets meet trouble when they leave
+    ("cancelled", "i8"),  # how many places of the table of cancelled timers are taken
+])  # fmt: skip
+"""Where the wheel stands."""
 
-@numba.njit(cache=True)
-def put(s, pool, queues, width_ps, time, kind, node, ref, arg, extra):
+
+class TroubleRows(NamedTuple):
+    """Cuts and partitions (`bridge/trouble.py`), a row each."""
+
+    kind: NDArray[np.uint8]
+    from_ps: NDArray[np.int64]
+    to_ps: NDArray[np.int64]
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    side: NDArray[np.int8]
+    """Of every node: 0, 1 or FAR_SIDE."""
+
+
+class Rules(NamedTuple):
+    """What stays as it is for a whole run."""
+
+    nodes: int
+    seed: int
+    width_ps: int
+    """Of a slot."""
+    reaction_ps: int
+    duration_ps: int
+    cap: int
+    passive_cap: int
+    passive_kinds: int
+    delay_quantiles_ns: NDArray[np.float64]
+    loss: float
+    send_ps: int
+    send_ps_per_byte: int
+    recv_ps: int
+    trouble: TroubleRows
+
+
+class Load(NamedTuple):
+    """Who broadcasts when: a script, or else the segments in the tables."""
+
+    tables: WorkloadTables
+    messages: int
+    size_bytes: int
+    script_ps: NDArray[np.int64]
+    script_node: NDArray[np.int32]
+    script_size: NDArray[np.int32]
+
+
+class Wheel(NamedTuple):
+    """Everything that changes. Arrays of one row for each node: when it can send or receive next, whether it is down,
+    how often it failed."""
+
+    at: NDArray[np.void]
+    pool: NDArray[np.void]
+    heads: NDArray[np.int32]
+    heap: NDArray[np.int32]
+    batch: NDArray[np.void]
+    spare: NDArray[np.void]
+    places: NDArray[np.int64]
+    more_places: NDArray[np.int64]
+    out: NDArray[np.void]
+    send_free: NDArray[np.int64]
+    recv_free: NDArray[np.int64]
+    down: NDArray[np.uint8]
+    failures: NDArray[np.int64]
+    cancelled: NDArray[np.int64]
+    """A hash table of timers, NOTHING where it is free; `cancelled_ps`: from when on, NEVER for those that fell due."""
+    cancelled_ps: NDArray[np.int64]
+
+
+@compiled
+def put(w, width_ps, time, kind, node, ref, arg, extra):
     """Puts an event on the wheel. The caller has made sure that there is a free row."""
-    heads, heap = queues
-    row = s[FREE]
-    s[FREE] = pool[row].next
-    s[FREE_ROWS] -= 1
-    s[LIVE] += 1
+    pool, at = w.pool, w.at
+    row = _row(w)
+    at[0].live += 1
     epoch = time // width_ps
-    slot = epoch & (len(heads) - 1)
     pool[row].time, pool[row].kind, pool[row].node = time, kind, node
     pool[row].ref, pool[row].arg, pool[row].extra = ref, arg, extra
-    if epoch == s[EPOCH] and not s[DIRTY]:
-        _push(s, pool, heap, row)
+    if epoch == at[0].epoch and not at[0].dirty:
+        _push(w, row)
         return
-    pool[row].next = heads[slot]
-    heads[slot] = row
+    slot = epoch & (len(w.heads) - 1)
+    pool[row].next = w.heads[slot]
+    w.heads[slot] = row
 
 
-@numba.njit(cache=True)
-def _push(s, pool, heap, row):
+@compiled
+def _row(w):
+    row = w.at[0].free
+    w.at[0].free = w.pool[row].next
+    w.at[0].free_rows -= 1
+    return row
+
+
+@compiled
+def _free(w, row):
+    w.pool[row].next = w.at[0].free
+    w.at[0].free = row
+    w.at[0].free_rows += 1
+
+
+@compiled
+def _push(w, row):
     """Adds a row to the heap, which has room for all rows."""
-    at = s[HEAP]
-    s[HEAP] += 1
-    while at > 0:
-        parent = (at - 1) >> 1
+    pool, heap = w.pool, w.heap
+    here = w.at[0].heap
+    w.at[0].heap += 1
+    while here > 0:
+        parent = (here - 1) >> 1
         if not _earlier(pool, row, pool, heap[parent]):
             break
-        heap[at] = heap[parent]
-        at = parent
-    heap[at] = row
+        heap[here] = heap[parent]
+        here = parent
+    heap[here] = row
 
 
-@numba.njit(cache=True)
-def _pop(s, pool, heap):
+@compiled
+def _pop(w):
     """Takes the first row in canonical order out of the heap."""
+    pool, heap = w.pool, w.heap
     first = heap[0]
-    s[HEAP] -= 1
-    row, rows, at = heap[s[HEAP]], s[HEAP], 0
-    while 2 * at + 1 < rows:
-        child = 2 * at + 1
+    w.at[0].heap -= 1
+    rows, here = w.at[0].heap, 0
+    row = heap[rows]
+    while 2 * here + 1 < rows:
+        child = 2 * here + 1
         if child + 1 < rows and _earlier(pool, heap[child + 1], pool, heap[child]):
             child += 1
         if not _earlier(pool, heap[child], pool, row):
             break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = row
+        heap[here] = heap[child]
+        here = child
+    heap[here] = row
     return first
 
 
-@numba.njit(cache=True)
+@compiled
 def _earlier(some, a, others, b):
     """Canonical order of two events."""
     if some[a].time != others[b].time:
@@ -118,287 +212,292 @@ def _earlier(some, a, others, b):
     return some[a].ref < others[b].ref
 
 
-@numba.njit(cache=True)
-def _before(batch, a, b):
-    """Canonical order of two events of one instant."""
-    if batch[a].kind != batch[b].kind:
-        return batch[a].kind < batch[b].kind
-    if batch[a].node != batch[b].node:
-        return batch[a].node < batch[b].node
-    return batch[a].ref < batch[b].ref
-
-
-@numba.njit(cache=True)
-def _sort(batch, first, n, spare):
-    """Sorts batch[first:n] in canonical order: insertion for few, two stable passes for many."""
-    rows = n - first
-    keys = np.empty(rows, np.int64)
-    if rows <= 40:
-        places = np.empty(rows, np.int64)
-        for i in range(rows):
-            j, time = i, batch[first + i].time
-            while j > 0 and (
-                time < keys[j - 1] or (time == keys[j - 1] and _before(batch, first + i, first + places[j - 1]))
-            ):
-                keys[j], places[j] = keys[j - 1], places[j - 1]
-                j -= 1
-            keys[j], places[j] = time, i
-        for i in range(rows):
-            spare[i] = batch[first + places[i]]
-        batch[first:n] = spare[:rows]
-        return
-    start = batch[first].time
+@compiled
+def _sort(w, first, n):
+    """Sorts batch[first:n] in canonical order: runs by insertion, then merged."""
+    batch, spare, some, others = w.batch, w.spare, w.places, w.more_places
+    rows, run = n - first, RUN
+    for start in range(0, rows, run):
+        _insert(batch, first, some, start, min(start + run, rows))
+    while run < rows:
+        for start in range(0, rows, 2 * run):
+            _merge(batch, first, some, others, start, min(start + run, rows), min(start + 2 * run, rows))
+        some, others = others, some
+        run *= 2
     for i in range(rows):
-        start = min(start, batch[first + i].time)
-        keys[i] = batch[first + i].ref
-    by_ref = np.argsort(keys, kind="mergesort")
+        spare[i] = batch[first + some[i]]
     for i in range(rows):
-        e = batch[first + by_ref[i]]
-        keys[i] = ((e.time - start) << TIME_SHIFT) | (np.int64(e.kind) << KIND_SHIFT) | np.int64(e.node)
-    order = np.argsort(keys, kind="mergesort")
-    for i in range(rows):
-        spare[i] = batch[first + by_ref[order[i]]]
-    batch[first:n] = spare[:rows]
+        batch[first + i] = spare[i]
 
 
-@numba.njit(cache=True)
-def _gather(s, pool, heads, width_ps, batch, spare):
+@compiled
+def _insert(batch, first, places, start, end):
+    """The order of a few events."""
+    for i in range(start, end):
+        j = i
+        while j > start and _earlier(batch, first + i, batch, first + places[j - 1]):
+            places[j] = places[j - 1]
+            j -= 1
+        places[j] = i
+
+
+@compiled
+def _merge(batch, first, some, into, start, middle, end):
+    """Two sorted runs that are neighbors become one."""
+    a, b = start, middle
+    for at in range(start, end):
+        if b >= end or (a < middle and not _earlier(batch, first + some[b], batch, first + some[a])):
+            into[at] = some[a]
+            a += 1
+        else:
+            into[at] = some[b]
+            b += 1
+
+
+@compiled
+def _gather(w, width_ps):
     """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small.
 
     The batch begins at 1: the place before its next event is for one out of the heap.
     """
-    slot = s[EPOCH] & (len(heads) - 1)
+    pool, heads, at, batch = w.pool, w.heads, w.at, w.batch
+    epoch = at[0].epoch
+    slot = epoch & (len(heads) - 1)
     count = 1
     row = heads[slot]
     while row >= 0:
         count += 1
         row = pool[row].next
     if count > len(batch):
-        s[MORE_BATCH] = count
+        at[0].more_batch = count
         return False
     n = 1
-    keep = -1
+    keep = np.int32(-1)
     row = heads[slot]
     while row >= 0:
         following = pool[row].next
-        if pool[row].time // width_ps == s[EPOCH]:
+        if pool[row].time // width_ps == epoch:
             batch[n] = pool[row]
             n += 1
-            _free(s, pool, row)
+            _free(w, row)
         else:
             pool[row].next = keep
             keep = row
         row = following
     heads[slot] = keep
-    s[POS], s[BATCH], s[DIRTY] = 1, n, 0
-    _sort(batch, 1, n, spare)
+    at[0].next, at[0].batch, at[0].dirty = 1, n, 0
+    _sort(w, 1, n)
     return True
 
 
-@numba.njit(cache=True)
-def _free(s, pool, row):
-    pool[row].next = s[FREE]
-    s[FREE] = row
-    s[FREE_ROWS] += 1
-
-
-@numba.njit(cache=True)
-def _take_from_heap(s, pool, heap, batch):
+@compiled
+def _take_from_heap(w):
     """Puts the first event of the heap before the batch's next one, if it is earlier."""
-    if s[POS] < s[BATCH] and not _earlier(pool, heap[0], batch, s[POS]):
+    at, batch = w.at, w.batch
+    if at[0].next < at[0].batch and not _earlier(w.pool, w.heap[0], batch, at[0].next):
         return
-    if s[POS] == 0:  # one out of the heap is there already: an answer came in between, with something earlier
-        row = s[FREE]
-        s[FREE] = pool[row].next
-        s[FREE_ROWS] -= 1
-        pool[row] = batch[0]
-        _push(s, pool, heap, row)
-        s[POS] = 1
-    row = _pop(s, pool, heap)
-    s[POS] -= 1
-    batch[s[POS]] = pool[row]
-    _free(s, pool, row)
+    if at[0].next == 0:  # one out of the heap is there already: an answer came in between, with something earlier
+        row = _row(w)
+        w.pool[row] = batch[0]
+        _push(w, row)
+        at[0].next = 1
+    row = _pop(w)
+    at[0].next -= 1
+    batch[at[0].next] = w.pool[row]
+    _free(w, row)
 
 
-@numba.njit(cache=True)
-def _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, now, node, packet, peer, interface):
+@compiled
+def _copies(c, w, now, node, packet, peer, interface):
     """A packet leaves: one copy per receiver goes on its way."""
-    table, loss, trouble = air
-    first, last = (0, net) if peer == BROADCAST_PEER else (peer, peer + 1)
-    troubled = _is_troubled(trouble, now)
+    first, last = (0, c.nodes) if peer == BROADCAST_PEER else (peer, peer + 1)
+    troubled = _is_troubled(c.trouble, now)
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
-        delay = draw_ps(table, seed, STREAM_DELAY, packet, receiver)
+        delay = draw_ps(c.delay_quantiles_ns, c.seed, STREAM_DELAY, packet, receiver)
         reach = now + max(np.int64(MIN_DELAY_PS), delay)
-        kind = K_REACH if recv_ps > 0 else K_ARRIVAL
-        if loss > 0.0 and draw_unit(seed, STREAM_LOSS, packet, receiver) < loss:
+        kind = K_REACH if c.recv_ps > 0 else K_ARRIVAL
+        if c.loss > 0.0 and draw_unit(c.seed, STREAM_LOSS, packet, receiver) < c.loss:
             kind = K_LOST
-        if troubled and _is_cut(trouble, now, node, receiver):
+        if troubled and _is_cut(c.trouble, now, node, receiver):
             kind = K_LOST
-        put(s, pool, queues, width_ps, reach, kind, receiver, packet, interface, 0)
+        put(w, c.width_ps, reach, kind, receiver, packet, interface, 0)
 
 
-@numba.njit(cache=True)
+@compiled
 def _is_troubled(trouble, now):
     """Whether any trouble is on."""
-    _, from_ps, to_ps, _, _, _ = trouble
-    for row in range(len(from_ps)):  # noqa: SIM110 (numba)
-        if from_ps[row] <= now < to_ps[row]:
+    for row in range(len(trouble.from_ps)):  # noqa: SIM110 (numba)
+        if trouble.from_ps[row] <= now < trouble.to_ps[row]:
             return True
     return False
 
 
-@numba.njit(cache=True)
+@compiled
 def _is_cut(trouble, now, a, b):
     """Whether a cut or a partition is between two nodes; the twin of `cut` in bridge/cpp/trouble.h."""
-    kind, from_ps, to_ps, one, other, side = trouble
-    for row in range(len(kind)):
-        if now < from_ps[row] or now >= to_ps[row]:
+    for row in range(len(trouble.kind)):
+        if now < trouble.from_ps[row] or now >= trouble.to_ps[row]:
             continue
-        if kind[row] == TROUBLE_CUT and ((one[row] == a and other[row] == b) or (one[row] == b and other[row] == a)):
+        kind, one, other = trouble.kind[row], trouble.a[row], trouble.b[row]
+        if kind == TROUBLE_CUT and ((one == a and other == b) or (one == b and other == a)):
             return True
-        if kind[row] == TROUBLE_PARTITION and side[row, a] + side[row, b] == 1:
+        if kind == TROUBLE_PARTITION and trouble.side[row, a] + trouble.side[row, b] == 1:
             return True
     return False
 
 
-@numba.njit(cache=True)
-def _advance(s, heads, pool, width_ps, limit):
-    """Moves to the next slot that may hold something; False if that is at or after `limit` (a time)."""
+@compiled
+def _advance(c, w, limit_ps):
+    """Moves to the next slot that may hold something; False if that is at or after the limit."""
+    at, heads = w.at, w.heads
     while True:
-        s[EPOCH] += 1
-        start = s[EPOCH] * width_ps
-        if start >= limit:
-            s[EPOCH] -= 1
+        at[0].epoch += 1
+        start_ps = at[0].epoch * c.width_ps
+        if start_ps >= limit_ps:
+            at[0].epoch -= 1
             return False
-        if heads[s[EPOCH] & (len(heads) - 1)] >= 0 or (s[NEXT_TIME] < start + width_ps):
+        if heads[at[0].epoch & (len(heads) - 1)] >= 0 or at[0].broadcast_ps < start_ps + c.width_ps:
             return True
 
 
-@numba.njit(cache=True)
-def _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tables, script):
-    """Puts the broadcasts that fall into the current slot on the wheel. The caller has left enough free rows."""
-    start_ps, mean_ns, hot_share, hot_nodes, exponential = tables
-    script_time, script_node, script_size, size = script
-    end = (s[EPOCH] + 1) * width_ps
-    while s[NEXT_TIME] < end and s[FREE_ROWS] > 0:
-        i = s[NEXT_INDEX]
-        arg = script_size[i] if len(script_time) > 0 else size
-        put(s, pool, queues, width_ps, s[NEXT_TIME], K_BROADCAST, s[NEXT_NODE], i, arg, 0)
+@compiled
+def _feed_workload(c, w, load):
+    """Puts the broadcasts that fall into the current slot on the wheel, as far as there are free rows; whether all."""
+    at, scripted = w.at, len(load.script_ps)
+    end_ps = (at[0].epoch + 1) * c.width_ps
+    while at[0].broadcast_ps < end_ps and at[0].free_rows > 0:
+        i = at[0].broadcast
+        arg = np.int64(load.script_size[i]) if scripted > 0 else load.size_bytes
+        put(w, c.width_ps, at[0].broadcast_ps, K_BROADCAST, at[0].broadcast_node, i, arg, 0)
         i += 1
-        s[NEXT_INDEX] = i
-        if len(script_time) > 0:
-            s[NEXT_TIME] = script_time[i] if i < len(script_time) else NEVER
-            s[NEXT_NODE] = script_node[i] if i < len(script_time) else 0
-        elif messages > 0 and i >= messages:
-            s[NEXT_TIME] = NEVER
+        at[0].broadcast = i
+        if scripted > 0:
+            at[0].broadcast_ps = load.script_ps[i] if i < scripted else NEVER
+            at[0].broadcast_node = load.script_node[i] if i < scripted else 0
+        elif load.messages > 0 and i >= load.messages:
+            at[0].broadcast_ps = NEVER
         else:
-            s[NEXT_TIME], s[NEXT_NODE] = next_broadcast(
-                seed, i, s[NEXT_TIME], first, nodes, start_ps, mean_ns, hot_share, hot_nodes, exponential
-            )
-    return s[NEXT_TIME] >= end
+            at[0].broadcast_ps, at[0].broadcast_node = next_broadcast(load.tables, c.seed, i, at[0].broadcast_ps)
+    return at[0].broadcast_ps >= end_ps
 
 
-@numba.njit(cache=True)
-def _internal(s, pool, queues, width_ps, e, net, seed, air, cpu, state):
-    """Handles an event that the controller does not see."""
-    send_ps, send_ps_per_byte, recv_ps, faulty = cpu
-    send_free, recv_free, down, failures = state
-    now, node = e.time, e.node
-    if e.kind == K_SEND:
-        if down[node]:
+@compiled
+def _internal(c, w, i):
+    """Handles an event of the batch that the controller does not see."""
+    e = w.batch[i]
+    now, node, ref, arg, extra, kind = e.time, np.int64(e.node), e.ref, np.int64(e.arg), e.extra, e.kind
+    if kind == K_SEND:
+        if w.down[node]:
             return
-        size = e.extra & 0xFFFFFFFF
-        leave = max(now, send_free[node]) + send_ps + send_ps_per_byte * size
-        send_free[node] = leave
-        peer = e.extra >> 32
-        if faulty:
-            extra = (peer << 32) | (failures[node] & 0xFFFFFFFF)
-            put(s, pool, queues, width_ps, leave, K_LEAVE, node, e.ref, e.arg, extra)
+        leave = max(now, w.send_free[node]) + c.send_ps + c.send_ps_per_byte * (extra & 0xFFFFFFFF)
+        w.send_free[node] = leave
+        peer = extra >> 32
+        if w.at[0].faulty:
+            put(w, c.width_ps, leave, K_LEAVE, node, ref, arg, (peer << 32) | (w.failures[node] & 0xFFFFFFFF))
         else:
-            _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, leave, node, e.ref, peer, e.arg)
-    elif e.kind == K_LEAVE:
-        if (e.extra & 0xFFFFFFFF) == failures[node]:
-            peer = e.extra >> 32
-            _copies(s, pool, queues, width_ps, net, seed, air, recv_ps, now, node, e.ref, peer, e.arg)
+            _copies(c, w, leave, node, ref, peer, arg)
+    elif kind == K_LEAVE:
+        if (extra & 0xFFFFFFFF) == w.failures[node]:
+            _copies(c, w, now, node, ref, extra >> 32, arg)
     else:  # K_REACH
-        done = max(now, recv_free[node]) + recv_ps
-        recv_free[node] = done
-        put(s, pool, queues, width_ps, done, K_ARRIVAL, node, e.ref, e.arg, 0)
+        done = max(now, w.recv_free[node]) + c.recv_ps
+        w.recv_free[node] = done
+        put(w, c.width_ps, done, K_ARRIVAL, node, ref, arg, 0)
 
 
-@numba.njit(cache=True)
-def _visible(e, down, failures, cancelled):
+@compiled
+def _visible(w, i):
     """Whether the controller gets to see an event (and what a NODE event does to the node)."""
+    e = w.batch[i]
     if e.kind == K_NODE:
-        if (e.arg == 0) == (down[e.node] == 1):
+        if (e.arg == 0) == (w.down[e.node] == 1):
             return False
-        down[e.node] = 1 - e.arg
+        w.down[e.node] = 1 - e.arg
         if e.arg == 0:
-            failures[e.node] += 1
+            w.failures[e.node] += 1
         return True
-    if down[e.node]:
+    if w.down[e.node]:
         return False
-    if e.kind == K_TIMER and e.ref in cancelled:
-        effect = cancelled.pop(e.ref)
-        return e.time < effect
-    return True
+    return e.kind != K_TIMER or _is_due(w, e.ref, e.time)
 
 
-@numba.njit(cache=True)
-def collect(s, pool, queues, width_ps, batch, spare, out, limits, net, seed, air, cpu, state, cancelled, work):
+@compiled
+def _place_of(w, timer):
+    """Where a timer is in the table of those cancelled, or would be."""
+    mask = len(w.cancelled) - 1
+    place = (timer * SPREAD >> 20) & mask
+    while w.cancelled[place] != NOTHING and w.cancelled[place] != timer:
+        place = (place + 1) & mask
+    return place
+
+
+@compiled
+def cancel(w, timer, time_ps):
+    """The timer does not fall due from this time on. The caller has made sure that there is room."""
+    place = _place_of(w, timer)
+    w.at[0].cancelled += w.cancelled[place] == NOTHING
+    w.cancelled[place], w.cancelled_ps[place] = timer, time_ps
+
+
+@compiled
+def _is_due(w, timer, time_ps):
+    """Whether it has not been cancelled; it never falls due again."""
+    place = _place_of(w, timer)
+    if w.cancelled[place] == NOTHING:
+        return True
+    effect_ps = w.cancelled_ps[place]
+    w.cancelled_ps[place] = NEVER
+    return time_ps < effect_ps
+
+
+@compiled
+def collect(c: Rules, w: Wheel, load: Load):
     """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
 
     It can be called again after NEEDS_*: all its state is in the arrays.
     """
-    reaction_ps, cap, passive, duration_ps, passive_cap = limits
-    first, nodes, messages, tables, script = work
-    _, _, down, failures = state
-    heads, heap = queues
+    at, batch, out, down = w.at, w.batch, w.out, w.down
     while True:
-        if s[FREE_ROWS] < net + 2:
+        if at[0].free_rows < c.nodes + 2:
             return NEEDS_ROWS
-        if s[DIRTY] and not _gather(s, pool, heads, width_ps, batch, spare):
+        if at[0].dirty and not _gather(w, c.width_ps):
             return NEEDS_BATCH
-        if s[HEAP] > 0:
-            _take_from_heap(s, pool, heap, batch)
-        if s[POS] >= s[BATCH]:
-            limit = s[HORIZON] if s[ACTIVE] else duration_ps
-            if s[LIVE] == 0 and s[NEXT_TIME] == NEVER:
+        if at[0].heap > 0:
+            _take_from_heap(w)
+        if at[0].next >= at[0].batch:
+            if at[0].live == 0 and at[0].broadcast_ps == NEVER:
                 return WINDOW_END
-            if not _advance(s, heads, pool, width_ps, limit):
-                if s[ACTIVE]:
-                    return WINDOW_FULL
-                return WINDOW_END
-            s[DIRTY] = 1
-            if not _feed_workload(s, pool, queues, width_ps, seed, first, nodes, messages, tables, script):
-                s[EPOCH] -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
+            if not _advance(c, w, at[0].horizon if at[0].active else c.duration_ps):
+                return WINDOW_FULL if at[0].active else WINDOW_END
+            at[0].dirty = 1
+            if not _feed_workload(c, w, load):
+                at[0].epoch -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
                 return NEEDS_ROWS
             continue
-        # A record in a variable costs atomic reference counts; on the hot path its fields are read where they are.
-        i = s[POS]
+        i = at[0].next
         time, kind = batch[i].time, batch[i].kind
-        if time >= duration_ps:
+        if time >= c.duration_ps:
             return WINDOW_END
-        if s[ACTIVE] and time >= s[HORIZON]:
+        if at[0].active and time >= at[0].horizon:
             return WINDOW_FULL
-        full = cap if cap > 0 else (np.int64(1) << 62 if s[ACTIVE] else passive_cap)
-        if s[OUT] >= full and time > s[LAST]:
-            s[HORIZON] = time
+        full = c.cap if c.cap > 0 else (np.int64(1) << 62 if at[0].active else c.passive_cap)
+        if at[0].out >= full and time > at[0].last:
+            at[0].horizon = time
             return WINDOW_FULL
-        if s[OUT] >= len(out):
+        if at[0].out >= len(out):
             return NEEDS_OUT
-        s[POS] += 1
-        s[LIVE] -= 1
-        s[EVENTS] += 1
-        s[NOW] = time
+        at[0].next += 1
+        at[0].live -= 1
+        at[0].events += 1
+        at[0].now = time
         if kind >= K_SEND:
-            _internal(s, pool, queues, width_ps, batch[i], net, seed, air, cpu, state)
-        elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(batch[i], down, failures, cancelled):
-            out[s[OUT]] = batch[i]
-            s[OUT] += 1
-            s[LAST] = time
-            if not s[ACTIVE] and not (passive >> kind) & 1:
-                s[ACTIVE] = 1
-                s[HORIZON] = time + reaction_ps
+            _internal(c, w, i)
+        elif (kind == K_ARRIVAL and not down[batch[i].node]) or _visible(w, i):
+            out[at[0].out] = batch[i]
+            at[0].out += 1
+            at[0].last = time
+            if not at[0].active and not (c.passive_kinds >> kind) & 1:
+                at[0].active = 1
+                at[0].horizon = time + c.reaction_ps

@@ -5,7 +5,8 @@ A node's state is a number, and so is a packet; the state of a world is a tuple 
 - a message is named by who broadcast it, as which of its own, and what it knew by then, not by when;
 - a node's clock stands still but for its own timers. Whether nodes look at it is noticed; if they do not, it is no part
   of their state;
-- nodes share nothing that changes. That is watched: if an event at one node changes another, the search stops.
+- nodes share nothing that changes. That is watched: if an event at one node changes another, the search stops;
+- what nodes record of calls has an order between nodes, so it is part of the world's state, not of theirs.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Step(NamedTuple):
     receivers: int
     """Bit mask of the nodes that get any of them."""
     broken: str | None
+    said: tuple[int, ...] = ()
+    """What is recorded of calls (`Machine.sayings`), in order."""
 
 
 class Copy(NamedTuple):
@@ -87,6 +90,7 @@ class Desk:
         self.gone, self.stop, self.context = self.facts.gone, False, self.machine.context
         self.broken: str | None = None
         self.sends: list[int] = []
+        self.said: list[int] = []
         self.clock_ps = self.facts.now_ps
 
     def __getattr__(self, name: str) -> Any:
@@ -120,7 +124,9 @@ class Desk:
         raise UserError("a node of this protocol fails others; `check --every` cannot do that, leave --every away")
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
-        raise UserError("calls that nodes record are in an order between nodes, which `check --every` does not keep")
+        self.machine.recorded_calls = True
+        self.said.append(self.machine.saying((kind, node, said)))
+        self._tell("call" if kind == "call" else "return", -1, text=str(said))
 
     def broadcast(self, node: int) -> int:
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
@@ -170,16 +176,21 @@ class Machine:
     calls: dict[str, Callable[[Node], None]] = field(default_factory=dict)
     """What the application can do at a node besides broadcasting."""
     looked_at_clock: bool = False
+    keeps_calls: bool = False
+    """Whether states hold what nodes recorded of calls."""
+    recorded_calls: bool = False
 
     def __post_init__(self) -> None:
         self.states: list[tuple[Node, Facts]] = []
         self.copies: list[Copy] = []
         self.contents: list[Any] = []
+        self.sayings: list[tuple[str, int, Any]] = []
         self.source: list[int] = []
         self.past: list[frozenset[int]] = []
         self._state_ids: dict[Hashable, int] = {}
         self._copy_ids: dict[Copy, int] = {}
         self._content_ids: dict[Hashable, int] = {}
+        self._saying_ids: dict[Hashable, int] = {}
         self._message_ids: dict[tuple[int, int, frozenset[int]], int] = {}
         self._steps: dict[tuple[int, int, Hashable], Step] = {}
         self.context = Forgetful(self.count, self.seed, STEP_PS)
@@ -212,8 +223,8 @@ class Machine:
 
     @property
     def must_look_again(self) -> bool:
-        """Whether a node looked at its clock, and states know none."""
-        return self.looked_at_clock and not self.timed
+        """Whether a node looked at its clock or recorded a call, and states do not know it."""
+        return (self.looked_at_clock and not self.timed) or (self.recorded_calls and not self.keeps_calls)
 
     # ---- names ------------------------------------------------------------------------------------------------------
     def content(self, content: Any) -> int:
@@ -229,6 +240,14 @@ class Machine:
             self._copy_ids[copy_] = len(self.copies)
             self.copies.append(copy_)
         return self._copy_ids[copy_]
+
+    def saying(self, said: tuple[str, int, Any]) -> int:
+        """The number of what a node recorded."""
+        key = frozen(said)
+        if key not in self._saying_ids:
+            self._saying_ids[key] = len(self.sayings)
+            self.sayings.append(copy.deepcopy(said))
+        return self._saying_ids[key]
 
     def message(self, source: int, number: int, past: frozenset[int]) -> int:
         key = (source, number, past)
@@ -283,7 +302,13 @@ class Machine:
 
     def _copied(self, node: Node) -> Node:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
-        return copy.deepcopy(node, memo)
+        try:
+            return copy.deepcopy(node, memo)
+        except TypeError as error:  # a coroutine, a file, a lock
+            raise UserError(
+                f"every order needs nodes that can be copied, and {type(node).__name__} holds what cannot ({error}); "
+                "leave --every away, and many orders are made up (asyncio programs are checked like that)"
+            ) from None
 
     def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
         """Lets the node handle it; the state that it is in then."""
@@ -303,7 +328,7 @@ class Machine:
         for packet in desk.sends:
             receivers |= 1 << self.copies[packet].receiver
         del anything.host
-        return Step(self._state(node, desk), tuple(desk.sends), receivers, desk.broken)
+        return Step(self._state(node, desk), tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
 
     def _check_shared(self, node: Node) -> None:
         for name, before in self._shared.items():

@@ -116,6 +116,8 @@ def linearizable(world: World) -> str | None:
 
 def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:
     for node in nodes:
+        if node < getattr(world, "stations", 0) and not world.delivered[node]:
+            continue  # stations only pass on
         own = {m for m in wanted if world.source[m] == node}
         if missing := _owed(world, node, wanted) - own - set(world.delivered[node]):
             return f"{what}: node {node} never delivers message {min(missing)}"

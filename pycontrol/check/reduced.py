@@ -8,7 +8,8 @@ way: rules about those need the whole search.
 
 Whether k will be sent something is known only afterwards: so k's events are followed, to the end, and what was sent on
 the way is noted with each state. If k was sent something without having acted, the next node is tried as well, in the
-end all. Where the way comes back to a state that it went through, all nodes are tried.
+end all. What nodes record of calls is in an order between nodes: where k's events record something, all are
+tried, too. Where the way comes back to a state that it went through, all nodes are tried.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Frame:
     """Nodes still to try; the last one is being tried."""
     todo: list[Move]
     """Its events still to follow."""
+    loud: int
+    """Nodes of whose events some record a call (a bit mask)."""
     spoke: int = 0
     """Who is sent something by its events (a bit mask)."""
     sent: int = 0
@@ -89,21 +92,23 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
 
 def _frame(space: Space, state: State) -> Frame:
     moves = space.moves(state)
-    speaks = []
-    for row in moves:
+    speaks, loud = [], 0
+    for k, row in enumerate(moves):
         mask = 0
         for move in row:
             event = move.packet if move.packet >= 0 else move.what
-            mask |= space.machine.step(move.node, state.nodes[move.node], event).receivers
+            step = space.machine.step(move.node, state.nodes[move.node], event)
+            mask |= step.receivers
+            loud |= bool(step.said) << k
         speaks.append(mask)
     busy = [i for i, row in enumerate(moves) if row]
 
-    def worth(k: int) -> tuple[bool, int]:
-        """Nodes that nobody is about to send to come first, then those with few events."""
-        return any(speaks[j] >> k & 1 for j in busy if j != k), len(moves[k])
+    def worth(k: int) -> tuple[bool, bool, int]:
+        """Nodes that record nothing and that nobody is about to send to come first, then those with few events."""
+        return bool(loud >> k & 1), any(speaks[j] >> k & 1 for j in busy if j != k), len(moves[k])
 
     order = sorted(busy, key=worth, reverse=True)
-    return Frame(state, moves, order, list(moves[order[-1]]) if order else [])
+    return Frame(state, moves, order, list(moves[order[-1]]) if order else [], loud)
 
 
 def _next_node(frame: Frame) -> bool:
@@ -111,7 +116,7 @@ def _next_node(frame: Frame) -> bool:
     if not frame.order:
         return False
     k = frame.order.pop()
-    enough = not frame.sent >> k & 1 and not frame.came_back
+    enough = not (frame.sent | frame.loud) >> k & 1 and not frame.came_back
     sent = (frame.sent | frame.spoke) & ~(1 << k)
     if enough:
         frame.order.clear()

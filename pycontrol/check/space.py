@@ -31,6 +31,8 @@ class State(NamedTuple):
     queues: tuple[tuple[int, ...], ...]
     """Copies on their way over wires and streams, each in its order; sorted."""
     purses: tuple[Purse, ...]
+    history: tuple[int, ...] = ()
+    """What nodes recorded of calls, in order (`Machine.sayings`)."""
 
 
 class Move(NamedTuple):
@@ -129,11 +131,11 @@ class Space:
     def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
         """The state after the event, who was sent something (a bit mask), and what it breaks."""
         node, what, packet = move
-        nodes, flying, queues, purses = state
+        nodes, flying, queues, purses, history = state
         if what is LOSS or what is TWICE:
             purses = self._paid(purses, node, LOSSES if what is LOSS else DUPLICATES)
             if what is LOSS:
-                return State(nodes, _without(flying, packet), queues, purses), 0, None
+                return State(nodes, _without(flying, packet), queues, purses, history), 0, None
             what = packet
         elif packet >= 0:
             if self._is_free(packet):
@@ -148,7 +150,9 @@ class Space:
         elif isinstance(what, tuple) and what[0] == "call":
             purses = self._paid(purses, node, CALLS)
         step = self.machine.step(node, nodes[node], what)
-        after = State((*nodes[:node], step.state, *nodes[node + 1 :]), flying, queues, purses)
+        if step.said and self.machine.keeps_calls:
+            history += step.said
+        after = State((*nodes[:node], step.state, *nodes[node + 1 :]), flying, queues, purses, history)
         return (self._with_sent(after, step.sends) if step.sends else after), step.receivers, step.broken
 
     def _is_free(self, packet: int) -> bool:
@@ -186,7 +190,7 @@ class Space:
             [set(f.delivered) | set(f.own) for f in facts], self.machine.source, self.machine.past,
             {i for i, f in enumerate(facts) if f.down}, {i for i, f in enumerate(facts) if f.failed},
             {i for i, f in enumerate(facts) if f.gone}, [tuple(self.machine.copies[p]) for p in state.flying],
-            [m for f in facts for m in f.own],
+            [m for f in facts for m in f.own], [self.machine.sayings[i] for i in state.history],
         )  # fmt: skip
 
 
@@ -206,6 +210,7 @@ class Seen:
     flying: list[Any]
     messages: list[int]
     """Those that were broadcast: `source` knows others, too."""
+    history: list[tuple[str, int, Any]]
     owed: None = None
 
 

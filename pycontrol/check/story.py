@@ -14,11 +14,11 @@ WORDS = {
     "sent": "sends packet {number} to node {peer}: {text}", "broadcast": "broadcasts message {number}",
     "delivered": "delivers message {number}", "crash": "fails", "recover": "recovers", "left": "leaves for good",
     "joined": "joins", "call": "is asked by the application: {text}",
-    "return": "answers the application: {text}",
+    "return": "answers the application: {text}", "station": "is in the cell of station {number}",
 }  # fmt: skip
 NAMED = WORDS | {
     "packet": "packet {number} from {peer} arrives", "loss": "packet {number} from {peer} is lost",
-    "sent": "sends packet {number} to {peer}: {text}", "station": "is in the cell of station {number}",
+    "sent": "sends packet {number} to {peer}: {text}",
 }  # fmt: skip
 """The same where nodes have names."""
 

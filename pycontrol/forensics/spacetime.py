@@ -130,7 +130,7 @@ def diagram(story: Story) -> str:
         for i, colour in enumerate((QUIET, LATE, TALK, LOUD))
     )
     return (
-        f'<svg viewBox="0 0 {width} {height}" style="font-size:{11 * places.scale:.0f}px" '
+        f'<svg viewBox="0 0 {width} {height}" style="font:{11 * places.scale:.0f}px system-ui,sans-serif" '
         f'xmlns="http://www.w3.org/2000/svg"><defs>{arrows}</defs>'
         f"{''.join(parts)}</svg>"
     )
@@ -223,7 +223,8 @@ def _carries(event: Event, story: Story) -> bool:
 
 
 def _never(story: Story, places: _Places) -> str:
-    """The path that is missing: from who sent the message last to where it did not come."""
+    """The path that is missing: to where the message did not come, from who sent it last; of those from whom the node
+    heard something last, if they sent it."""
     if story.victim not in places.row or not story.wanted:
         return ""
     ends = [s for s, e in enumerate(story.log) if e.what == "delivered" and e.node == story.victim]
@@ -234,6 +235,9 @@ def _never(story: Story, places: _Places) -> str:
     ]  # fmt: skip
     if not tries:
         return ""
+    heard = [e.peer for e in story.log[:end] if e.what in ("packet", "loss") and e.node == story.victim]
+    near = [s for s in tries if heard and story.log[s].node == heard[-1]]
+    tries = near or tries
     (x1, y1), (x2, y2) = places.at(tries[-1], story.log[tries[-1]].node), places.at(end, story.victim)
     text = "the path that is missing: here the message should have come"
     more = 'stroke-width="2.5" stroke-dasharray="9 5" opacity="0.75" marker-end="url(#a3)"'

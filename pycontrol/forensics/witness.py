@@ -7,8 +7,10 @@ by itself: sets of messages are whole numbers, bit m standing for message m.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, NamedTuple
 
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
@@ -42,7 +44,7 @@ class Violation(NamedTuple):
 
 
 class Enough(Exception):
-    """All violations that are looked for have been seen."""
+    """All violations that are looked for have been seen, or the time is over."""
 
 
 class Told(NamedTuple):
@@ -65,6 +67,8 @@ class Witness:
     windows: deque[Window] = field(default_factory=deque)
     sent: deque[tuple[Actions, tuple[Any, ...]]] = field(default_factory=deque)
     """Actions, and the contents of the packets among them."""
+    most_s: float = inf
+    """So long it looks on at most, in real time."""
     forgotten: int = 0
     """Rows that were too many to keep."""
 
@@ -77,6 +81,7 @@ class Witness:
         self._owed = [0] * self.nodes
         self._member = [True] * self.nodes
         self._rows = 0
+        self._began_s = time.monotonic()
 
     # ---- an observer ------------------------------------------------------------------------------------------------
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
@@ -132,6 +137,8 @@ class Witness:
     def window(self, window: Window) -> None:
         """What the engine tells."""
         if len(self.violations) >= self.wanted and window.end_ps > self.violations[-1].time_ps + AFTERWARDS_PS:
+            raise Enough
+        if time.monotonic() > self._began_s + self.most_s:
             raise Enough
         self.windows.append(window)
         self._count(len(window))

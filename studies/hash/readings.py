@@ -31,6 +31,11 @@ def entries_of(clock_size: int, rate: float, delay_mean_ms: float) -> int:
     return min(MOST_ENTRIES, math.ceil(math.log(2) * clock_size / (rate * delay_mean_ms / 1000)))
 
 
+def reach_of(rate: float) -> float:
+    """Messages back to which the authors' program tries dependencies: 0.15 s of the load, and ten on their way."""
+    return 0.15 * rate + 10
+
+
 def staggered(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
     """Every process broadcasts once in processes / rate seconds, the first ones evenly apart; each broadcast is off its
     slot by N(0, 10 ms). A process keeps the order of its own broadcasts."""

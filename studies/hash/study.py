@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from causeway.analysis.plots import Headline, Plot
+from causeway.analysis.plots import Expected, Headline, Plot
 from causeway.bridge.network import AbstractNetwork, Network, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -15,7 +15,8 @@ from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
-from causeway.studies.hash.readings import DirectErrors, entries_of, staggered, steady
+from causeway.pycontrol.protocols.hash.state import Choices
+from causeway.studies.hash.readings import DirectErrors, entries_of, reach_of, staggered, steady
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
@@ -31,6 +32,17 @@ SCRIPTS = {"staggered": staggered, "steady": steady}
 PROCESSES = (500, 1000, 2000, 3000, 5000)
 LIMITS = (100, 200, 400, 1000)
 """Hashes per test in Table 2; 200 in the authors' program."""
+TABLE2: dict[str, Any] = {"rate": 110, "detector": "hash", "messages": 5000}
+SEARCH: dict[str, Any] = {"search": "near", "hash_limit": 200, "one_request": True, "quiet": True, "retest": False}
+"""How the authors' program searches, and when it asks."""
+NEAR_READINGS: list[dict[str, Any]] = [
+    *({"hash_limit": limit} for limit in (100, 400, 1000, 10_000)),
+    {"quiet": False},
+    {"one_request": False, "quiet": False},
+    {"retest": True},
+    {"reach": 40.0},
+    {"entries": 4},
+]
 READINGS: list[dict[str, Any]] = [
     *({"entries": entries} for entries in (1, 2, 3, 4, 6)),
     *({"entries": entries, "intervals": "steady"} for entries in (2, 3)),
@@ -60,6 +72,15 @@ class HashParams(Params):
     )
     detector: Literal["none", "mostefaoui", "hash"] = "none"
     hash_limit: int = Field(1000, ge=1, le=1_000_000, description="l: hashes that one test may compute")
+    search: Literal["counts", "near"] = Field(
+        "counts",
+        description="how sets are searched; near: nearest ones left out, in binary, as the authors' program",
+    )
+    reach: float = Field(
+        0.0, ge=0, le=1e5, description="search=near: messages that it looks back on; 0: 0.15 s of the load and ten more"
+    )
+    one_request: bool = Field(False, description="a process asks for one message at a time")
+    quiet: bool = Field(False, description="one_request: a process that waits for an answer skips its broadcasts")
     hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")
     remember: int = Field(1024, ge=1, le=2**20, description="deliveries that a process looks back on; a power of two")
     retest: bool = Field(True, description="test a suspected message again after every delivery (as printed: once)")
@@ -78,6 +99,12 @@ class HashParams(Params):
             raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
         if self.remember & (self.remember - 1):
             raise ValueError(f"remember={self.remember} is not a power of two")
+        if self.quiet and not self.one_request:
+            raise ValueError("quiet=true needs one_request=true: what is waited for is one answer")
+        if self.near:
+            must_fit("what is near each message", 2 * self.remember**2)
+            if self.near > self.remember * self.k / 2:
+                raise ValueError(f"remember={self.remember} is below twice the reach, {self.near // self.k} messages")
         entries = self.processes if self.clock == "vector" else self.clock_size
         kept = self.remember if self.detector == "hash" else 0
         must_fit("clocks and what detectors remember", self.processes * (entries + kept))
@@ -89,6 +116,12 @@ class HashParams(Params):
     def k(self) -> int:
         """Entries that a process increments."""
         return self.entries or min(self.clock_size, entries_of(self.clock_size, self.rate, self.delay_mean_ms))
+
+    @property
+    def near(self) -> int:
+        """Counts of the clock that the search among near messages looks back on; 0 for the search by counts."""
+        messages = self.reach or reach_of(self.rate)
+        return max(1, int(self.k * messages)) if self.search == "near" else 0
 
 
 class HashStudy(Study):
@@ -112,13 +145,13 @@ class HashStudy(Study):
         "table1": [{**AUTHORS, "entries": 4, "detector": detector} for detector in DETECTORS],
         "table1_exponential": [{"detector": detector} for detector in DETECTORS],
         "table2": [
-            {**AUTHORS, "processes": processes, "rate": 110, "detector": "hash", "messages": 5000, "hash_limit": limit}
+            {**AUTHORS, **TABLE2, "processes": processes, "hash_limit": limit}
             for limit in LIMITS
             for processes in PROCESSES
         ],
-        "table2_exponential": [
-            {"processes": processes, "rate": 110, "detector": "hash", "messages": 5000} for processes in PROCESSES
-        ],
+        "table2_exponential": [{**TABLE2, "processes": processes} for processes in PROCESSES],
+        "table2_near": [{**AUTHORS, **TABLE2, **SEARCH, "processes": processes} for processes in PROCESSES],
+        "table2_near_readings": [{**AUTHORS, **TABLE2, **SEARCH, **how, "processes": 1000} for how in NEAR_READINGS],
         "figure1": [
             {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}
             for clock_size in (20, 25, 50)
@@ -132,6 +165,7 @@ class HashStudy(Study):
         "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
         "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
     }
+    expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks let some through"),)
     headlines: ClassVar[Sequence[Headline]] = (
         Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
         Headline(
@@ -172,8 +206,9 @@ class HashStudy(Study):
         even = params.entries_draw == "even"
         if params.detector == "hash":
             return HashDetector(
-                params.clock_size, params.k, params.hash_limit, params.remember, params.hash_bits, params.retest, even
-            )
+                params.clock_size, params.k, params.hash_limit, params.remember, params.retest, even,
+                Choices(params.near, params.one_request, params.quiet, params.hash_bits),
+            )  # fmt: skip
         return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
 
     def checks(self, params: HashParams) -> Checks:
@@ -189,4 +224,4 @@ class HashStudy(Study):
         return [*checker, DirectErrors(nodes)] if nodes <= SMALL else checker
 
     def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
-        return {"requests": 0.0, **scalars}
+        return {"requests": 0.0, "skipped": 0.0, **scalars}

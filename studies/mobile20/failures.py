@@ -53,14 +53,20 @@ class Failures:
         return length_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:
-        """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before."""
+        """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before; and
+        how large it became, on average over the shorter and over the longer half of the failures (Figure 8b)."""
         times, sizes = np.array(series[0], np.int64), np.array(series[1])
         waits: list[float] = []
+        peaks: list[float] = []
         for began_ps, ended_ps in self.log:
             before = sizes[(times < began_ps) & (times > began_ps - 10 * S_PS)]
             until_ps = min(began_ps + self.every_ps, self.end_ps)
+            peaks.append(float(sizes[(times >= began_ps) & (times < until_ps)].max(initial=0.0)))
             after = (times >= ended_ps) & (times <= until_ps) & (sizes <= before.max(initial=0.0))
             if after.any():
                 waits.append((int(times[after][0]) - ended_ps) / S_PS)
         found = {"failures": float(len(self.log)), "failures_unrecovered": float(len(self.log) - len(waits))}
+        if half := len(peaks) // 2:
+            found["failure_peak_short"] = sum(peaks[:half]) / half
+            found["failure_peak_long"] = sum(peaks[-half:]) / half
         return found | ({"recovery_s": sum(waits) / len(waits)} if waits else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ class Sampler:
     stations: int
     map: MobileNetwork | None = None
     sums: Counter[str] = field(default_factory=Counter)
+    squares: float = 0.0
+    """Of the stations' mean SBuffer."""
     rounds: int = 0
     _before: Counter[Any] = field(default_factory=Counter)
 
@@ -52,14 +55,19 @@ class Sampler:
         if self.meter.counting:
             self.rounds += 1
             self.sums.update(means)
+            self.squares += means["sbuffer_station_mean"] ** 2
         self._rates(context, now_ps)
         if self.map is not None:
             self._draw_map(self.map, context)
             self._draw_hosts(context, now_ps, hosts)
 
     def scalars(self) -> dict[str, float]:
-        """Means over the measured time."""
-        return {name: total / self.rounds for name, total in self.sums.items()} if self.rounds else {}
+        """Means over the measured time; and how much the stations' mean SBuffer varies over it."""
+        if not self.rounds:
+            return {}
+        found = {name: total / self.rounds for name, total in self.sums.items()}
+        varied = self.squares / self.rounds - found["sbuffer_station_mean"] ** 2
+        return found | {"sbuffer_station_sd": math.sqrt(max(0.0, varied))}
 
     def _rates(self, context: Context, now_ps: int) -> None:
         meter = self.meter

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, percent, short, with_interval
 
-AT_ONCE: dict[str, Any] = {"engine": "omnet", "wire_acks": "at_once"}
+INET: dict[str, Any] = {"engine": "omnet"}
+NS3: dict[str, Any] = {"engine": "ns3"}
+LITERAL: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "INET, unit disk": {"engine": "omnet"},
-    "INET, wires acknowledged at once": AT_ONCE,
-    "INET, no medium access": {**AT_ONCE, "radio": "acking"},
-    "INET, 180 m": {**AT_ONCE, "spacing_m": 180.0, "placement": "anywhere"},
-    "INET, acks as printed": {**AT_ONCE, "acks": "periodic"},
-    "INET, acks of intervals": {**AT_ONCE, "acks": "intervals"},
-    "ns-3, unit disk": {"engine": "ns3"},
-    "INET, 802.11": {**AT_ONCE, "radio": "wifi"},
-    "ns-3, 802.11": {"engine": "ns3", "radio": "wifi"},
+    "INET, unit disk": INET,
+    "INET, acks as printed": {**INET, "acks": "periodic"},
+    "INET, no medium access": {**INET, "radio": "acking"},
+    "INET, 802.11": {**INET, "radio": "wifi"},
+    "INET, 180 m": {**INET, **LITERAL},
+    "INET, acks of intervals": {**INET, "acks": "intervals"},
+    "INET, wires acknowledged at once": {**INET, "wire_acks": "at_once"},
+    "ns-3, unit disk": NS3,
+    "ns-3, 802.11": {**NS3, "radio": "wifi"},
 }
 """column -> engine, and what is not as by default"""
 
@@ -77,12 +79,18 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("failures", "failures", "8"),
         ("not made good before the next", "failures_unrecovered", "1"),
         ("recovery (s)", "recovery_s", "a few"),
+        ("largest `SBuffer` of station 3, four shorter failures", "failure_peak_short", ""),
+        ("largest `SBuffer` of station 3, four longer failures", "failure_peak_long", "larger"),
     ],
 }
 """experiment -> (quantity, scalar, what the paper says)"""
 
 
-SCALARS = (*dict.fromkeys(scalar for rows in ROWS.values() for _, scalar, _ in rows), "violations", "duplicates")
+VARIED = "sbuffer_station_sd/sbuffer_station_mean"
+SCALARS = (
+    *dict.fromkeys(scalar for rows in ROWS.values() for _, scalar, _ in rows),
+    "sbuffer_station_sd", "violations", "duplicates",
+)  # fmt: skip
 
 
 def of(measured: Measured, experiment: str, variant: dict[str, Any]) -> Measured:
@@ -126,4 +134,36 @@ def six(measured: Measured) -> list[str]:
     return lines(("value", "paper", "INET, unit disk", "off by", "runs"), rows)
 
 
-TABLES: dict[str, Table] = {"": experiments, "six": six}
+def figures(measured: Measured) -> list[str]:
+    """What the text says of the curves of Figures 6 to 8, which print no numbers."""
+    at = {experiment: of(measured, experiment, INET) for experiment in ROWS}
+    at["standing"] = measured.at(**INET, experiment="static", rate=25.0)
+
+    def two(one: str, other: str, scalar: str) -> str:
+        a, b = at[one].mean(scalar), at[other].mean(scalar)
+        return f"{short(a)} and {short(b)}: {a / b:.2f} times" if b else f"{short(a)} and {short(b)}"
+
+    delay = at["dynamic"].mean("delivery_delay_s") - at["standing"].mean("delivery_delay_s")
+    grows = [short(at["faults"].mean(f"failure_peak_{half}")) for half in ("short", "long")]
+    rows = [
+        ("6a", "TCP keeps far more (the axis is logarithmic)", two("static_tcp", "static", "sbuffer_station_mean")),
+        ("6a", "TCP's varies a lot, the algorithm's little (deviation over mean)", two("static_tcp", "static", VARIED)),
+        ("6b", "TCP sends more bytes", two("static_tcp", "static", "sent_bytes_per_s")),
+        ("6d", "TCP sends more for each delivery", two("static_tcp", "static", "sent_per_delivery")),
+        ("7a", "walking hardly changes `SBuffer` of stations", two("dynamic", "standing", "sbuffer_station_mean")),
+        ("7a", "walking hardly changes `RBuffer` of hosts", two("dynamic", "standing", "rbuffer_host_mean")),
+        ("7b", "walking hardly changes what is sent", two("dynamic", "standing", "sent_per_s")),
+        ("", "walking delays deliveries by 0.05 s", f"{delay:.3f} s"),
+        ("8a", "faults: all stations, beside none", two("faults", "dynamic", "sbuffer_station_mean")),
+        ("8a", "faults: station 3, beside all", _beside(at["faults"])),
+        ("8b", "the longer a failure, the larger its `SBuffer` becomes", f"{grows[0]}, then {grows[1]}"),
+    ]
+    return lines(("figure", "the text", "INET"), rows)
+
+
+def _beside(faults: Measured) -> str:
+    third, all_ = faults.mean("sbuffer_station_3"), faults.mean("sbuffer_station_mean")
+    return f"{short(third)} and {short(all_)}: {third / all_:.2f} times"
+
+
+TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures}

@@ -264,12 +264,16 @@ def test_a_study_may_keep_errors_and_count_them():
 
 
 def test_tasks_that_wait_when_the_run_ends_are_listed():
+    async def inner():
+        await asyncio.Event().wait()  # here
+
     async def main(node):
-        await asyncio.Event().wait()
+        await inner()
 
     programs, outcome = run(main, 1)
     assert outcome.scalars["pending_tasks"] == 1
-    assert programs.pending[0].startswith("node0: main of node0")
+    line = inner.__code__.co_firstlineno + 1
+    assert programs.pending == [f"node0: main of node0 (main) at {__file__}:{line}"]
 
 
 def test_a_program_that_spins_is_named(monkeypatch):

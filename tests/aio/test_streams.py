@@ -9,6 +9,7 @@ import random
 import pytest
 
 from causeway.aio.connection import WINDOW_BYTES
+from causeway.bridge.errors import RunError
 from tests.worlds.aio_world import DELAY_S, REACTION_S, faults, results, run
 
 ROUND_TRIP_S = 2 * (DELAY_S + REACTION_S)
@@ -189,24 +190,67 @@ def test_a_node_that_is_down_is_a_timeout():
     assert results(main, faults=faults((1, 0, 0)))[1] == 2 + 127
 
 
-def test_an_abort_is_a_reset_at_the_other_end():
+@pytest.mark.parametrize(("reads", "written", "outcome"), [(True, 0, 0), (True, 1000, 1000), (False, 0, "reset")])
+def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(reads, written, outcome):
+    """asyncio's own loop gives the same outcomes over loopback: its abort closes the socket, no more."""
+
+    async def handle(reader, writer):
+        if reads:
+            await reader.readline()
+        else:
+            writer.transport.pause_reading()
+            await asyncio.sleep(0.1)
+        writer.write(bytes(written))
+        writer.transport.abort()
+
+    async def ask(host, port):
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(b"x\n")
+        try:
+            return len(await reader.read())
+        except ConnectionResetError:
+            return "reset"
+
     async def main(node):
         if node.id == 0:
-
-            async def handle(reader, writer):
-                await reader.readline()
-                writer.transport.abort()
-
             await serve(handle)
             await asyncio.sleep(10)
             return None
-        reader, writer = await asyncio.open_connection("node0", 80)
-        writer.write(b"x\n")
-        with pytest.raises(ConnectionResetError):
-            await reader.read()
-        return True
+        return await ask("node0", 80)
 
-    assert results(main)[1] is True
+    async def over_loopback():
+        async with await asyncio.start_server(handle, "127.0.0.1", 0) as server:
+            return await ask(*server.sockets[0].getsockname())
+
+    assert results(main)[1] == asyncio.run(over_loopback()) == outcome
+
+
+def test_a_protocol_that_fails_loses_its_connection():
+    """As with asyncio's own transports; the error is the run's, or kept."""
+
+    class Fails(asyncio.Protocol):
+        lost = None
+
+        def data_received(self, data):
+            raise ValueError(data)
+
+        def connection_lost(self, error):
+            Fails.lost = error
+
+    async def main(node):
+        if node.id == 0:
+            await asyncio.get_running_loop().create_server(Fails, port=80)
+            await asyncio.sleep(10)
+            return None
+        reader, writer = await asyncio.open_connection("node0", 80)
+        writer.write(b"x")
+        return await reader.read()
+
+    programs, _ = run(main, programs={"errors": "keep"})
+    assert programs.results[1] == b"" and isinstance(Fails.lost, ValueError)
+    assert "data_received() call failed" in str(programs.failures[0])
+    with pytest.raises(RunError, match=r"node0 at .*ValueError: b'x'"):
+        run(main)
 
 
 def test_a_peer_that_fails_and_comes_back_knows_nothing_of_the_connection():

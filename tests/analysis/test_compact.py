@@ -115,7 +115,7 @@ def test_a_filter_on_a_run_passes_over_the_other_groups_of_rows(tmp_path, monkey
     bounds = [metadata.row_group(i).column(0).statistics for i in range(metadata.num_row_groups)]
     assert len(bounds) == 10
     assert all(one.max < two.min for one, two in itertools.pairwise(bounds))
-    fragment = next(store.dataset(tmp_path, "scalars").get_fragments())
+    fragment = next(store.datasets(tmp_path, "scalars")[0][0].get_fragments())
     assert len(fragment.split_by_row_group(pc.field("run_id") == "r042")) == 1
 
 
@@ -140,7 +140,7 @@ def test_a_batch_that_is_damaged_does_not_count_and_the_doctor_removes_it(tmp_pa
 
 def test_a_reader_that_is_overtaken_by_a_compaction_reads_again(tmp_path, monkeypatch):
     fill(tmp_path)
-    before, real = everything(tmp_path)["scalars"], store.dataset
+    before, real = everything(tmp_path)["scalars"], store.datasets
     overtaken = []
 
     def slow(folder, table):
@@ -149,5 +149,5 @@ def test_a_reader_that_is_overtaken_by_a_compaction_reads_again(tmp_path, monkey
             overtaken.append(compact.compact(tmp_path))
         return found
 
-    monkeypatch.setattr(store, "dataset", slow)
+    monkeypatch.setattr(store, "datasets", slow)
     assert everything(tmp_path)["scalars"] == before and overtaken

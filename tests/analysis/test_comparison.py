@@ -114,6 +114,14 @@ def test_a_relation_says_which_numbers_belong_to_it(tmp_path, said, why):
         published(tmp_path, ROW.replace(",0.2,", f",{said},"), head=BOUNDS_HEAD)
 
 
+@pytest.mark.parametrize(("scalar", "note"), [("cannot_be_compared", "no"), ("wrong", "cannot be compared: it is not")])
+def test_what_cannot_be_compared_says_why_and_nothing_else_does(tmp_path, scalar, note):
+    head, row = BOUNDS_HEAD.strip().split(","), dict.fromkeys(BOUNDS_HEAD.strip().split(","), "")
+    row |= {"scalar": scalar, "published": "1", "note": note}
+    with pytest.raises(UserError, match=r"p\.csv:2: the note of a scalar cannot_be_compared, and of no other"):
+        published(tmp_path, ",".join(row[name] for name in head) + "\n", head=BOUNDS_HEAD)
+
+
 def test_the_published_numbers_that_come_with_the_project_can_be_read():
     numbers = load_published(PUBLISHED)
     assert set(numbers["paper"]) == {"hash", "dcs23", "ladc18", "icpp18", "mobile20"}

@@ -92,3 +92,72 @@ def test_a_plot_of_no_study_takes_all_runs() -> None:
     none = pd.DataFrame(columns=["run_id", "name", "value", "number"])
     known = comparison.Runs(runs, none, none[["run_id", "name", "value"]])
     assert known.at(Plot("t", "", "y").study, {}).tolist() == ["a", "b"]
+
+
+MORE = """
+from causeway import Plot
+
+plots = [
+    Plot("Mean wait", "Fifo", '"wait:histogram:mean"', "iat", y_label="wait [s]", log_x=True),
+    Plot("Waits", "Fifo", "wait:histogram", kind="histogram", more={"of": "recorded"}),
+    Plot("Servers", "Fifo", "Net.server[*].state:vector", kind="state", more={"states": {"0": "idle", "1": "busy"}}),
+    Plot("Busy over time", "Fifo", "Net.*.state:vector", kind="time"),
+]
+"""
+
+
+@pytest.fixture
+def queues(tmp_path: Path) -> Path:
+    """Two runs with a histogram each; the first has two servers that are idle or busy."""
+    for run, (iat, mean) in enumerate([("500ms", 0.5), ("1s", 0.25)]):
+        lines = [
+            "version 3", f"run Fifo-{run}", "attr configname Fifo", f"itervar iat {iat}",
+            "statistic Net.sink wait:histogram", "field count 10", f"field mean {mean}",
+            "bin -inf 1", "bin 0 2", f"bin 1 {3 + run}", "bin 2 4",
+        ]  # fmt: skip
+        (tmp_path / f"{run}.sca").write_text("\n".join(lines) + "\n")
+    vectors = [
+        "version 3", "run Fifo-0", "attr configname Fifo", "itervar iat 500ms",
+        "vector 0 Net.server[0] state:vector ETV", "vector 1 Net.server[1] state:vector ETV",
+        *["0\t1\t0\t0", "1\t1\t0\t1", "0\t2\t2\t1", "0\t3\t3\t1", "0\t4\t5\t0", "1\t5\t10\t0"],
+    ]  # fmt: skip
+    (tmp_path / "0.vec").write_text("\n".join(vectors) + "\n")
+    convert.convert([tmp_path], tmp_path / "out")
+    (tmp_path / "more.py").write_text(MORE)
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("spark_", [False, pytest.param(True, marks=pytest.mark.spark)])
+def test_recorded_statistics_histograms_and_states_are_drawn(queues: Path, spark_: bool, request) -> None:
+    master = request.getfixturevalue("spark") if spark_ else None
+    page = report.write(queues, plots=kinds.load(queues.parent / "more.py"), master=master).read_text()
+    drawn = pd.read_csv(queues / "report" / "figures.csv", keep_default_na=False)
+    mean = drawn[drawn["title"] == "Mean wait"]
+    assert mean[["x", "mean"]].astype(float).to_numpy().tolist() == [[0.5, 0.5], [1.0, 0.25]]
+    waits = drawn[drawn["title"] == "Waits"]
+    assert waits["x"].astype(float).tolist() == [0, 1, 2]
+    assert waits["mean"].astype(float).tolist() == pytest.approx([4 / 21, 7 / 21, 0])  # 2 below, 8 beyond, of 21
+    states = drawn[drawn["title"] == "Servers"]
+    rows = {name: g[["x", "mean"]].astype(float).to_numpy().tolist() for name, g in states.groupby("series")}
+    assert rows == {
+        "Net.server[0]": [[0, 0], [2, 1], [5, 0], [10, 0]], "Net.server[1]": [[0, 1], [10, 0], [10, 0]],
+    }  # fmt: skip
+    assert "busy" in page and "idle" in page
+    assert len(drawn[drawn["title"] == "Busy over time"]) > 2
+
+
+def test_what_is_drawn_says_its_names_units_and_scales(queues: Path) -> None:
+    report.write(queues, plots=kinds.load(queues.parent / "more.py"))
+    drawn = pd.read_csv(queues / "report" / "figures.csv", keep_default_na=False)
+    names = ["study", "kind", "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale"]
+    told = drawn[drawn["title"] == "Mean wait"][names].iloc[0].tolist()
+    assert told == ["Fifo", "line", "iat", "", "log", "wait", "s", "linear"]
+    time = drawn[drawn["title"] == "Servers"][["x_name", "x_unit"]].iloc[0].tolist()
+    assert time == ["simulated time", "s"]
+
+
+def test_scalars_stand_with_their_parameters(folder: Path) -> None:
+    report.write(folder)
+    scalars = pd.read_csv(folder / "report" / "scalars.csv")
+    used = scalars[scalars["name"] == "channelUtilization:last"].set_index("iat")["mean"]
+    assert used.to_dict() == {"500ms": 0.1, "1s": 0.2, "2.5s": 0.4}

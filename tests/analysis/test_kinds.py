@@ -81,7 +81,9 @@ def test_a_kind_refuses_fields_that_it_does_not_have(own_kinds) -> None:
 
 
 def test_a_kind_that_nobody_knows_is_refused_with_those_that_are_there() -> None:
-    with pytest.raises(UserError, match="no kind of plot 'pie', only bar, box, cdf, histogram, line, scatter, time"):
+    with pytest.raises(
+        UserError, match="no kind of plot 'pie', only bar, box, cdf, histogram, line, scatter, state, time"
+    ):
         kinds.kind_of("pie")
 
 

@@ -320,3 +320,22 @@ def test_spark_numbers_scalars_of_one_name(spark):
         "position": [5, 1, 0, 9],
     })  # fmt: skip
     assert_same(in_spark.numbered(spread(spark, frame)), in_pandas.numbered(frame), ["position"])
+
+
+@pytest.mark.spark
+def test_a_session_handed_in_keeps_its_settings(spark, tmp_path):
+    """Time zone and shuffle partitions are of queries of ours only."""
+    from causeway.analysis import report, store
+    from causeway.analysis.spark import session
+    from tests.analysis.test_store import tables
+
+    store.write_run(tmp_path, tables("one"))
+    theirs = spark.newSession()
+    for name, value in (
+        settings := {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.shuffle.partitions": "7"}
+    ).items():
+        theirs.conf.set(name, value)
+    report.write(tmp_path, master=theirs)
+    assert {name: theirs.conf.get(name) for name in settings} == settings
+    assert session(theirs).conf.get("spark.sql.session.timeZone") == "UTC"
+    assert session(theirs) is not theirs and session(theirs).sparkContext is theirs.sparkContext

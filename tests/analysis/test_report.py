@@ -59,6 +59,8 @@ def describe(folder):
     for n, said in ((10, "0.02,,,"), (100, "0.2,about,,"), (250, ",<,,5.0"), (500, "1.0,=,,")):
         point = json.dumps({"n": n, "clock": "counter"}).replace('"', '""')
         lines.append(f'clk,Fig. 3,error rate,N={n},clocks,"{point}",wrong,{said},')
+    why = "cannot be compared: the clock has no hands"
+    lines.append(f"clk,Section 7,hands,any N,clocks,{{}},{published.NOT_COMPARED},,>,2,,{why}")
     (folder / "clk.csv").write_text("\n".join(lines) + "\n")
     numbers = tuple(published.read(folder / "clk.csv"))
     described = Description("clocks", "Made up", "clk", tuple(PLOTS), (), numbers)
@@ -112,6 +114,18 @@ def test_a_published_bound_is_judged_as_one(written):
 
 def test_the_tally_counts_what_was_not_run(written):
     assert "of 4 published numbers" in written.read_text() and "1 not run here" in written.read_text()
+
+
+def test_a_number_without_a_measured_one_is_a_row_that_says_why(written):
+    text = written.read_text()
+    body = text[text.index("Numbers without a measured one") :]
+    left = re.findall(r"<tr>(.*?)</tr>", body[: body.index("</table>")])[1:]
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in left]
+    assert cells == [
+        ["Section 7", "hands", "any N", "&gt; 2", "cannot be compared: the clock has no hands"],
+        ["Fig. 3", "error rate", "N=500", "1", "not run here"],
+    ]
+    assert "Section 7" not in (written.parent / "comparison.csv").read_text()
 
 
 def test_figures_show_means_intervals_and_published_points(written):

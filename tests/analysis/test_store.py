@@ -104,3 +104,12 @@ def test_spark_reads_what_was_landed_and_skips_unfinished_runs(tmp_path, spark):
     store.table_path(tmp_path, "runs", ODD_IDS[0]).unlink()
     rows = store.read_spark(spark, tmp_path, "scalars").collect()
     assert {row.run_id for row in rows} == set(ODD_IDS[1:])
+
+
+def test_a_folder_named_from_where_one_stands_is_read(tmp_path, monkeypatch):
+    store.write_run(tmp_path / "out", tables("one"))
+    monkeypatch.chdir(tmp_path)
+    from pathlib import Path
+
+    assert store.read_arrow(Path("out"), "scalars")["value"].to_pylist() == [1.5]
+    assert store.count_rows(Path("out"), "runs") == 1

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from causeway.bridge.border import Border
+from causeway.bridge.border import SEND, SET_TIMER, Border
+from causeway.bridge.border_kernel import KEPT
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import Act, ActionRows, Actions, Kind, Patience, Window, sends
+from causeway.bridge.events import COLUMNS, Act, ActionRows, Actions, Kind, Patience, Window, sends
 from causeway.bridge.made import Ranges
 from causeway.bridge.network import MobileNetwork
 from causeway.bridge.workload import Workload
@@ -31,8 +32,8 @@ def border(packets: int = 0, timers: int = 0, **changes: Any) -> Border:
     made = Border(small_spec(**changes))
     first = window(number=0, end_ps=0)
     made.check_window(first)
-    rows = [(int(Act.SEND), 1, 0, i, 1, 0, 0, 0) for i in range(packets)]
-    rows += [(int(Act.SET_TIMER), 1, 0, i, 0, 0, 0, 0) for i in range(timers)]
+    rows = [(int(Act.SEND), 1, 0, i, -1, 0, 0, 0) for i in range(packets)]
+    rows += [(int(Act.SET_TIMER), 1, 2, i, 0, 0, 0, 0) for i in range(timers)]
     made.check_actions(ActionRows(rows), first)
     return made
 
@@ -84,6 +85,77 @@ def test_a_bad_row_is_named_with_what_is_allowed(row: tuple[int, ...], told: str
         border(packets=2, timers=1).check_window(window(*GOOD, row))
     assert str(error.value).startswith("window 1 is wrong: row 7 (")
     assert told in str(error.value)
+
+
+def _sent(how: str) -> Border:
+    """Packet 0 is for node 1, packet 1 for all; timer 0 is of node 2."""
+    made = Border(small_spec())
+    first = window(number=0, end_ps=0)
+    made.check_window(first)
+    rows = [(SEND, 1, 0, 0, 1, 5, 0, 0), (SEND, 1, 0, 1, -1, 5, 0, 0), (SET_TIMER, 1, 2, 0, 0, 0, 0, 0)]
+    actions = ActionRows(rows)
+    made.check_actions(actions if how == "rows" else Actions(*(getattr(actions, name) for name in COLUMNS[:7])), first)
+    return made
+
+
+@pytest.mark.parametrize("how", ["rows", "columns"])
+@pytest.mark.parametrize("among", [(), ((Kind.BROADCAST, 7, 0, 0, 0),)])
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ((Kind.ARRIVAL, 6, 2, 0, 0), "packet 0 is for node 1; allowed: there"),
+        ((Kind.ARRIVAL, 6, 0, 0, 0), "packet 0 is for node 1; allowed: there"),
+        ((Kind.TIMER, 6, 1, 0, 0), "timer 0 is of node 2; allowed: there"),
+    ],
+)
+def test_a_packet_arrives_where_it_was_sent_and_a_timer_where_it_was_set(how, among, row, told) -> None:
+    everywhere = [(Kind.ARRIVAL, 5, node, 1, 0) for node in range(3)]
+    _sent(how).check_window(window(*everywhere, (Kind.ARRIVAL, 6, 1, 0, 0), (Kind.TIMER, 6, 2, 0, 0), *among))
+    with pytest.raises(RunError, match=told):
+        _sent(how).check_window(window(*everywhere, row, *among))
+
+
+def test_an_id_that_was_given_to_two_nodes_is_nobodys() -> None:
+    made = _sent("columns")
+    one = np.ones(2, np.int32)
+    made.check_actions(sends(np.full(2, 2000), one, np.zeros(2, np.int64), np.array([2, 0], np.int32), one), window())
+    made.check_window(window(*((Kind.ARRIVAL, 5, node, 0, 0) for node in range(3))))
+
+
+def test_of_many_packets_the_last_ones_are_known() -> None:
+    made = _sent("columns")
+    rows = 3 * KEPT
+    ids, peers = np.arange(2, 2 + rows), np.full(rows, 2, np.int32)
+    made.check_actions(sends(np.full(rows, 2000), peers * 0, ids, peers, peers), window())
+    made.check_window(window((Kind.ARRIVAL, 5, 2, 0, 0)))  # too long ago
+    with pytest.raises(RunError, match=f"packet {rows} is for node 2"):
+        made.check_window(window((Kind.ARRIVAL, 1000, 1, rows, 0), number=2, end_ps=2000))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_windows_of_nothing_but_arrivals_are_looked_at_as_all_others_are(seed: int) -> None:
+    """They have a way of their own through the kernel; a broadcast at the end shuts it."""
+    draw = np.random.default_rng(seed)
+    rows = int(draw.integers(1, 40))
+    times = np.sort(draw.integers(0, 12, rows))
+    table = sorted((int(t), int(draw.integers(3)), int(draw.integers(4))) for t in times)
+    bad_at = int(draw.integers(rows))
+    for change in range(8):
+        time, node, ref = table[bad_at]
+        row = [int(Kind.ARRIVAL), time, node, ref, 0]
+        if change < 5:
+            place = [1, 1, 2, 3, 4][change]
+            row[place] = [max(0, time - 5), time + 5, 3, 4, 3][change]
+        all_rows = [(int(Kind.ARRIVAL), t, n, r, 0) for t, n, r in table]
+        all_rows[bad_at] = tuple(row)
+        said = []
+        for more in ((), ((int(Kind.BROADCAST), 99, 0, 0, 0),)):
+            try:
+                border(packets=4).check_window(window(*all_rows, *more))
+                said.append("good")
+            except RunError as error:
+                said.append(str(error))
+        assert said[0] == said[1]
 
 
 def test_the_workload_ends_the_numbers_of_broadcasts() -> None:

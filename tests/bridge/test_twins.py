@@ -49,10 +49,7 @@ def python_broadcasts(workload: Workload, seed: int) -> list[list[str]]:
     result: list[list[str]] = []
     now_ps = 0
     for i in range(min(BROADCASTS, workload.messages or BROADCASTS)):
-        now_ps, node = next_broadcast(
-            seed, i, now_ps, workload.first_node, workload.nodes,
-            t.start_ps, t.mean_ns, t.hot_share, t.hot_nodes, t.exponential,
-        )  # fmt: skip
+        now_ps, node = next_broadcast(t, seed, i, now_ps)
         if now_ps == NEVER:
             break
         result.append([str(i), str(now_ps), str(node), str(workload.size_bytes)])

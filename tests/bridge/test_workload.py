@@ -14,10 +14,7 @@ def chain(workload: Workload, seed: int, count: int) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     time_ps = 0
     for i in range(count):
-        time_ps, node = next_broadcast(
-            seed, i, time_ps, workload.first_node, workload.nodes, t.start_ps, t.mean_ns, t.hot_share, t.hot_nodes,
-            t.exponential,
-        )  # fmt: skip
+        time_ps, node = next_broadcast(t, seed, i, time_ps)
         if time_ps == NEVER:
             break
         out.append((int(time_ps), int(node)))

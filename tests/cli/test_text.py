@@ -15,6 +15,7 @@ from causeway.bridge import wire
 from causeway.bridge.errors import UserError
 from causeway.bridge.recording import Recorder
 from causeway.cli import console as consoles
+from causeway.cli import doctor
 from causeway.cli.replay import replay_file
 from tests.worlds.bridge_tools import small_spec
 
@@ -78,3 +79,10 @@ def test_a_run_whose_id_is_a_path_is_refused_where_tables_are_read(run_id: str, 
         store.finished_runs(tmp_path)
     with pytest.raises(UserError, match="ids that are paths are refused"):
         store.read_arrow(tmp_path, "runs")
+
+
+def test_the_doctors_table_has_no_markup_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "checks", lambda: iter([doctor.Check("a", "b", True), doctor.Check("c", "d", False)]))
+    with (shown := consoles.console()).capture() as told:
+        doctor.show_machine(shown)
+    assert "ok" in told.get() and "--" in told.get() and "[" not in told.get()

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from causeway.bridge.engine import RunSpec
+from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.errors import RunError
+from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
@@ -126,6 +127,49 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
     assert told.startswith("node 0, at 0.003 s, in on_packet(content=('news', 0), sender=2, interface=0): ")
     assert "has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)" in told
     assert time.monotonic() - began < 10
+
+
+def test_the_compiler_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+
+    class Compiles(Node):
+        def on_start(self):
+            with global_compiler_lock:
+                time.sleep(1)
+
+    assert run(PerNode(lambda _: Compiles(), 2)).events == 1
+
+
+class Swapping(InlineEngine):
+    """Gives what is for node 1 to node 0."""
+
+    def open(self, spec):
+        inner = super().open(spec)
+
+        class Session:
+            engine = engine_version = "swapping"
+            answer, close = inner.answer, inner.close
+
+            def next(self):
+                window = inner.next()
+                if not isinstance(window, Finish):
+                    window.node = np.where(window.kind == int(Kind.ARRIVAL), 0, window.node).astype(np.int32)
+                return window
+
+        return Session()
+
+
+def test_a_packet_that_comes_to_another_node_than_its_own_is_told() -> None:
+    class Sends(Node):
+        def on_broadcast(self, number, size_bytes):
+            self.send(1, "news", 10)
+
+    script = Script(np.array([MS]), np.array([2]), np.array([100]))
+    spec = RunSpec("test", {}, 1, AbstractNetwork(3, constant_delay(1), Workload(3, script=script)), MS)
+    with pytest.raises(RunError, match="the engine gives node 0 packet 0, which is for node 1"):
+        run_protocol(Swapping(), spec, PerNode(lambda _: Sends(), 2), [])
 
 
 def test_many_handlers_that_return_take_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:

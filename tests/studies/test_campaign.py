@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyspark
@@ -49,35 +50,44 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def spark_class(tmp_path: Path, *arguments: str) -> subprocess.Popen[bytes]:
+def spark_class(logs: Path, environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """A Spark daemon in a process group of its own, so that it dies with its executors."""
     home = Path(pyspark.__file__).parent
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "PYTHONPATH": str(TOP)}
-    environment["PYSPARK_PYTHON"] = sys.executable
-    log = (tmp_path / f"{arguments[0].rsplit('.', 1)[-1]}-{time.monotonic_ns()}.log").open("wb")
+    log = (logs / f"{arguments[0].rsplit('.', 1)[-1]}-{time.monotonic_ns()}.log").open("wb")
     command = [str(home / "bin" / "spark-class"), *arguments]
-    return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+    told = {**environment, "SPARK_HOME": str(home)}
+    return subprocess.Popen(command, env=told, cwd=cwd, stdout=log, stderr=log, start_new_session=True)
 
 
-@pytest.fixture
-def cluster(tmp_path):
+@contextlib.contextmanager
+def cluster_of(
+    tmp_path: Path, environment: Mapping[str, str], cwd: Path
+) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A standalone cluster on loopback: (master URL, two workers)."""
     port, daemons = free_port(), []
     package = "org.apache.spark.deploy"
     try:
         master_args = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
-        daemons.append(spark_class(tmp_path, f"{package}.master.Master", *master_args))
+        daemons.append(spark_class(tmp_path, environment, cwd, f"{package}.master.Master", *master_args))
         for i in range(2):
             worker_args = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", str(free_port()))
             url = f"spark://127.0.0.1:{port}"
-            place = ("--work-dir", str(tmp_path / f"worker{i}"))
-            daemons.append(spark_class(tmp_path, f"{package}.worker.Worker", *worker_args, *place, url))
+            dirs = ("--work-dir", str(tmp_path / f"worker{i}"))
+            worker = f"{package}.worker.Worker"
+            daemons.append(spark_class(tmp_path, environment, cwd, worker, *worker_args, *dirs, url))
         yield f"spark://127.0.0.1:{port}", daemons[1:]
     finally:
         for daemon in daemons:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(daemon.pid, signal.SIGKILL)
             daemon.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(TOP)}
+    with cluster_of(tmp_path, {**environment, "PYSPARK_PYTHON": sys.executable}, TOP) as made:
+        yield made
 
 
 def test_bad_parameters_are_refused_before_anything_runs(tmp_path):

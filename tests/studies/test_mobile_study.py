@@ -29,6 +29,7 @@ from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.failures import Failures
 from causeway.studies.mobile20.places import host_places
 from causeway.studies.mobile20.rest import Rest
+from causeway.studies.mobile20.sampler import Sampler
 from causeway.studies.mobile20.study import RATES, Mobile20Params
 from causeway.studies.registry import PUBLISHED
 from tests.worlds.published_numbers import load_published
@@ -175,9 +176,9 @@ def test_hosts_that_take_turns_are_evenly_staggered_and_keep_their_order() -> No
 
 
 PRINTED = {
-    "Section V-A": "0.2 2 0.4 1.58 0.1 0.05 10 0.5 5 75 35 0.31 6 700 4300000",
-    "Section V-B": "0.3 0.25 0.075 0.085 0.1 0.3 200",
-    "Section V-C": "1 10 400",
+    "Section V-A": "0.2 2 0.4 1.58 0.1 0.05 10 1 0.5 5 75 35 0.31 6 700 4300000",
+    "Section V-B": "0.3 0.05 0.25 0.075 0.085 0.1 0.3 200",
+    "Section V-C": "8 1 2 10 400",
     "Section V-D": "1",
 }
 """Typed from the paper, bounds included. 0.25 is the dynamic 0.3 less the 0.05 of walking; 10 is 'a few seconds'."""
@@ -193,7 +194,7 @@ def test_every_number_that_the_paper_prints_is_a_row_or_the_bound_of_one(where: 
 
 def test_a_number_that_is_not_measured_says_why() -> None:
     rows = load_published(PUBLISHED).query("paper == 'mobile20' and scalar == 'cannot_be_compared'")
-    assert len(rows) == 2
+    assert len(rows) == 5
     assert rows["note"].str.contains(r"cannot be compared: \w+").all()
 
 
@@ -212,7 +213,30 @@ def test_recovery_is_counted_from_the_end_of_a_failure() -> None:
     sizes[14:20] = 50.0  # 15 s to 20 s: small again at 21 s, 3 s after the end
     sizes[44:] = 90.0  # never again before the next would come
     found = failures.scalars((times.tolist(), sizes.tolist()))
-    assert found == {"failures": 2.0, "failures_unrecovered": 1.0, "recovery_s": 3.0}
+    assert found == {
+        "failures": 2.0, "failures_unrecovered": 1.0, "recovery_s": 3.0,
+        "failure_peak_short": 50.0, "failure_peak_long": 90.0,
+    }  # fmt: skip
+
+
+def test_one_failure_is_neither_short_nor_long() -> None:
+    failures = Failures(end_ps=100 * S_PS, log=[(15 * S_PS, 18 * S_PS)])
+    found = failures.scalars(([16 * S_PS, 30 * S_PS], [40.0, 5.0]))
+    assert not {"failure_peak_short", "failure_peak_long"} & set(found)
+
+
+def test_how_much_a_buffer_varies_is_over_time_and_over_nothing_else() -> None:
+    """Stations keep 1 and 3, then 5 and 7: 2 and 6 on average, 2 either side of 4."""
+    meter = Meter(0, 10 * S_PS)
+    meter.clock = SimpleNamespace(now_ps=S_PS)
+    sampler = Sampler(meter, 2)
+    for sizes in ((1, 3), (5, 7)):
+        nodes = [SimpleNamespace(SBuffer=range(size), h={}) for size in sizes]
+        host = SimpleNamespace(nodes=[*nodes, SimpleNamespace()], context=SimpleNamespace(record=lambda *_: None))
+        sampler.run(SimpleNamespace(host=host, now_ps=S_PS))
+    found = sampler.scalars()
+    assert (found["sbuffer_station_mean"], found["sbuffer_station_sd"]) == (4.0, 2.0)
+    assert "sbuffer_station_mean_squared" not in found
 
 
 def test_there_are_recordings() -> None:

@@ -8,7 +8,7 @@ import pytest
 from causeway.bridge.errors import UserError
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED
 from causeway.studies.campaign import Job
-from causeway.studies.hash.readings import JITTER_MS, DirectErrors, entries_of, staggered, steady
+from causeway.studies.hash.readings import JITTER_MS, DirectErrors, entries_of, reach_of, staggered, steady
 from causeway.studies.hash.study import HashParams, HashStudy
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import run_job
@@ -48,7 +48,13 @@ def test_a_vector_clock_makes_no_errors():
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"entries": 60}, "60 entries per process do not fit a clock_size of 50"), ({"remember": 100}, "power of two")],
+    [
+        ({"entries": 60}, "60 entries per process do not fit a clock_size of 50"),
+        ({"remember": 100}, "power of two"),
+        ({"quiet": True}, "needs one_request"),
+        ({"search": "near", "remember": 32}, "remember=32 is below twice the reach, 25 messages"),
+        ({"search": "near", "remember": 2**15}, "what is near each message would take"),
+    ],
 )
 def test_what_cannot_be_is_refused_in_words(wrong, words):
     with pytest.raises(UserError, match=words):
@@ -101,6 +107,20 @@ def test_the_order_and_the_entries_of_the_senders_change_what_happens(detector):
         for given in ({}, {"intervals": "staggered"}, {"entries_draw": "even"})
     ]
     assert len(set(digests)) == 3
+
+
+def test_the_near_search_reaches_back_as_the_authors_program_does():
+    assert reach_of(110) == 26.5
+    params = HashParams(search="near", rate=110, entries=2)
+    assert params.near == HashStudy().protocol(params.model_copy(update={"detector": "hash"})).choices.near == 53
+    assert HashParams().near == HashStudy().protocol(HashParams(detector="hash")).choices.near == 0
+
+
+def test_the_other_order_of_search_asks_more():
+    given_ = {**FEW, "detector": "hash", "intervals": "staggered", "messages": 400}
+    near_how = {"search": "near", "hash_limit": 8}
+    counts, near = (run_job(Job("hash", {**given_, **how}, 1, "inline")).scalars for how in ({}, near_how))
+    assert near["requests"] > counts["requests"] and near["missing"] == 0
 
 
 def counted(nodes, *rows):

@@ -140,3 +140,18 @@ def test_requests_of_hash_are_for_a_message_and_a_process() -> None:
         -1
     ]
     assert row.split("|")[2].strip() == "3 (1)"
+
+
+def test_mobile20_is_as_near_to_the_paper_as_its_page_says() -> None:
+    """Of the stored runs of the default: six values, and the ranking against flooding over TCP."""
+    from causeway.studies.mobile20.tables import INET, SIX, of
+
+    study = registry.get("mobile20")
+    stored = Measured(study, tables.read(study, (PAPERS / "numbers" / "mobile20.csv").read_text()))
+    off = [abs(of(stored, experiment, INET).mean(scalar) / paper - 1) for _, experiment, scalar, paper in SIX]
+    assert all(len(of(stored, experiment, INET).rows) >= 10 for _, experiment, *_ in SIX)
+    assert sum(off) / len(off) <= 0.12 and max(off) <= 0.25
+    ours, flooding = of(stored, "static", INET), of(stored, "static_tcp", INET)
+    for worse in ("delivery_delay_s", "sent_per_delivery", "sent_bytes_per_s", "sbuffer_station_mean"):
+        assert ours.mean(worse) < flooding.mean(worse), worse
+    assert ours.mean("loss_all") > flooding.mean("loss_all"), "TCP loses less"

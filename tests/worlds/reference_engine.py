@@ -74,10 +74,7 @@ class ReferenceEngine:
             return
         t = WorkloadTables.of(workload)
         while number < workload.messages:
-            time_ps, node = next_broadcast(
-                self.spec.seed, number, time_ps, workload.first_node, workload.nodes, t.start_ps, t.mean_ns,
-                t.hot_share, t.hot_nodes, t.exponential,
-            )  # fmt: skip
+            time_ps, node = next_broadcast(t, self.spec.seed, number, time_ps)
             if time_ps == NEVER:
                 return
             yield time_ps, node, number, workload.size_bytes

@@ -3,7 +3,7 @@
 #include "LocalRadioMedium.h"
 #include "StationWatcher.h"
 #include "bridge/cpp/random.h"
-#include "geometry.h"
+#include "Geometry.h"
 #include "inet/common/ModuleAccess.h"
 #include "omnet/src/Bridge.h"
 

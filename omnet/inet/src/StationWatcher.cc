@@ -1,7 +1,7 @@
 #include "StationWatcher.h"
 
 #include "Edge.h"
-#include "geometry.h"
+#include "Geometry.h"
 #include "inet/common/InitStages.h"
 
 namespace causeway {

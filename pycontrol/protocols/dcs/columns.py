@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Act, Actions, Kind, Window, column, joined
+from causeway.bridge.events import BROADCAST_PEER, COLUMNS, NO_ACTIONS, Actions, Kind, Window, column, joined
 from causeway.pycontrol.arrays import allocate, grown, size_of
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.entries import choose_entries
@@ -22,7 +22,7 @@ from causeway.pycontrol.protocols.dcs.mailroom import ENTRY_BYTES, HEADER_BYTES,
 from causeway.pycontrol.protocols.dcs.policies.base import STAY, Policy, View, Wish
 from causeway.pycontrol.protocols.dcs.state import ABSENT, initial_state
 from causeway.pycontrol.slots import reserve
-from causeway.pycontrol.tape import Tape, events_of, take
+from causeway.pycontrol.tape import ACT_SEND, ACT_SET_TIMER, K_BROADCAST, K_TIMER, Tape, events_of, take
 
 
 class DynamicClockSet(Protocol):
@@ -87,7 +87,7 @@ class DynamicClockSet(Protocol):
                 if why == kernel.END:
                     break
                 end = row + int(np.searchsorted(window.time_ps[row:], window.time_ps[row], side="right"))
-                end = row + int((window.kind[row:end] == Kind.TIMER).sum())
+                end = row + int(np.count_nonzero(window.kind[row:end] == K_TIMER))
                 self._on_ticks(int(window.time_ps[row]), window.node[row:end].astype(np.int32))
                 row = end
             else:
@@ -108,7 +108,7 @@ class DynamicClockSet(Protocol):
 
     def _send_messages(self, window: Window, first: int) -> None:
         """One packet for every message broadcast in this window; packet ids are message ids."""
-        rows = np.flatnonzero(window.kind == Kind.BROADCAST)
+        rows = np.flatnonzero(window.kind == K_BROADCAST)
         if not len(rows):
             return
         ids = np.arange(first, first + len(rows))
@@ -116,7 +116,7 @@ class DynamicClockSet(Protocol):
         length = self.s.length[ring[ids & (len(ring) - 1)]]  # in flight: nobody has received them yet
         size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
-        self._act(Act.SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
+        self._act(ACT_SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
 
     # ---- ticks ----------------------------------------------------------------------------------------------------
     def _first_ticks(self) -> Actions:
@@ -127,7 +127,7 @@ class DynamicClockSet(Protocol):
     def _set_timers(self, nodes: NDArray[Any], due_ps: NDArray[np.int64]) -> None:
         ids = self._timers + np.arange(len(nodes))
         self._timers += len(nodes)
-        self._act(Act.SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
+        self._act(ACT_SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
 
     def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
         """The processes read their mail, look at their load and do what the policy wishes."""
@@ -188,7 +188,7 @@ class DynamicClockSet(Protocol):
         if not outbox:
             return
         sender, packet, peer, size = (np.concatenate(c) for c in zip(*outbox, strict=True))
-        self._act(Act.SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
+        self._act(ACT_SEND, np.full(len(sender), now_ps + self.context.reaction_ps), sender, packet, peer, size)
         copies = np.where(peer == BROADCAST_PEER, self.context.nodes - 1, 1)
         self.control_packets += int(copies.sum())
         self.control_bytes += int((copies * size).sum())
@@ -206,7 +206,7 @@ class DynamicClockSet(Protocol):
         if not self._actions:
             return NO_ACTIONS
         parts, self._actions = self._actions, []
-        if len(parts) == 1 and parts[0].kind[0] == Act.SEND and len(parts[0]) == 1:
+        if len(parts) == 1 and parts[0].kind[0] == ACT_SEND and len(parts[0]) == 1:
             return parts[0]
         whole = joined(parts)
         order = np.lexsort((whole.ref, whole.node, whole.time_ps, whole.kind))

@@ -8,6 +8,7 @@ Start here, in reading order:
 node.py      the algorithms as one process, as the paper has them; the tests hold it to the digest of the other
 columns.py   all processes over columns: what studies run
 search.py    Algorithm 3, as a small search
+near.py      Algorithm 3 in another order, which gives up on sets that exist
 state.py     the arrays
 kernel.py    the hot path
 """

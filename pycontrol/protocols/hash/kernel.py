@@ -14,13 +14,15 @@ from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD
 from causeway.pycontrol.protocols.clocks.entries import entry_lacking
 from causeway.pycontrol.protocols.clocks.lines import hold, take_out
 from causeway.pycontrol.protocols.clocks.state import END
+from causeway.pycontrol.protocols.hash.near import find_near, meet
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
 from causeway.pycontrol.protocols.hash.state import APP, REQ, RSP
 from causeway.pycontrol.slots import forget, give_back, slot_of, take
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, send, tell
 
-ASKED, ANSWERED, DELIVERABLE = -1, -2, -3
-"""What an item waits for, instead of an entry: the answer to its request, or the dependencies that it named."""
+ASKED, ANSWERED, DELIVERABLE, SUSPECTED = -1, -2, -3, -4
+"""What an item waits for, instead of an entry: the answer to its request, the dependencies that it named, or
+(SUSPECTED) until its process may ask again."""
 ONE = np.uint64(1)
 
 
@@ -54,7 +56,6 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
     clock, need, lacks = s.search.clock, s.search.need, s.lacks
     for x in range(clock.shape[1]):
         need[slot, x] = clock[p, x]
-    s.hash_at[slot] = s.hash_now[p]
     s.dep_count[slot] = s.dep_count_now[p]
     for w in range(s.dep.shape[1]):
         s.dep[slot, w] = s.dep_now[p, w]
@@ -66,6 +67,7 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
     lacks[p, word] &= ~bit
     for x in s.search.f[p]:
         s.search.clock[p, x] += 1
+    s.hash_at[slot] = meet(s.near, c.near, p, message, clock) if c.near > 0 else s.hash_now[p]
     _remember(s, p, p, message)
     others = len(s.hash_now) - 1
     s.sender[slot], s.id_of[slot], s.copies[slot] = p, message, others
@@ -85,10 +87,17 @@ def _release(s, slot):
     s.counts[0].dead += 1
 
 
+@inlined
+def _find(c, s, p, slot):
+    """Algorithm 3: whether a set of delivered messages has the hash of the dependencies, and hashes computed."""
+    if c.near > 0:
+        return find_near(s.near, c, p, s.id_of[slot], s.hash_at[slot], s.slots.at[0].next)
+    return find_dependencies(s.search, c, p, slot, s.hash_now[p] - s.hash_at[slot])
+
+
 @compiled
 def _error(c, s, p, slot):
-    """Algorithm 3: true if no set of delivered messages has the hash of the dependencies."""
-    found, hashes = find_dependencies(s.search, c, p, slot, s.hash_now[p] - s.hash_at[slot])
+    found, hashes = _find(c, s, p, slot)
     s.counts[0].hashes += hashes
     return not found
 
@@ -99,12 +108,13 @@ def _request(c, s, packets, tape, time_ps, p, slot):
     s.copies[slot] += 1
     tell(tape, FLAGGED, time_ps, p, s.id_of[slot])
     s.counts[0].requests += 1
+    s.asking[p] = 1
     leaves = Here(p, time_ps + c.reaction_ps)
     _send(packets, tape, REQ, leaves, s.sender[slot], s.id_of[slot], c.header_bytes, 1)
 
 
 @inlined
-def _deliver(s, tape, time_ps, p, slot):
+def _deliver(c, s, tape, time_ps, p, slot):
     """handle(), lines 17-21."""
     message, sender = s.id_of[slot], s.sender[slot]
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
@@ -112,6 +122,9 @@ def _deliver(s, tape, time_ps, p, slot):
         s.search.clock[p, x] += 1
     _remember(s, p, sender, message)
     s.lacks[p, word] &= ~bit
+    if c.near > 0:
+        near = message & (len(s.near.found) - 1)
+        s.near.lacks[p, near >> 6] &= ~(ONE << np.uint64(near & 63))
     s.dep_now[p, word] |= bit
     s.dep_count_now[p] += 1
     tell(tape, DELIVER, time_ps, p, message)
@@ -126,21 +139,26 @@ def _ready(c, s, packets, tape, time_ps, p, item):
     slot, entry = s.lines.slot[item], s.lines.entry[item]
     if entry == ASKED:
         return c.retest and not _error(c, s, p, slot)
+    if entry == SUSPECTED and s.asking[p] and not c.retest:
+        return False
     if entry == ANSWERED:  # line 15
         lacking = np.uint64(0)
         for w in range(s.dep.shape[1]):
             lacking |= s.dep[slot, w] & s.lacks[p, w]
         return lacking == 0
-    if s.search.clock[p, entry] < s.search.need[slot, entry]:
-        return False
-    s.lines.entry[item] = entry = entry_lacking(s.search.clock, p, s.search.need, slot)
     if entry >= 0:
-        return False
-    if _error(c, s, p, slot):
+        if s.search.clock[p, entry] < s.search.need[slot, entry]:
+            return False
+        s.lines.entry[item] = entry = entry_lacking(s.search.clock, p, s.search.need, slot)
+        if entry >= 0:
+            return False
+    if not _error(c, s, p, slot):
+        return True
+    s.lines.entry[item] = SUSPECTED
+    if not (c.one_request and s.asking[p]):
         s.lines.entry[item] = ASKED
         _request(c, s, packets, tape, time_ps, p, slot)
-        return False
-    return True
+    return False
 
 
 @compiled
@@ -150,7 +168,7 @@ def _look_again(c, s, packets, tape, time_ps, p):
     while item != END:
         if _ready(c, s, packets, tape, time_ps, p, item):
             take_out(s.lines, p, previous, item)
-            _deliver(s, tape, time_ps, p, s.lines.slot[item])
+            _deliver(c, s, tape, time_ps, p, s.lines.slot[item])
             previous, item = END, s.lines.first[p]
         else:
             previous, item = item, s.lines.following[item]
@@ -173,6 +191,7 @@ def _answered(s, p, message):
         item = s.lines.following[item]
     if item != END:
         s.lines.entry[item] = ANSWERED
+    s.asking[p] = 0
     s.copies[slot] -= 1
     if s.copies[slot] == 0:
         _release(s, slot)
@@ -202,6 +221,8 @@ def _use_up(packets, packet, slot, copies):
 @compiled
 def _not_deliverable(c, s, packets, tape, time_ps, p, slot, entry):
     """An APP that lacks something in this entry (line 9), or that the detector suspects (lines 10-11)."""
+    if entry == ASKED and c.one_request and s.asking[p]:
+        entry = SUSPECTED
     hold(s.lines, p, slot, entry)
     if entry == ASKED:
         _request(c, s, packets, tape, time_ps, p, slot)
@@ -214,6 +235,9 @@ def _handle_other(c, s, packets, tape, kind, here, ref, arg):
     """Everything but the arrival of an APP."""
     p, time_ps = here.node, here.now_ps
     if kind == K_BROADCAST:
+        if c.quiet and s.asking[p]:
+            s.counts[0].skipped += 1
+            return
         _broadcast(c, s, packets, tape, time_ps, p, arg)
         _look_again(c, s, packets, tape, time_ps, p)
     elif kind == K_LOST:
@@ -242,13 +266,13 @@ def handle(c, s, packets, tape, events):
         _use_up(packets, ref, packet, 1)
         entry = entry_lacking(s.search.clock, p, s.search.need, slot)
         if entry < 0:
-            found, hashes = find_dependencies(s.search, c, p, slot, s.hash_now[p] - s.hash_at[slot])
+            found, hashes = _find(c, s, p, slot)
             s.counts[0].hashes += hashes
             entry = DELIVERABLE if found else ASKED
         if entry != DELIVERABLE:
             _not_deliverable(c, s, packets, tape, now_ps, p, slot, entry)
             continue
-        _deliver(s, tape, now_ps, p, slot)
+        _deliver(c, s, tape, now_ps, p, slot)
         if s.lines.first[p] != END:
             _look_again(c, s, packets, tape, now_ps, p)
 

@@ -7,15 +7,16 @@ runs: it keeps every set that the paper keeps, whole, and tries sets of messages
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.clocks.entries import choose_entries
-from causeway.pycontrol.protocols.hash.columns import HASH_BYTES, ID_BYTES
+from causeway.pycontrol.protocols.hash.columns import DEFAULT, HASH_BYTES, ID_BYTES
 from causeway.pycontrol.protocols.hash.search import hash_of
+from causeway.pycontrol.protocols.hash.state import Choices
 
 MASK_64 = (1 << 64) - 1
 
@@ -28,6 +29,13 @@ class App:
     id: int
     V: tuple[int, ...]
     H: int
+
+    def covers(self, other: App) -> bool:
+        return all(mine >= theirs for mine, theirs in zip(self.V, other.V, strict=True))
+
+    def ahead_of(self, other: App) -> int:
+        """Counts between the two clocks."""
+        return sum(self.V) - sum(other.V)
 
 
 @dataclass(frozen=True)
@@ -47,9 +55,10 @@ class Rsp:
 
 @dataclass
 class Waiting:
-    """A received message that is not delivered yet: asked for (tested, REQ sent), answered (RSP came)."""
+    """A received message that is not delivered yet: suspected (tested), asked for (REQ sent), answered (RSP came)."""
 
     m: App
+    suspected: bool = False
     asked: bool = False
     dep: frozenset[int] | None = field(default=None)
 
@@ -57,9 +66,16 @@ class Waiting:
 class HashDetectorNode(Node):
     """Process p_i."""
 
-    def __init__(self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int, retest: bool) -> None:
+    def __init__(
+        self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int, retest: bool,
+        choices: Choices = DEFAULT,
+    ) -> None:  # fmt: skip
         self.V = [0] * clock_size
         self.f, self.limit, self.remember, self.retest = f, limit, remember, retest
+        self.near, self.one_request, self.quiet, _ = choices
+        self.asking = False
+        self.recent: list[App] = []
+        """Delivered messages in full, the newest last: for the search among near ones."""
         self.Rec: list[Waiting] = []
         self.Deliv: dict[int, int] = {}
         """Delivered messages and their senders, in order of delivery."""
@@ -69,10 +85,15 @@ class HashDetectorNode(Node):
 
     # ---- Algorithm 2 ----------------------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        if self.quiet and self.asking:
+            return
         id_, H = self.broadcast(), self.hash
         self.S_dep[id_] = frozenset(self.Dep)  # line 2
         self.count(self.id, id_)  # line 3; and its own messages are delivered ones too
         m = App(self.id, id_, tuple(self.V), H)
+        if self.near:
+            m = replace(m, H=sum(int(hash_of(one.id)) for one in self.candidates(m)) & MASK_64)
+        self.recent.append(m)
         self.send(EVERYONE, m, size_bytes + HEADER_BYTES + ENTRY_BYTES * len(self.V) + HASH_BYTES)
         self.deliver(id_)
         self.Dep = {id_}  # line 7
@@ -85,6 +106,7 @@ class HashDetectorNode(Node):
             dep = self.S_dep[content.id]
             self.send(sender, Rsp(content.id, dep), HEADER_BYTES + ID_BYTES * len(dep))
         else:
+            self.asking = False
             for waiting in self.Rec:
                 if waiting.m.id == content.id:
                     waiting.dep = content.dep
@@ -98,7 +120,9 @@ class HashDetectorNode(Node):
             self.Rec.append(waiting)
         elif self.error(m):
             self.Rec.append(waiting)
-            self.request(waiting)
+            self.suspect(waiting)
+            if not waiting.asked:
+                self.host.note(HELD, self.id, m.id)
         else:
             self.handle(m)
             self.look_again()
@@ -108,10 +132,13 @@ class HashDetectorNode(Node):
         counted = self.f[m.sender]
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 
-    def request(self, waiting: Waiting) -> None:
-        """Line 11."""
+    def suspect(self, waiting: Waiting) -> None:
+        """Line 11; with one request at a time the message waits until the answer to another one has come."""
+        waiting.suspected = True
+        if self.one_request and self.asking:
+            return
         self.host.note(FLAGGED, self.id, waiting.m.id)
-        waiting.asked = True
+        waiting.asked = self.asking = True
         self.send(waiting.m.sender, Req(waiting.m.id), HEADER_BYTES)
 
     def ready(self, waiting: Waiting) -> bool:
@@ -120,10 +147,12 @@ class HashDetectorNode(Node):
             return waiting.dep <= self.Deliv.keys()  # line 15
         if waiting.asked:
             return self.retest and not self.error(waiting.m)
+        if waiting.suspected and self.asking and not self.retest:
+            return False
         if not self.deliverable(waiting.m):
             return False
         if self.error(waiting.m):
-            self.request(waiting)
+            self.suspect(waiting)
             return False
         return True
 
@@ -136,6 +165,7 @@ class HashDetectorNode(Node):
     def handle(self, m: App) -> None:
         """Lines 17-21."""
         self.count(m.sender, m.id)
+        self.recent.append(m)
         self.Dep.add(m.id)
         self.deliver(m.id)
 
@@ -149,11 +179,25 @@ class HashDetectorNode(Node):
     # ---- Algorithm 3 ----------------------------------------------------------------------------------------------
     def error(self, m: App) -> bool:
         """True unless a set of delivered messages has the hash of the message's dependencies."""
+        if self.near:
+            return not any(h & MASK_64 == m.H for h in self.near_sets(m))
         counted = self.f[m.sender]
         wanted = [self.V[x] - m.V[x] + (x in counted) for x in range(len(self.V))]
         self.hashes = 0
         sets = self.combinations(list(self.Deliv)[::-1][: self.remember], wanted)
         return not any((self.hash - h) & MASK_64 == m.H for h in sets)
+
+    def candidates(self, m: App) -> list[App]:
+        """Deliveries that may be dependencies of the message, the nearest first."""
+        newest = self.recent[-self.remember :]
+        fitting = [one for one in newest if one is not m and m.covers(one) and m.ahead_of(one) < self.near]
+        return sorted(fitting, key=lambda one: (m.ahead_of(one), one.id))
+
+    def near_sets(self, m: App) -> Iterator[int]:
+        """Hashes of the sets of candidates: all, then some left out, in binary, the nearest as lowest digit."""
+        hashes = [int(hash_of(one.id)) for one in self.candidates(m)]
+        for number in range(min(self.limit, 2 ** len(hashes))):
+            yield sum(h for digit, h in enumerate(hashes) if not number >> digit & 1)
 
     def combinations(self, newest: list[int], wanted: list[int]) -> Iterator[int]:
         """Hashes of the sets of messages that count `wanted`: first those whose oldest message is newest."""
@@ -204,9 +248,10 @@ class HashDetectorProcesses(PerNode):
     node_class = HashDetectorNode
 
     def __init__(
-        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False
-    ) -> None:
-        super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest))
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False,
+        choices: Choices = DEFAULT,
+    ) -> None:  # fmt: skip
+        super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest, choices))
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:

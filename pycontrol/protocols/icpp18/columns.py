@@ -87,7 +87,7 @@ class CausalAggregation(Protocol):
         if stuck:
             self._tape = with_room(self._tape, told=size_of(self._tape, "told") + 1, act=size_of(self._tape, "act") + 1)
         margin = 4 * size_of(self._tape, "act")
-        packet, _, bundled = self._s.next[0].tolist()
+        packet, _, bundled = self._s.next.item()
         self._s = with_room(self._s, packet=packet + margin, bundled=bundled + 4 * margin)
 
     def scalars(self) -> Mapping[str, float]:

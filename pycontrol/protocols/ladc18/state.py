@@ -114,7 +114,7 @@ def make_state(n: int) -> State:
 
 def enlarged(s: State) -> State:
     """The state with room for `need` rows more of everything and for another message."""
-    packet, carried, _, messages, _, need, *_ = s.counts[0].tolist()
+    packet, carried, _, messages, _, need, *_ = s.counts.item()
     items = int(s.items.use["used"][0]) + need
     s = with_room(
         s, packet=packet + need, item=items, carry=carried + items, sample=need,

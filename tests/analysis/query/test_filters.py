@@ -98,6 +98,7 @@ def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
         ('"open', "cannot be read"),
         ("{a", "without '}'"),
         ("{z-a}", "range z-a, which is empty"),
+        ("(" * 5000, "it is nested too deeply"),
     ],
 )
 def test_a_filter_that_cannot_be_read_is_told_in_one_line(text: str, told: str) -> None:

@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
-from causeway.pycontrol.check import schedules
+from causeway.pycontrol.check import orders, schedules
 from causeway.pycontrol.check.linear import NEVER, Call, calls_of, not_linearizable
+from causeway.pycontrol.check.properties import Rules
 from causeway.studies.trial import Trial
 
 REGISTER = str(Path(__file__).resolve().parents[3] / "examples" / "register.py")
@@ -74,6 +75,29 @@ def test_each_key_is_a_register_of_its_own_and_the_wrong_one_is_named() -> None:
 def test_two_calls_of_a_node_at_once_are_refused() -> None:
     with pytest.raises(ValueError, match="before its last call has returned"):
         calls_of([("call", 0, ("read", "a", None)), ("call", 0, ("read", "a", None))])
+
+
+@pytest.mark.parametrize("reduce", [False, True])
+def test_every_order_of_a_write_and_a_read_keeps_the_order_of_calls_between_nodes(reduce: bool) -> None:
+    trial = Trial(REGISTER, {}, budget={"calls": 1})
+    whole = orders.every_order(trial.make, trial.rules(), 10**6, 60.0, reduce=reduce)
+    assert whole.complete and whole.broken is None
+    ends: set[object] = set()
+
+    def note(world) -> None:
+        ends.add(tuple(map(str, world.history)))
+
+    orders.every_order(trial.make, Rules((note,)), 10**6, 60.0, reduce=reduce)
+    assert len(ends) == 1 + 2 * 3, "no call, or one of two kinds at one of three nodes"
+
+
+def test_every_order_catches_the_hurried_register() -> None:
+    trial = Trial(REGISTER, {"version": "hurried"}, budget={"calls": 3})
+    found = orders.every_order(trial.make, trial.rules(), 10**6, 120.0, reduce=True)
+    assert found.broken is not None and found.broken.startswith("linearizability: ")
+    world = trial.make()
+    world.clocks = found.clocks
+    assert schedules.follow(world, found.plan, trial.rules()) == found.broken
 
 
 @pytest.mark.parametrize(("version", "expected"), [("right", None), ("hurried", "linearizability: ")])

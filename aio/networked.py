@@ -1,0 +1,115 @@
+"""An event loop with a network: asyncio's methods that open sockets, over the stack of one host."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from causeway.aio import sockets
+from causeway.aio.errors import outside
+from causeway.aio.loop import SimulatedLoop
+from causeway.aio.names import EVERYWHERE, HERE, port_number
+from causeway.aio.stack import Stack
+
+
+class NetworkedLoop(SimulatedLoop):
+    """What a program runs on. While it runs, `causeway.aio.world` answers from here."""
+
+    node: int
+    stack: Stack
+    _chance: random.Random | None = None
+    read_at_ps, reads = -1, 0
+    """How often the program has read a clock at one instant (causeway.aio.world)."""
+
+    def chance_of(self, what: str) -> random.Random:
+        """A source of its own for each use."""
+        raise NotImplementedError
+
+    @property
+    def chance(self) -> random.Random:
+        """What the program sees as `random`, os.urandom and so on."""
+        if self._chance is None:
+            self._chance = self.chance_of("program")
+        return self._chance
+
+    # ---- names ----------------------------------------------------------------------------------------------------
+    async def getaddrinfo(
+        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+    ) -> list[tuple[Any, ...]]:
+        return self.stack.names.getaddrinfo(self.node, host, port, family, type, proto, flags)
+
+    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> tuple[str, str]:
+        return self.stack.names.getnameinfo(self.node, sockaddr, flags)
+
+    def _end(self, addr: Any, passive: bool) -> tuple[str, int]:
+        return self.stack.names.address(addr[0], self.node, passive), port_number(addr[1])
+
+    # ---- datagrams ------------------------------------------------------------------------------------------------
+    async def create_datagram_endpoint(
+        self, protocol_factory: Callable[[], Any], local_addr: Any = None, remote_addr: Any = None, *, family: int = 0,
+        proto: int = 0, flags: int = 0, reuse_address: Any = None, reuse_port: bool | None = None,
+        allow_broadcast: bool | None = None, sock: Any = None,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        if sock is not None:
+            known = sockets.own(sock, socket.SOCK_DGRAM)
+            local_addr, remote_addr = known.local, known.remote
+            reuse_port = known.is_on(socket.SO_REUSEPORT) or known.is_on(socket.SO_REUSEADDR)
+            allow_broadcast = known.is_on(socket.SO_BROADCAST)
+        self.stack.names.getaddrinfo(self.node, None, 0, family)
+        local = self._end(local_addr, True) if local_addr else None
+        peer = self._end(remote_addr, False) if remote_addr else None
+        remote = self.stack.resolve(peer) if peer else None
+        transport, protocol = self.stack.datagrams.open(
+            protocol_factory,
+            local,
+            remote,
+            bool(reuse_port),
+            bool(allow_broadcast),
+            peer is not None and peer[0] == HERE,
+        )
+        self.call_soon(protocol.connection_made, transport)
+        await asyncio.sleep(0)
+        return transport, protocol
+
+    # ---- streams --------------------------------------------------------------------------------------------------
+    async def create_connection(
+        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, ssl: Any = None,
+        family: int = 0, proto: int = 0, flags: int = 0, sock: Any = None, local_addr: Any = None,
+        server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
+        happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        _refuse_tls("create_connection", ssl)
+        if sock is not None:
+            transport, protocol = sockets.take_over(sock), protocol_factory()
+            transport.start(protocol)
+            return transport, protocol
+        self.stack.names.getaddrinfo(self.node, host, port, family)
+        return await self.stack.streams.connect(protocol_factory, self._end((host, port), False), local_addr)
+
+    async def sock_connect(self, sock: Any, address: Any) -> None:
+        await sockets.connect(self, sock, address)
+
+    async def create_server(
+        self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, *, family: int = 0,
+        flags: int = 0, sock: Any = None, backlog: int = 100, ssl: Any = None, reuse_address: Any = None,
+        reuse_port: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
+        start_serving: bool = True, **_: Any,
+    ) -> Any:  # fmt: skip
+        _refuse_tls("create_server", ssl)
+        if sock is not None:
+            host, port = sockets.own(sock, socket.SOCK_STREAM).local or (None, 0)
+        if isinstance(host, list | tuple):
+            host = host[0] if len(host) == 1 else EVERYWHERE
+        address, number = self._end((host or EVERYWHERE, port), True)
+        server = self.stack.streams.listen(protocol_factory, address, number)
+        if start_serving:
+            await server.start_serving()
+        return server
+
+
+def _refuse_tls(what: str, ssl: Any) -> None:
+    if ssl:
+        raise outside(f"{what}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")

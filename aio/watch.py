@@ -1,0 +1,58 @@
+"""Looks from a thread of its own whether a node's step ends: one that waits for a lock, or computes on, is named.
+
+Most blocking calls are refused as they are made (causeway.aio.world). Some cannot be: a lock of C code, a loop without
+end. The run may also be right and only slow, so it is told and goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+from causeway.aio.loop import SimulatedLoop
+from causeway.aio.trace import program_line
+
+PATIENCE_S = 10.0
+"""A step of a node takes microseconds."""
+STEP = SimulatedLoop.turn.__code__
+
+
+class Watch:
+    """Of the thread that makes it, until `end`."""
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._watched, self._patience_s = threading.get_ident(), patience_s
+        self._over = threading.Event()
+        threading.Thread(target=self._look, name="causeway.aio.watch", daemon=True).start()
+
+    def end(self) -> None:
+        self._over.set()
+
+    def _look(self) -> None:
+        before, told = None, None
+        while not self._over.wait(self._patience_s):
+            frame = sys._current_frames().get(self._watched)
+            step = _step_of(frame)
+            if step is not None and step is before and step is not told:
+                told = step
+                _tell(step, frame, self._patience_s)
+            before = step
+            del frame
+
+
+def _step_of(frame: FrameType | None) -> FrameType | None:
+    """The node's step that is going on. Each has a frame of its own."""
+    while frame is not None and frame.f_code is not STEP:
+        frame = frame.f_back
+    return frame
+
+
+def _tell(step: FrameType, frame: FrameType | None, waited_s: float) -> None:
+    loop: Any = step.f_locals["self"]
+    print(
+        f"causeway: a step of {loop.name} at {loop.time():g} s has taken {waited_s:g} s and goes on, at "
+        f"{program_line(frame)}: a blocking call, or a long calculation; all nodes wait for it",
+        file=sys.stderr, flush=True,
+    )  # fmt: skip

@@ -1,0 +1,224 @@
+"""Result folders behind URLs: `s3://bucket/folder`, `gs://...`, `hdfs://host/folder`; whatever pyarrow.fs knows.
+
+`place` makes of what a user names a Path, or a `Remote`, which has all that result folders need of a Path. What is
+written is made on this machine first and then sent whole: an object of a store is there when its upload has ended, and
+no earlier, so nothing needs to be renamed. (File systems that show a file while it is written get it under a hidden
+name.) There are no locks between machines; `store` says why that loses and doubles nothing.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote, unquote
+
+from causeway.bridge.errors import UserError
+from causeway.bridge.places import cache_dir
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/{1,3}(?P<path>[^?]*)(?P<query>\?.*)?$")
+_SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+_OBJECTS = ("s3", "gs")
+"""Stores in which an object is seen when its upload has ended, and folders are only the beginnings of names."""
+_KNOWN = (*_OBJECTS, "hdfs", "viewfs", "abfs", "abfss")
+_BLOCK = 8 << 20
+
+
+def place(folder: str | Path) -> Path:
+    """The folder of that name, or what stands behind the URL of that name. (A `Remote` is no Path, but acts as one.)"""
+    if isinstance(folder, Remote):
+        return folder
+    found = _URL.match(str(folder))
+    if found is None or Path(folder).exists():  # a local folder may have such a name
+        return Path(folder)
+    scheme = _SAME.get(found["scheme"].lower(), found["scheme"].lower())
+    if scheme == "file":
+        return Path("/", unquote(found["path"]))
+    if scheme not in _KNOWN:
+        raise UserError(f"{folder}: results can be in a folder of this machine or behind {', '.join(_KNOWN)}://...")
+    path = unquote(found["path"]).strip("/")
+    if scheme in _OBJECTS and not path:
+        raise UserError(f"{folder} names no bucket; write {scheme}://BUCKET/FOLDER")
+    return cast(Path, Remote(scheme, path, found["query"] or ""))
+
+
+def is_remote(folder: object) -> bool:
+    """Whether a folder stands behind a URL."""
+    return isinstance(folder, Remote)
+
+
+def only_here(folder: Path, what: str) -> None:
+    """Refuses a URL for what needs a folder of this machine."""
+    if is_remote(folder):
+        raise UserError(f"{what} needs a folder of this machine, and {folder} is a URL; name another --out")
+
+
+@lru_cache(maxsize=16)
+def _filesystem(scheme: str, host: str, query: str) -> Any:
+    from pyarrow.fs import FileSystem
+
+    if scheme == "s3" and "allow_delayed_open" not in query:  # a small file is one request, not three
+        query = f"{query or '?'}{'&' if query else ''}allow_delayed_open=true"
+    try:
+        return FileSystem.from_uri(f"{scheme}://{host}{'' if scheme in _OBJECTS else '/'}{query}")[0]
+    except (ValueError, NotImplementedError, OSError) as error:
+        raise UserError(f"{scheme}://{host}{query} cannot be reached: {str(error).splitlines()[0]}") from None
+
+
+class Remote:
+    """A file or folder behind a URL, used as a Path is."""
+
+    def __init__(self, scheme: str, path: str, query: str, info: FileInfo | None = None) -> None:
+        self._scheme, self._path, self._query, self._info = scheme, path, query, info
+
+    # ---- names -------------------------------------------------------------------------------------------------------
+    def __str__(self) -> str:
+        return f"{self._scheme}://{quote(self._path, safe='/:=,+@~!')}{self._query}"
+
+    def __repr__(self) -> str:
+        return f"Remote({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Remote, (self._scheme, self._path, self._query)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Remote) and str(self) == str(other)
+
+    def __lt__(self, other: Remote) -> bool:
+        return str(self) < str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __truediv__(self, name: str | PurePosixPath) -> Remote:
+        return Remote(self._scheme, f"{self._path}/{name}", self._query)
+
+    @property
+    def name(self) -> str:
+        return self._path.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self._path).suffix
+
+    @property
+    def parent(self) -> Remote:
+        return Remote(self._scheme, self._path.rpartition("/")[0], self._query)
+
+    def relative_to(self, other: Remote) -> PurePosixPath:
+        return PurePosixPath(self._path).relative_to(other._path)
+
+    def resolve(self) -> Remote:
+        return self
+
+    # ---- what is there -----------------------------------------------------------------------------------------------
+    @property
+    def filesystem(self) -> Any:
+        """The pyarrow file system."""
+        return _filesystem(self._scheme, self._path.partition("/")[0], self._query)
+
+    @property
+    def inner(self) -> str:
+        """The path within the file system."""
+        return self._path if self._scheme in _OBJECTS else "/" + self._path.partition("/")[2]
+
+    def _looked_up(self) -> FileInfo:
+        return self._info or self.filesystem.get_file_info(self.inner)
+
+    def exists(self) -> bool:
+        return self.is_file() or self.is_dir()
+
+    def is_file(self) -> bool:
+        return bool(self._looked_up().is_file)
+
+    def is_dir(self) -> bool:
+        from pyarrow.fs import FileType
+
+        return self._looked_up().type == FileType.Directory
+
+    @property
+    def size(self) -> int:
+        """Of a file; of a folder 0."""
+        return int(self._looked_up().size or 0)
+
+    def stat(self) -> SimpleNamespace:
+        """Size and time of change of a file."""
+        info = self._looked_up()
+        if not info.is_file:
+            raise FileNotFoundError(2, "no such file", str(self))
+        return SimpleNamespace(st_size=info.size, st_mtime_ns=info.mtime_ns or 0)
+
+    def children(self) -> list[Remote]:
+        """What is in a folder, with what the listing says of it; nothing if it is not there."""
+        from pyarrow.fs import FileSelector
+
+        found = self.filesystem.get_file_info(FileSelector(self.inner, allow_not_found=True))
+        listed = [(info.base_name, info) for info in found if info.path.rstrip("/") != self.inner]
+        return sorted(Remote(self._scheme, f"{self._path}/{name}", self._query, info) for name, info in listed)
+
+    def glob(self, pattern: str) -> list[Remote]:
+        """Of the folder itself; no pattern of folders."""
+        return [child for child in self.children() if fnmatch.fnmatchcase(child.name, pattern)]
+
+    # ---- reading and writing -----------------------------------------------------------------------------------------
+    def open(self, mode: str = "rb") -> Any:
+        """To be read."""
+        assert mode == "rb"
+        return self.filesystem.open_input_file(self.inner)
+
+    def read_bytes(self) -> bytes:
+        with self.open() as file:
+            return bytes(file.read())
+
+    def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return self.read_bytes().decode(encoding, errors)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        try:
+            self.filesystem.delete_file(self.inner)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
+
+    def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        if self._scheme not in _OBJECTS:
+            self.filesystem.create_dir(self.inner, recursive=True)
+
+    def send(self, source: Path) -> None:
+        """Makes this file what `source` is: whole, or not at all."""
+        target = self.inner
+        if self._scheme not in _OBJECTS:
+            self.parent.mkdir()
+            target = f"{self.parent.inner}/.{os.urandom(8).hex()}.part"
+        with source.open("rb") as file, self.filesystem.open_output_stream(target, buffer_size=_BLOCK) as stream:
+            while block := file.read(_BLOCK):
+                stream.write(block)
+        if target != self.inner:
+            self.filesystem.move(target, self.inner)
+
+
+@contextmanager
+def sending(target: Remote) -> Iterator[Path]:
+    """A file of this machine to write to, sent to `target` when the block ends well."""
+    with tempfile.TemporaryDirectory(prefix="causeway-") as folder:
+        path = Path(folder) / (target.name or "file")
+        yield path
+        target.send(path)
+
+
+def desk(folder: Path) -> Path:
+    """Where this machine keeps what belongs to a result folder, but not into it: locks, half-done work."""
+    if not is_remote(folder):
+        return folder
+    return cache_dir() / "remote" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]

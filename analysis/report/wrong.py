@@ -1,0 +1,111 @@
+"""What runs got wrong: which of them, whether that was to be expected, and examples, drawn by whoever can run a study.
+
+A report knows no study and runs nothing. So it only says which runs are wrong (`found`); the command looks at one of
+each once more and hands over what it drew (`Example`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+import pandas as pd
+
+from causeway.analysis.description import Description
+from causeway.analysis.reduce.comparison import Runs
+from causeway.analysis.report import page
+
+SCALARS = ("violations", "duplicates")
+_HEAD = ("study", "point", "engine", "what", "runs", "of them wrong", "in all")
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Runs of one study, all wrong in one respect, all expected to be or all not."""
+
+    study: str
+    scalar: str
+    why: str
+    """Why it is expected; '': it is not."""
+    run_ids: tuple[str, ...]
+    """The shortest first."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One violation, told and drawn."""
+
+    run_id: str
+    what: str
+    svg: str
+    page: str
+    """A page of its own that needs nothing but itself."""
+
+
+def found(known: Runs, described: Iterable[Description]) -> list[Wrong]:
+    """All that is wrong, the unexpected first."""
+    expected = {one.study: one.expected for one in described}
+    groups: list[Wrong] = []
+    for study in sorted(set(known.runs["study"])):
+        for scalar in SCALARS:
+            runs = known.at(study, {})
+            values = known.quantity(scalar, runs)
+            left = runs[(values > 0).to_numpy()]
+            for one in expected.get(study, ()):
+                if one.scalar == scalar:
+                    chosen = left.intersection(known.at(study, dict(one.where)))
+                    groups.append(_group(known, study, scalar, one.why, chosen))
+                    left = left.difference(chosen)
+            groups.append(_group(known, study, scalar, "", left))
+    return sorted((one for one in groups if one.run_ids), key=lambda one: bool(one.why))
+
+
+def _group(known: Runs, study: str, scalar: str, why: str, chosen: pd.Index) -> Wrong:
+    shortest = known.runs.loc[chosen].sort_values("wall_s", kind="stable").index
+    return Wrong(study, scalar, why, tuple(shortest))
+
+
+def section(groups: Sequence[Wrong], known: Runs, examples: Sequence[Example], notes: Sequence[str]) -> str:
+    """Which points, and the examples of these runs."""
+    told = "".join(
+        f"<li>{escape(one.study)}: {escape(one.scalar)} in {len(one.run_ids)} run{'s' * (len(one.run_ids) > 1)}"
+        f"{f' ({escape(one.why)})' if one.why else ''}</li>"
+        for one in groups
+    )
+    rows = [row for one in groups for row in _rows(one, known)]
+    table = f"<details><summary>Which points</summary>{page.table(_HEAD, rows)}</details>"
+    mine = {run_id for one in groups for run_id in one.run_ids}
+    drawn = "".join(_drawn(one, link_to(i)) for i, one in enumerate(examples) if one.run_id in mine)
+    return f"<ul>{told}</ul>{table}{drawn}{''.join(f'<p class=soft>{escape(note)}</p>' for note in notes)}"
+
+
+def _rows(one: Wrong, known: Runs) -> list[tuple[object, ...]]:
+    runs = known.runs.loc[list(one.run_ids)].assign(value=known.quantity(one.scalar, pd.Index(one.run_ids)))
+    of_point = {key: len(group) for key, group in known.runs.groupby(["study", "point", "engine"])}
+    return [
+        (one.study, point, engine, one.scalar, of_point[one.study, point, engine], len(group),
+         float(group["value"].sum()))
+        for (point, engine), group in runs.groupby(["point", "engine"])
+    ]  # fmt: skip
+
+
+def _drawn(one: Example, link: str) -> str:
+    """As a picture, so that its style and the page's leave each other alone."""
+    source = "data:image/svg+xml," + quote(one.svg)
+    return (
+        f"<h3>{escape(one.what)} <small>run {escape(one.run_id)}</small></h3>"
+        f'<p><a href="{link}"><img class="story" alt="space-time diagram" src="{source}"></a> '
+        f'<a href="{link}">In words, and larger</a></p>'
+    )
+
+
+def write_pages(examples: Sequence[Example], out: Path) -> None:
+    """The pages that the sections point to."""
+    for number, one in enumerate(examples):
+        (out / link_to(number)).write_text(one.page, encoding="utf-8")
+
+
+def link_to(number: int) -> str:
+    """The page of an example."""
+    return f"wrong-{number + 1}.html"

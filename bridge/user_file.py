@@ -1,0 +1,64 @@
+"""A user's Python file as a module. What is wrong with it is told with its own lines, and none of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import linecache
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from causeway.bridge.errors import UserError
+from causeway.bridge.places import SOURCES
+
+MOST_LINES = 6
+ROOMS = ("aio", "analysis", "bridge", "causeway", "cli", "pycontrol", "studies")
+"""Of our own code."""
+
+
+def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
+    """Executes the file."""
+    name = f"{prefix}_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{path} cannot be executed: {in_users_words(error) or _told(error)}") from error
+    return module
+
+
+def in_users_words(error: BaseException) -> str | None:
+    """A mistake that came up in, or below, code of the user's own: what it is, and the user's own lines. None if the
+    user's code has no part in it."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+    return _told(error) + _lines(frames) if frames else None
+
+
+def _is_users(filename: str) -> bool:
+    path = Path(filename)
+    if filename.startswith("<") or "site-packages" in path.parts or path.is_relative_to(sys.base_prefix):
+        return False
+    return not any(path.resolve().is_relative_to(SOURCES / room) for room in ROOMS)
+
+
+def _told(error: BaseException) -> str:
+    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    where = ""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        where = f"\n  {error.filename}:{error.lineno}: {(error.text or '').strip()}"
+    return (f"{type(error).__name__}: {said}" if said else type(error).__name__) + where
+
+
+def _lines(frames: list[traceback.FrameSummary]) -> str:
+    return "".join(
+        f"\n  {f.filename}:{f.lineno}, in {f.name}: {linecache.getline(f.filename, f.lineno or 0).strip()}"
+        for f in frames[-MOST_LINES:]
+    )

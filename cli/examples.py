@@ -1,0 +1,76 @@
+"""Examples of what went wrong, for the report: a wrong run is looked at once more, or its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+
+from rich.console import Console
+
+from causeway.analysis.report.wrong import Example, Wrong
+from causeway.bridge import engines
+from causeway.bridge.errors import RunError, UserError
+from causeway.cli import explain
+from causeway.cli.build import prepare
+from causeway.pycontrol.forensics import spacetime
+from causeway.studies import registry
+
+EACH = 3
+"""So many examples are drawn."""
+
+
+@dataclass
+class Looker:
+    """Draws the first violations of one run of each kind."""
+
+    folder: Path
+    studies: Sequence[str]
+    """Files of studies of the user's own."""
+    most_s: float
+    console: Console
+    files: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, groups: Sequence[Wrong]) -> tuple[list[Example], list[str]]:
+        """Examples, and what could not be drawn."""
+        self.files = {registry.get(file).name: file for file in self.studies}
+        examples: list[Example] = []
+        notes: dict[str, None] = {}
+        for one in groups:
+            if any(example.run_id in one.run_ids for example in examples):
+                continue  # a run that delivered twice and too early
+            try:
+                examples += self._drawn(one)
+            except (UserError, RunError) as error:
+                notes[f"Not drawn: {error}"] = None
+        return examples, list(notes)
+
+    def _drawn(self, one: Wrong) -> list[Example]:
+        run_id = next((r for r in one.run_ids if self._recording(r).is_file()), one.run_ids[0])
+        file = self.files.get(one.study)
+        command = f"causeway explain {run_id} --out {self.folder}"
+        if file is None and one.study not in registry.STUDIES:
+            raise UserError(
+                f"{one.study} is a study of yours; `causeway report {self.folder} --study FILE.py` draws what went "
+                f"wrong, and `{command} --study FILE.py`"
+            )
+        job, recording = explain.find(run_id, self.folder, file)
+        command += f" --study {file}" if file else ""
+        if recording is None:
+            if not self.most_s or job.engine not in engines.ENGINES:
+                raise UserError(f"`{command}` draws what went wrong")
+            prepare(job.engine, self.console)
+        with self.console.status(f"looking at run {run_id} once more"):
+            found = explain.look(job, recording, EACH, self.most_s or inf)
+        if not found.chains:
+            raise UserError(f"nothing was wrong in the first {self.most_s:g} s of run {run_id}; `{command}` looks on")
+        title = f"{job.study.name}: {job.study.title}"
+        return [_example(run_id, explain.drawn(chain, title)) for chain in found.chains]
+
+    def _recording(self, run_id: str) -> Path:
+        return self.folder / "recordings" / f"{run_id}.frames"
+
+
+def _example(run_id: str, story: spacetime.Story) -> Example:
+    return Example(run_id, story.broken, spacetime.diagram(story), spacetime.page(story))

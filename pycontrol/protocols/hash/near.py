@@ -1,0 +1,97 @@
+"""Algorithm 3 of the paper `hash` by another order of search: near messages are left out, the nearest first.
+
+A message carries the hash of what its sender had delivered among the messages near it: those whose clocks are less than
+`near` counts behind its own. A receiver takes what it has delivered itself of them, as far as the message's clock
+covers theirs: candidates. It tries all of them, then leaves some out, counting in binary with the nearest as the lowest
+digit, and gives up after `limit` sets. So of many candidates only the log2(limit) nearest are ever left out, and a
+set that lacks another one is not found though it exists. The authors' program searches in this order
+(docs/papers/hash.md); `search.py` is the one that finds what there is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causeway.pycontrol.arrays import compiled
+from causeway.pycontrol.protocols.hash.search import hash_of
+
+ONE = np.uint64(1)
+MOST_DIGITS = 30
+"""So many candidates at most are left out: 2**30 is beyond every limit."""
+
+
+@compiled
+def _put(near, place, mate, distance):
+    """A candidate of the message at this place, by distance, then by id. Where there is no room the farthest goes."""
+    n, room = near.found[place], near.mates.shape[1]
+    if n < room:
+        near.found[place] += 1
+    i = min(n, room - 1)
+    while i > 0 and (
+        near.distance[place, i - 1] > distance
+        or (near.distance[place, i - 1] == distance and near.mates[place, i - 1] > mate)
+    ):
+        near.distance[place, i] = near.distance[place, i - 1]
+        near.mates[place, i] = near.mates[place, i - 1]
+        i -= 1
+    if i < room:
+        near.distance[place, i], near.mates[place, i] = distance, mate
+
+
+@compiled
+def meet(near, reach, p, message, clocks):
+    """A new message of p, whose clock counts it already: who is near whom, and the hash that it carries."""
+    size = len(near.found)
+    place = message & (size - 1)
+    word, bit = place >> 6, ONE << np.uint64(place & 63)
+    for x in range(near.clock.shape[1]):
+        near.clock[place, x] = clocks[p, x]
+    near.found[place] = 0
+    carried = np.uint64(0)
+    for other in range(max(0, message - size + 1), message):
+        at = other & (size - 1)
+        distance, ahead, behind = np.int64(0), np.int64(0), np.int64(0)
+        for x in range(near.clock.shape[1]):
+            difference = near.clock[place, x] - near.clock[at, x]
+            distance += difference
+            ahead += difference > 0
+            behind += difference < 0
+        if behind == 0 and distance < reach:
+            _put(near, place, other, distance)
+            if not near.lacks[p, at >> 6] & (ONE << np.uint64(at & 63)):
+                carried += hash_of(other)
+        if ahead == 0 and -distance < reach:
+            _put(near, at, message, -distance)
+    for q in range(len(near.lacks)):
+        near.lacks[q, word] |= bit
+    near.lacks[p, word] &= ~bit
+    return carried
+
+
+@compiled
+def find_near(near, c, p, message, carried, newest):
+    """Whether process p finds the set that has the hash, and how many hashes that took. `newest`: ids up to here."""
+    size, hashes, left_out = len(near.found), near.hashes, near.left_out
+    if message < newest - size:
+        return False, 0
+    place = message & (size - 1)
+    candidates, rest = 0, np.uint64(0) - carried
+    for i in range(near.found[place]):
+        mate = near.mates[place, i]
+        at = mate & (size - 1)
+        if mate >= newest - size and not near.lacks[p, at >> 6] & (ONE << np.uint64(at & 63)):
+            hashes[candidates] = hash_of(mate)
+            rest += hashes[candidates]
+            candidates += 1
+    if rest & c.mask == 0:
+        return True, 1
+    left_out[0] = 0
+    sets = min(np.int64(c.limit), np.int64(1) << min(candidates, MOST_DIGITS))
+    digit = 0
+    for number in range(1, sets):
+        if number == np.int64(2) << digit:
+            digit += 1
+        left_out[number] = left_out[number - (np.int64(1) << digit)] + hashes[digit]
+        if (rest - left_out[number]) & c.mask == 0:
+            return True, number + 1
+    return False, max(np.int64(1), sets)

@@ -1,0 +1,54 @@
+"""A study in a file of the user's own, on workers that do not see the file: it goes along, with what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from causeway.analysis import ship, spark
+from causeway.bridge.errors import UserError
+from causeway.studies.runner import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Told = tuple[tuple[Any, ...], str]
+"""What a worker needs to make a job: the job's arguments, and the zip of its study (empty: it is one of ours)."""
+
+
+def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
+    """Gives the studies' files to the workers of a session; the jobs as `receive` takes them."""
+    archives: dict[str, str] = {}
+    told = []
+    for job in jobs:
+        if job.name not in archives:
+            packed = _pack(job) if job.name.endswith(".py") and not spark.is_local(session) else None
+            if packed is not None:
+                session.sparkContext.addFile(str(packed))
+            archives[job.name] = packed.name if packed else ""
+        told.append((job.__reduce__()[1], archives[job.name]))
+    return told
+
+
+def receive(told: Told) -> Job:
+    """The job, where it is to be run."""
+    (name, *rest), archive = told
+    if archive:
+        from pyspark import SparkFiles
+
+        name = str(ship.unpacked(Path(SparkFiles.get(archive))) / Path(name).name)
+    return Job(name, *rest)
+
+
+def _pack(job: Job) -> Path:
+    """The study's file, its published numbers and the `files` that it names."""
+    path = Path(job.name).resolve()
+    paths = {path}
+    for pattern in (*job.study.files, job.study.published):
+        found = [one for one in path.parent.glob(pattern) if one.is_file()] if pattern else []
+        if pattern and not found:
+            raise UserError(f"study {job.study.name} names files {pattern!r}, and beside {path} there are none")
+        paths.update(found)
+    files = {one.relative_to(path.parent).as_posix(): one.read_bytes() for one in paths}
+    return ship.zipped(f"study-{path.stem}", files)

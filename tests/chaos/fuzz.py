@@ -1,0 +1,273 @@
+"""Mutated windows and recordings: each is refused in words, or the run goes on; nothing else may come of it.
+
+    python -m tests.chaos.fuzz windows 1000000
+    NUMBA_BOUNDSCHECK=1 python -m tests.chaos.fuzz recordings 10000
+
+Windows of real runs are damaged, most of them in one number, and shown to the border in the state that it has then.
+What passes may reach the compiled protocol; in kernels that check every index, a number that the border believed and
+the kernel cannot bear is an IndexError. Recordings are damaged within their frames, with checksums that fit, or
+anywhere. Both happen in children: one that dies or hangs is a finding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import random
+import struct
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+
+from causeway.bridge import engines, wire
+from causeway.bridge.border import Border
+from causeway.bridge.border_kernel import STATE
+from causeway.bridge.engine import Finish
+from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.events import EVENT, Window
+from causeway.bridge.recording import MAGIC, WITHOUT_CHECKSUMS, frames
+from causeway.cli.replay import replay_file
+from causeway.pycontrol.loop import passive_mask
+from causeway.pycontrol.protocol import Context
+from causeway.studies.runner import Job, make_spec, run_job
+from tests.chaos.chaos import ended
+
+RUNS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("icpp18", {"nodes": 8, "messages": 3}),
+    ("ladc18", {"processes": 8}),
+    ("hash", {"processes": 6, "messages": 60}),
+    ("dcs23", {"processes": 6, "duration_s": 3.0, "rate": 50.0}),
+)
+ODD = (0, 1, -1, 2, 3, 7, 8, 63, 64, 255, 1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 61, 1 << 62, (1 << 63) - 1)
+COLUMNS = EVENT.names or ()
+COPIES = 40
+"""Damaged copies of one window."""
+BELIEVED = 0.001
+"""Of what passes the border damaged, so much reaches the protocol instead of the true window."""
+BATCH_S = 300.0
+"""What a child may take; it needs seconds."""
+
+
+def damaged(window: Window, draw: random.Random) -> Window:
+    """A copy with something wrong, or only different."""
+    columns = {name: getattr(window, name).copy() for name in COLUMNS}
+    number, end_ps, rows = window.number, window.end_ps, len(window)
+    what = draw.randrange(10)
+    if what == 0:
+        number = draw.choice((number + 1, number - 1, 0, *ODD))
+    elif what == 1:
+        end_ps = draw.choice((end_ps + 1, end_ps - 1, -end_ps, *ODD))
+    elif what == 2 and rows > 1:
+        order = list(range(rows))
+        i, j = draw.sample(order, 2)
+        order[i], order[j] = order[j], order[i]
+        columns = {name: values[order] for name, values in columns.items()}
+    elif what == 3 and rows:
+        at = draw.randrange(rows)
+        columns = {name: np.insert(values, at, values[at]) for name, values in columns.items()}
+    elif rows:
+        for _ in range(draw.choice((1, 1, 1, 2, 5))):
+            values, at = columns[draw.choice(COLUMNS)], draw.randrange(rows)
+            near = int(values[at]) + draw.choice((-2, -1, 1, 2))
+            new = draw.choice((near, near, draw.choice(ODD), int(values[draw.randrange(rows)])))
+            values[at] = np.array([new]).astype(values.dtype)[0]
+    return Window(number, end_ps, window.reply, *columns.values())
+
+
+def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: random.Random) -> Counter[str]:
+    """One run, each window of which is shown to the border damaged in many ways first."""
+    said: Counter[str] = Counter()
+    job = Job(study, parameters, seed, "inline")
+    protocol = job.study.protocol(job.params)
+    spec = make_spec(job, passive_mask(protocol))
+    border, session = Border(spec), engines.get("inline").open(spec)
+    protocol.start(Context(spec.network.nodes, seed, spec.reaction_ps, [], network=spec.network))
+    with suppress(RunError):  # what follows a window that never was need not fit to it
+        while not isinstance(window := session.next(), Finish):
+            for copy in (damaged(window, draw) for _ in range(COPIES)):
+                if crosses(border, copy, said) and draw.random() < BELIEVED and len(copy) == len(window):
+                    said["believed"] += 1
+                    window = copy
+                    break
+            border.check_window(window)
+            actions = protocol.on_window(window)
+            border.check_actions(actions, window)
+            if window.reply:
+                session.answer(actions)
+    return said
+
+
+def crosses(border: Border, window: Window, said: Counter[str]) -> bool:
+    """Whether the border lets it pass; it forgets it again."""
+    kept = border._s[:STATE].copy(), border._next, border._end_ps
+    said["windows"] += 1
+    try:
+        border.check_window(window)
+        return True
+    except RunError:
+        said["refused"] += 1
+        return False
+    finally:
+        border._s[:STATE], border._next, border._end_ps = kept
+
+
+# ---- recordings -----------------------------------------------------------------------------------------------------
+
+
+def written(kept: list[tuple[int, bytes]], draw: random.Random) -> bytes:
+    """A recording of these frames, with checksums that fit (or of the version that has none)."""
+    bare = draw.random() < 0.2
+    total, parts = 0, [WITHOUT_CHECKSUMS if bare else MAGIC]
+    for direction, data in kept:
+        head = struct.pack("<BI", direction, len(data))
+        total = zlib.crc32(data, zlib.crc32(head, total))
+        parts += [head, b"" if bare else struct.pack("<I", total), data]
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(b"".join(parts))
+    return sink.getvalue().to_pybytes()
+
+
+def damaged_recording(whole: bytes, kept: list[tuple[int, bytes]], draw: random.Random) -> bytes:
+    """The file with something wrong."""
+    if draw.random() < 0.1:
+        data = bytearray(whole)
+        for _ in range(draw.choice((1, 1, 3))):
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        return bytes(data[: draw.choice((len(data), draw.randrange(len(data))))])
+    changed = list(kept)
+    at = draw.randrange(len(changed))
+    direction, data = changed[at]
+    what = draw.randrange(8)
+    if what == 0:
+        del changed[at]
+    elif what == 1:
+        changed.insert(draw.randrange(len(changed)), changed[at])
+    elif what == 2:
+        changed[at] = 1 - direction, data
+    elif what == 3 and data:
+        some = bytearray(data)
+        for _ in range(draw.choice((1, 1, 4))):
+            some[draw.randrange(len(some))] = draw.randrange(256)
+        changed[at] = direction, bytes(some)
+    elif what == 4:
+        changed[at] = direction, data[: draw.randrange(len(data) + 1)]
+    else:
+        frame = wire.decode(data)
+        if frame.WhichOneof("body") == "window":
+            changed[at] = direction, wire.encode_window(damaged(wire.window(frame.window), draw))
+    return written(changed, draw)
+
+
+def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw: random.Random) -> str:
+    """What comes of one."""
+    path.write_bytes(damaged_recording(whole, kept, draw))
+    try:
+        replay_file(path, Console(file=io.StringIO()))
+        return "replayed"
+    except (RunError, UserError) as error:
+        assert "\n" not in str(error).split("\n  ")[0]
+        return "refused"
+
+
+# ---- children -------------------------------------------------------------------------------------------------------
+
+
+def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
+    """What a child counted, and what went wrong in it."""
+    with tempfile.TemporaryFile() as told:
+        pid = os.fork()
+        if not pid:
+            text = ""
+            try:
+                text = repr(dict(what()))
+            except BaseException:
+                text = "!" + traceback.format_exc()
+            finally:
+                os.write(told.fileno(), text.encode())
+                os._exit(0)
+        status = ended(pid, BATCH_S)
+        if status is None:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+            return Counter(), "a child hung"
+        told.seek(0)
+        text = told.read().decode()
+    if status or not text or text[0] == "!":
+        return Counter(), text or f"a child died with status {status}"
+    return Counter(eval(text)), ""
+
+
+def windows(seed: int) -> Iterator[Callable[[], Counter[str]]]:
+    """Runs without end."""
+    for number in range(seed, 1 << 60):
+        draw = random.Random(number)
+        study, parameters = RUNS[number % len(RUNS)]
+        if number < seed + len(RUNS):
+            run_job(Job(study, parameters, 1, "inline"))  # compiled here, once
+        yield lambda: run_of_damaged(study, parameters, number % 50, draw)  # noqa: B023 (called at once)
+
+
+def recordings(seed: int) -> Iterator[Callable[[], Counter[str]]]:
+    """Batches of replays without end."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    known = []
+    for study, parameters in RUNS:
+        path = folder / f"{study}.frames"
+        run_job(Job(study, parameters, 1, "inline", record_to=str(path)))
+        replay_file(path, Console(file=io.StringIO()))
+        known.append((path.read_bytes(), list(frames(path))))
+
+    def batch(number: int) -> Counter[str]:
+        draw, said = random.Random(number), Counter[str]()
+        for _ in range(100):
+            said["recordings"] += 1
+            said[replay_damaged(folder / "damaged.frames", *draw.choice(known), draw)] += 1
+        return said
+
+    for number in range(seed, 1 << 60):
+        yield lambda: batch(number)  # noqa: B023
+
+
+def fuzz(kind: str, count: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """So many; what was counted, and what went wrong."""
+    said, wrong = Counter[str](), []
+    for work in {"windows": windows, "recordings": recordings}[kind](seed):
+        counted, fault = in_child(work)
+        said += counted
+        said["children"] += 1
+        if fault:
+            wrong.append(fault)
+        if said["children"] % 100 == 0:
+            print(dict(said), file=sys.stderr, flush=True)
+        if said[kind] >= count or len(wrong) >= 5:
+            return said, wrong
+    raise AssertionError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("kind", choices=["windows", "recordings"])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    began = time.process_time()
+    said, wrong = fuzz(given.kind, given.count, given.seed)
+    print(f"{dict(said)}, seed {given.seed}; {time.process_time() - began:.0f} s", *wrong, sep="\n")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What runs got wrong stands in the report, drawn: what nobody expected at its head, the expected further down."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from causeway.cli.report import write_report
+from causeway.cli.run import run_study
+
+FLOOD = Path(__file__).resolve().parents[2] / "examples" / "flood.py"
+QUIET = Console(quiet=True)
+SETTINGS = ["processes=5", "messages=40"]
+
+
+@pytest.fixture
+def unordered(tmp_path: Path) -> Path:
+    """The same study, of which nobody has said that it keeps no order."""
+    text = re.sub(r"    expected = .*\n", "", FLOOD.read_text())
+    assert text != FLOOD.read_text()
+    file = tmp_path / "unordered.py"
+    file.write_text(text)
+    return file
+
+
+def written(file: Path, folder: Path, studies: list[str], again_s: float = 20.0) -> str:
+    if not folder.exists():
+        run_study(str(file), "inline", SETTINGS, None, 1, 2, folder, False, None, 0, False, QUIET)
+    write_report(folder, None, QUIET, studies=studies, most_s=again_s)
+    return (folder / "report" / "index.html").read_text()
+
+
+def test_expected_violations_get_three_drawn_examples_below(tmp_path: Path) -> None:
+    page = written(FLOOD, tmp_path / "r", [str(FLOOD)])
+    assert "Wrong, and nobody expected it" not in page
+    assert "violations in 2 runs (it keeps no order)" in page
+    assert page.count('<img class="story"') == 3
+    for number in (1, 2, 3):
+        own = (tmp_path / "r" / "report" / f"wrong-{number}.html").read_text()
+        assert "which it follows" in own and "<svg" in own
+
+
+def test_unexpected_violations_head_the_report(unordered: Path, tmp_path: Path) -> None:
+    page = written(unordered, tmp_path / "r", [str(unordered)])
+    assert page.count('<img class="story"') == 3
+    sections = re.findall(r'<section id="(\w+)"', page)
+    assert sections[0] == "wrong" and "expected" not in sections
+
+
+def test_without_the_studys_file_or_the_time_it_says_what_draws_them(tmp_path: Path) -> None:
+    page = written(FLOOD, tmp_path / "r", [])
+    assert "Wrong, as expected" in page and "<img" not in page and "--study FILE.py" in page
+    page = written(FLOOD, tmp_path / "r", [str(FLOOD)], again_s=0)
+    assert "<img" not in page and "causeway explain flood-" in page
+
+
+def test_runs_without_fault_have_no_such_section(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    run_study(str(FLOOD), "inline", [*SETTINGS, "causal=true"], None, 1, 1, folder, False, None, 0, False, QUIET)
+    assert "Wrong," not in written(FLOOD, folder, [str(FLOOD)])

@@ -1,0 +1,97 @@
+"""What is wrong in a study, or in a file with plots, of the user's own is told with its own lines, and none of ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from causeway.analysis import kinds
+from causeway.bridge.errors import UserError
+from causeway.bridge.user_file import module_from
+from causeway.studies import campaign, registry
+
+TOP = Path(__file__).parents[2]
+FLOOD = (TOP / "examples" / "flood.py").read_text()
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\ny = x + z\n", "NameError: name 'z' is not defined\n  {file}:2, in <module>: y = x + z"),
+        ("x = 1\ndef f(:\n", "SyntaxError: invalid syntax\n  {file}:2: def f(:"),
+        ("def f(): return 1 / 0\nf()\n", "{file}:2, in <module>: f()\n  {file}:1, in f: def f(): return 1 / 0"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import numpy\nnumpy.zeros(-1)", "{file}:2, in <module>: numpy.zeros(-1)"),
+    ],
+)
+def test_a_file_that_cannot_be_executed_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    file = written(tmp_path, text)
+    for load in (registry.get, lambda name: kinds.load(Path(name)), lambda name: module_from(Path(name))):
+        with pytest.raises(UserError) as error:
+            load(str(file))
+        assert str(error.value).startswith(f"{file} cannot be executed: ")
+        assert told.replace("{file}", str(file)) in str(error.value)
+        assert str(TOP) not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("name = '../../x'", "the study's name is '../../x'; allowed: letters"),
+        ("name = 5", "the study's name is 5"),
+        ("title = None", "the study's title is None; allowed: text"),
+        ("plots = [5]", "the study's plots are [5]; allowed: a list of Plot"),
+        ("headlines = 5", "the study's headlines are 5; allowed: a list of Headline"),
+        ("sweeps = {'x': 5}", "the study's sweeps are {'x': 5}; allowed: names of lists"),
+        ("sweeps = [1]", "the study's sweeps are [1]; allowed"),
+    ],
+)
+def test_a_study_that_says_of_itself_what_nothing_can_read_is_refused(tmp_path: Path, line: str, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        registry.get(str(written(tmp_path, f"{FLOOD}\nFlood.{line}\n")))
+    assert told in str(error.value)
+
+
+def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
+    assert registry.get(str(written(tmp_path, f"{FLOOD}\nTheOne = Flood\n"))).name == "flood"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("network = lambda self, params, seed: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
+        ("network = lambda self, params, seed: None", "study flood: no engine builds its network (NoneType)"),
+        ("protocol = lambda self, params: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
+        ("protocol = lambda self, params: None", "study flood: protocol() returned NoneType; allowed: a Protocol"),
+        ("observers = lambda self, params, nodes: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
+        ("scalars = lambda self, params, scalars: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
+    ],
+)
+def test_a_study_whose_methods_fail_is_told_with_its_own_lines(tmp_path: Path, line: str, told: str) -> None:
+    file = written(tmp_path, f"{FLOOD}\nFlood.{line}\n")
+    command = [sys.executable, "-m", "causeway.cli.main", "run", str(file), "--out", str(tmp_path / "out")]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=TOP, check=False)
+    assert ran.returncode in (1, 2)
+    assert told.replace("{file}", str(file)) in ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stdout + ran.stderr
+    assert str(TOP / "causeway") not in ran.stdout + ran.stderr
+
+
+def test_a_mistake_that_is_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        campaign.plan(None, "inline", [], 1, 1)  # type: ignore[arg-type]
+        campaign.time_left_s(None, 0.0)  # type: ignore[arg-type]
+    except Exception as error:
+        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None  # without this test's frame
+        assert campaign.told(error).startswith("Traceback")
+    else:
+        raise AssertionError
