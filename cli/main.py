@@ -108,6 +108,10 @@ def run(
         typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
     ] = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
+    animate: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="Record where nodes are this often, for a moving picture."),
+    ] = None,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import InProject, Instruments, run_study
@@ -115,7 +119,7 @@ def run(
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        jobs, project, Instruments(pcap, eventlog, fingerprint, ui),
+        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
     )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 

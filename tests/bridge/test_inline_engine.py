@@ -14,6 +14,7 @@ from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
+from causeway.bridge.trouble import Cut, Partition
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
@@ -56,6 +57,22 @@ TIMES = st.integers(0, 200).map(lambda ms: ms * MS)
 
 
 @st.composite
+def troubles(draw, nodes):
+    found = []
+    for _ in range(draw(st.integers(0, 3))):
+        from_ps = draw(TIMES)
+        to_ps = from_ps + draw(st.sampled_from([1, 7 * MS, 80 * MS]))
+        order = draw(st.permutations(range(nodes)))
+        if draw(st.booleans()):
+            found.append(Cut(order[0], order[1], from_ps, to_ps))
+        else:
+            middle = draw(st.integers(1, nodes - 1))
+            found.append(Partition(tuple(order[:middle]), tuple(order[middle : draw(st.integers(middle, nodes))]),
+                                   from_ps, to_ps))  # fmt: skip
+    return tuple(found)
+
+
+@st.composite
 def specs(draw):
     nodes = draw(st.integers(2, 6))
     if draw(st.booleans()):
@@ -75,7 +92,7 @@ def specs(draw):
     network = AbstractNetwork(
         nodes, draw(DELAYS), workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
         send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
-        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])),
+        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), trouble=draw(troubles(nodes)),
     )  # fmt: skip
     duration_ps = draw(st.sampled_from([0, 150 * MS]))
     return RunSpec("test", {}, draw(st.integers(0, 2**40)), network, MS // draw(st.sampled_from([1, 4])), duration_ps)
