@@ -66,7 +66,7 @@ class DatagramTransport(asyncio.DatagramTransport):
             self._stack.send(route[0], Datagram(route[1], self.port, data))
             return
         if self.remote is not None:
-            if addr is not None and self._stack.resolve(addr) != self.remote:
+            if addr is not None and not self._is_remote(addr):
                 raise ValueError(f"Invalid address: must be None or {self.get_extra_info('peername')}")
             self._stack.send(self.remote[0], Datagram(self.remote[1], self.port, data, local=self._to_itself))
             return
@@ -83,6 +83,12 @@ class DatagramTransport(asyncio.DatagramTransport):
         if not local:
             self._routes[addr] = node, port
         self._stack.send(node, Datagram(port, self.port, data, local=local))
+
+    def _is_remote(self, addr: Any) -> bool:
+        try:
+            return self._stack.resolve(addr) == self.remote
+        except OSError:
+            return False
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def takes(self, sender: int, datagram: Datagram) -> bool:

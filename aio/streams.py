@@ -83,6 +83,8 @@ class StreamTransport(asyncio.Transport, Events):
             self._soon(self._protocol.resume_writing)
 
     def lost(self, error: OSError | None) -> None:
+        if isinstance(error, ConnectionResetError) and self.connection.other_ended:  # as Linux tells it then
+            error = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         if self._protocol is None:
             self.fail(error)
         elif not self._gone and (error is not None or self._closing):

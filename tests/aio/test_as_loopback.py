@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.worlds.aio_world import in_a_row, results, run_on
+from tests.worlds.ports import free_ports
 
 STEPS = st.one_of(
     st.tuples(st.just("write"), st.integers(1, 30_000)),
@@ -52,17 +52,6 @@ class Hears(asyncio.DatagramProtocol):
 
     def datagram_received(self, data, addr):
         self.heard.set_result(data)
-
-
-def free_ports(count: int) -> list[int]:
-    """Of the real machine, where nobody listens now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for sock in sockets:
-        sock.bind(("127.0.0.1", 0))
-    ports = [sock.getsockname()[1] for sock in sockets]
-    for sock in sockets:
-        sock.close()
-    return ports
 
 
 async def client(host: str, port: int, nobodys: int, program: list[tuple[str, int]]) -> list:

@@ -1,12 +1,13 @@
 """Packages of PyPI, unmodified, on simulated nodes. Each is skipped where it is not installed.
 
-pip install --target DIR kademlia aiocoap h11 websockets aiohttp
+pip install --target DIR kademlia aiocoap h11 websockets aiohttp amqtt; pip install --target DIR --no-deps aioraft-ng
 CAUSEWAY_AIO_DEPS=DIR pytest tests/aio
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import os
@@ -16,8 +17,9 @@ import sys
 import pytest
 
 from causeway.aio import Programs
+from causeway.bridge.network import constant_delay
 from causeway.pycontrol.loop import Outcome
-from tests.worlds.aio_world import in_a_row, results, run, run_on
+from tests.worlds.aio_world import faults, in_a_row, results, run, run_on
 
 FOLDER = os.environ.get("CAUSEWAY_AIO_DEPS", "")
 if FOLDER and FOLDER not in sys.path:
@@ -161,8 +163,8 @@ async def _h11_exchange(h11, reader, writer, connection, until):
             return data
 
 
-@pytest.mark.parametrize("loss", [0.0, 0.05])
-def test_an_http_server_and_client_of_h11_exchange_a_megabyte(loss):
+def _h11(size_bytes):
+    """Posts so much to node 0, which says it back."""
     h11 = need("h11")
 
     async def handle(reader, writer):
@@ -179,7 +181,7 @@ def test_an_http_server_and_client_of_h11_exchange_a_megabyte(loss):
             async with await asyncio.start_server(handle, port=80):
                 await asyncio.sleep(1000)
             return None
-        body = random.randbytes(1_000_000)
+        body = random.randbytes(size_bytes)
         reader, writer = await asyncio.open_connection("node0", 80)
         connection = h11.Connection(h11.CLIENT)
         headers = [("host", "node0"), ("content-length", str(len(body)))]
@@ -189,7 +191,17 @@ def test_an_http_server_and_client_of_h11_exchange_a_megabyte(loss):
         writer.close()
         return back == body
 
-    assert results(main, 2, loss=loss, jitter_ms=5)[1] is True
+    return main
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+def test_an_http_server_and_client_of_h11_exchange_a_megabyte(loss):
+    assert results(_h11(1_000_000), 2, loss=loss, jitter_ms=5)[1] is True
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_h11_exchanges_a_hundred_kilobytes_over_simulated_tcp(engine):
+    assert on_radio(engine, _h11(100_000), 2)[0].results[1] is True
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.05])
@@ -276,3 +288,169 @@ def test_aiohttp_serves_and_asks(loss):
 def test_aiohttp_serves_and_asks_over_simulated_tcp(engine):
     programs, _ = on_radio(engine, _aiohttp(), 3)
     assert programs.results == {0: None, **AIOHTTP}
+
+
+# ---- amqtt: a broker, one who publishes, one who subscribes ---------------------------------------------------------
+MESSAGES = 20
+
+
+def _mqtt():
+    """Messages of all three qualities of service."""
+    need("amqtt")
+    broker, client = importlib.import_module("amqtt.broker"), importlib.import_module("amqtt.client")
+    open_to_all = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
+
+    async def main(node):
+        if node.id == 0:
+            listeners = {"default": {"type": "tcp", "bind": "0.0.0.0:1883"}}
+            server = broker.Broker({"listeners": listeners, "plugins": open_to_all})
+            await server.start()
+            await asyncio.sleep(50)
+            await server.shutdown()
+            return None
+        mine = client.MQTTClient(client_id=f"client{node.id}", config={"auto_reconnect": False})
+        await asyncio.sleep(1 + node.id * 0.1)
+        await mine.connect("mqtt://node0:1883/")
+        heard = []
+        if node.id == 1:
+            for number in range(MESSAGES):
+                await asyncio.sleep(1)
+                await mine.publish("room/temperature", b"%d" % number, qos=number % 3)
+        else:
+            await mine.subscribe([("room/#", 2)])
+            while len(heard) < MESSAGES:
+                message = await asyncio.wait_for(mine.deliver_message(), 20)
+                heard.append(int(message.publish_packet.payload.data))
+        await asyncio.sleep(2)
+        await mine.disconnect()
+        return heard
+
+    return main
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+def test_amqtt_publishes_to_who_subscribes(loss, quiet):
+    assert results(_mqtt(), 3, loss=loss, jitter_ms=5)[2] == list(range(MESSAGES))
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_amqtt_publishes_over_simulated_tcp(engine, quiet):
+    assert on_radio(engine, _mqtt(), 3)[0].results[2] == list(range(MESSAGES))
+
+
+# ---- aioraft-ng: elections of Raft ----------------------------------------------------------------------------------
+MEMBERS, ANSWER_S = 5, 0.04
+
+
+class Calls(asyncio.DatagramProtocol):
+    """Its calls as datagrams: it leaves the transport to who uses it, and offers gRPC, which has sockets in C."""
+
+    def __init__(self):
+        self.waiting, self.answer, self.last = {}, None, 0
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, addr):
+        number, kind, rest = data.split(b" ", 2)
+        if kind != b"answer":
+            self.answering = asyncio.ensure_future(self.reply(number, kind, rest, addr))
+        elif (waiting := self.waiting.pop(int(number), None)) is not None and not waiting.done():
+            waiting.set_result(rest)
+
+    async def reply(self, number, kind, rest, addr):
+        self.transport.sendto(b"%s answer %s" % (number, await self.answer(kind, rest)), addr)
+
+    async def ask(self, to, kind, message):
+        self.last += 1
+        self.waiting[self.last] = waiting = asyncio.get_running_loop().create_future()
+        host, port = to.split(":")
+        self.transport.sendto(b"%d %s %s" % (self.last, kind, message.SerializeToString()), (host, int(port)))
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(waiting, ANSWER_S)
+        return None
+
+
+def _raft():
+    """Members for 30 s; what each returns: (does it lead, its term), and keeps in its store: the terms that it led."""
+    raft = need("aioraft")
+    pb = importlib.import_module("aioraft.protos.raft_pb2")
+    leader = importlib.import_module("aioraft.types").RaftState.LEADER
+
+    class Client(importlib.import_module("aioraft.client").AbstractRaftClient):
+        def __init__(self, calls):
+            self.calls = calls
+
+        async def append_entries(self, *, to, **fields):
+            answer = await self.calls.ask(to, b"append", pb.AppendEntriesRequest(**fields))
+            if answer is None:
+                return fields["term"], False
+            return (told := pb.AppendEntriesResponse.FromString(answer)).term, told.success
+
+        async def request_vote(self, *, to, **fields):
+            answer = await self.calls.ask(to, b"vote", pb.RequestVoteRequest(**fields))
+            if answer is None:
+                return fields["term"], False
+            return (told := pb.RequestVoteResponse.FromString(answer)).term, told.vote_granted
+
+    class Server(importlib.import_module("aioraft.server").AbstractRaftServer):
+        def bind(self, protocol):
+            self.protocol = protocol
+
+        async def answer(self, kind, rest):
+            asked, made, handler = {
+                b"append": (pb.AppendEntriesRequest, pb.AppendEntriesResponse, self.protocol.on_append_entries),
+                b"vote": (pb.RequestVoteRequest, pb.RequestVoteResponse, self.protocol.on_request_vote),
+            }[kind]
+            request = asked.FromString(rest)
+            term, agreed = await handler(**{f.name: getattr(request, f.name) for f in asked.DESCRIPTOR.fields})
+            field = "success" if kind == b"append" else "vote_granted"
+            return made(term=term, **{field: agreed}).SerializeToString()
+
+    async def main(node):
+        loop, server = asyncio.get_running_loop(), Server()
+        _, calls = await loop.create_datagram_endpoint(Calls, local_addr=("0.0.0.0", 50051))
+        calls.answer = server.answer
+        led = node.store.setdefault("led", [])
+        others = [f"{node.address_of(n)}:50051" for n in range(node.nodes) if n != node.id]
+        changes = []
+
+        def changed(state):
+            changes.append(state)
+            if state is leader:
+                led.append(member.current_term)
+
+        member = await raft.Raft.new(
+            f"{node.address}:50051", server=server, client=Client(calls), configuration=others, on_state_changed=changed
+        )
+        running = asyncio.create_task(member.main())
+        await asyncio.sleep(30 - loop.time())
+        running.cancel()
+        return member.has_leadership(), member.current_term
+
+    return main
+
+
+def _one_leader_a_term(programs) -> list[int]:
+    """The terms that had a leader, after a look at who led."""
+    led = [term for node in programs.nodes for term in node.store["led"]]
+    assert len(led) == len(set(led)) >= 1, led
+    leads, terms = zip(*(programs.results[n] for n in range(MEMBERS)), strict=True)
+    assert sum(leads) == 1 and set(terms) == {max(led)}
+    return led
+
+
+def test_raft_has_one_leader_a_term_and_another_one_when_the_leader_fails(quiet):
+    """aioraft-ng keeps term and vote in memory, so a member that comes back may vote twice: only one fails here."""
+    programs, _ = run(_raft(), MEMBERS, delay_quantiles_ns=constant_delay(2))
+    (term,) = _one_leader_a_term(programs)
+    first = next(n for n in range(MEMBERS) if programs.results[n][0])
+    off = faults((10, first, 0), (14, first, 1))
+    programs, _ = run(_raft(), MEMBERS, delay_quantiles_ns=constant_delay(2), faults=off)
+    led = _one_leader_a_term(programs)
+    assert min(led) == term and len(led) >= 2
+
+
+@pytest.mark.parametrize("engine", RADIO)
+def test_raft_has_one_leader_over_a_radio(engine, quiet):
+    _one_leader_a_term(on_radio(engine, _raft(), MEMBERS)[0])
