@@ -31,6 +31,8 @@ class Programs(PerNode):
     ("at once").
     """
 
+    can_be_copied = False
+
     def __init__(
         self, main: Main, *, errors: Literal["end", "keep"] = "end",
         mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, copies_of_broadcast: int | None = None,

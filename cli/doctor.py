@@ -82,7 +82,7 @@ def _package(name: str) -> Check:
     try:
         return Check(name, version(name), True)
     except PackageNotFoundError:
-        return Check(name, "not found", False, "make setup")
+        return Check(name, "not found", False, f"pip install {name}")
 
 
 def _tool(name: str, what_for: str, advice: str) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,16 +50,19 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
     return survived > 0
 
 
-def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console) -> bool:
-    """Tries every mistake that a file of patches knows; True if one goes unnoticed."""
-    _must_pass(trial, tries, seconds, seed)
+def check_seeded(
+    trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console, states: int = 0
+) -> bool:  # fmt: skip
+    """Tries every mistake that a file of patches knows; True if one goes unnoticed. `states`: in every order, up to so
+    many, instead of made-up ones."""
+    _must_pass(trial, tries, seconds, seed, states)
     missed = 0
     for name, plant in patches_of(file):
         patch = mutants.Patch([])
         try:
             plant(patch)
             began = time.monotonic()
-            broken, events = _noticed(trial, tries, seconds, seed, shrink=True)
+            broken, events = _noticed(trial, tries, seconds, seed, True, states)
             took_s = time.monotonic() - began
         finally:
             patch.undo()
@@ -69,9 +73,9 @@ def check_seeded(trial: Trial, file: Path, tries: int, seconds: float, seed: int
     return missed > 0
 
 
-def _must_pass(trial: Trial, tries: int, seconds: float, seed: int) -> None:
+def _must_pass(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
     """Else every mistake would seem to be noticed."""
-    if (broken := _noticed(trial, tries, seconds, seed, shrink=False)[0]) is not None:
+    if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
         raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
 
 
@@ -86,18 +90,30 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
             yield name, value
 
 
-def _noticed(trial: Trial, tries: int, seconds: float, seed: int, shrink: bool) -> tuple[str | None, int]:
-    """What is broken, and after how many events; first made-up orders, then every order of what is left of the time."""
+def _noticed(
+    trial: Trial, tries: int, seconds: float, seed: int, shrink: bool, states: int = 0
+) -> tuple[str | None, int]:  # fmt: skip
+    """What is broken, and after how many events: by made-up orders, then by every order of what is left of the time; or
+    by every order alone."""
     rules = trial.rules()
-    found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
-    if found.broken is not None or trial.checks.world is not None:
-        return found.broken, found.steps
+    if not states:
+        found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
+        if found.broken is not None or trial.checks.world is not None:
+            return found.broken, found.steps
     reduce = not (rules.always or trial.full_budget().forever)
     try:
-        covered = orders.every_order(trial.make, rules, STATES_EACH, seconds / 2, reduce=reduce)
+        most_s = seconds if states else seconds / 2
+        covered = orders.every_order(trial.make, rules, states or STATES_EACH, most_s, reduce=reduce)
     except UserError:
+        if states:
+            raise
         return None, 0
-    return covered.broken, len(covered.plan)
+    if covered.broken is None or not shrink:
+        return covered.broken, len(covered.plan)
+    trial = replace(trial, clocks=covered.clocks)
+    world = trial.make()
+    plan = orders.simplest(trial.make, rules, covered) if reduce else covered.plan
+    return schedules.follow(world, plan, rules) or covered.broken, len(world.log)
 
 
 def _spared(trial: Trial) -> set[Any]:

@@ -351,3 +351,26 @@ def test_paths_in_the_code_are_there() -> None:
         and not named.endswith(".so")
     }
     only(STALE_PATHS, missing, "names a file that is not there")
+
+
+MAY_IMPORT = {
+    "proto": set(),
+    "bridge": {"proto"},
+    "pycontrol": {"bridge"},
+    "analysis": {"bridge"},
+    "studies": {"analysis", "bridge", "pycontrol"},
+    "aio": {"bridge", "pycontrol", "studies"},
+    "cli": {"aio", "analysis", "bridge", "pycontrol", "studies"},
+}
+"""The house of docs/design.md: who may know of whom. `analysis` knows tables, and neither protocols nor studies."""
+
+
+def test_modules_import_only_what_the_house_allows() -> None:
+    wrong = [
+        f"{name_of(path)} imports {other}"
+        for path in files(".py")
+        if (room := name_of(path).split("/")[0]) in MAY_IMPORT
+        for other in re.findall(r"^\s*(?:from|import) causeway\.(\w+)", path.read_text(), re.MULTILINE)
+        if other in MAY_IMPORT and other != room and other not in MAY_IMPORT[room]
+    ]
+    assert not wrong, ", ".join(sorted(set(wrong)))

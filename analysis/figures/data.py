@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -109,13 +110,14 @@ class Data:
         timed = in_pandas.with_time(joined).merge(self.recorded.vectors, on=["run_id", "vector_id"])
         found = {}
         end = float(timed["time_ps"].max()) / 1e12 if len(timed) else 0.0
-        for (engine, module), rows in timed.groupby(["engine", "module"], sort=True):
+        groups = [(str(e), str(m), rows) for (e, m), rows in timed.groupby(["engine", "module"])]
+        for engine, module, rows in sorted(groups, key=lambda one: (one[0], _in_natural_order(one[1]))):
             rows = rows.sort_values(in_pandas.ORDER, kind="stable", na_position="first")
             values, times = rows["value"].to_numpy(float), rows["time_ps"].to_numpy(float) / 1e12
             changes = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
             kept = _seen(times[changes], end)
             at = changes[kept]
-            found[str(engine), str(module)] = [*times[at], end], [*values[at], values[at[-1]]]
+            found[engine, module] = [*times[at], end], [*values[at], values[at[-1]]]
             if len(found) == most:
                 break
         return found
@@ -169,6 +171,11 @@ def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
     fits = matcher(name)
     whole = vectors["module"] + "." + vectors["name"]
     return whole.isin({one for one in whole.unique() if fits(one)})
+
+
+def _in_natural_order(module: str) -> list[tuple[int, str]]:
+    """host[2] before host[10]."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", module)]
 
 
 def _seen(times: np.ndarray, end: float) -> np.ndarray:

@@ -40,11 +40,10 @@ class StateKind(PlotKind):
     def axes(self, figure: Figure) -> Axes:
         x, x_ticks = time_axis([point.x for line in figure.lines for point in line.points])
         step = (HEIGHT - BOTTOM - TOP) / max(1, len(figure.lines))
-        several = len(figure.engines) > 1
-        rows = [
-            (TOP + step * (row + 0.5), _short_name(f"{line.engine} {line.series}" if several else line.series))
-            for row, line in enumerate(figure.lines)
-        ]
+        names = _without_what_all_share([line.series for line in figure.lines])
+        if len(figure.engines) > 1:
+            names = [f"{line.engine} {name}" for line, name in zip(figure.lines, names, strict=True)]
+        rows = [(TOP + step * (row + 0.5), _short_name(name)) for row, name in enumerate(names)]
         return Axes(x, lambda row: TOP + step * row, x_ticks, rows)
 
     def mark(self, line: Line, drawing: Drawing) -> str:
@@ -68,7 +67,7 @@ class StateKind(PlotKind):
         return '<rect x="1" y="1" width="20" height="8"/>'
 
     def y_label(self, plot: Plot) -> str:
-        return plot.y_label or plot.y.rpartition(".")[2]
+        return plot.y_label  # none: the rows have names
 
     def _names(self, plot: Plot) -> Mapping[str, Any]:
         return self.option(plot, "states")
@@ -84,6 +83,17 @@ def _named(value: float, names: Mapping[str, Any]) -> str:
     return str(names.get(short(value), short(value)))
 
 
+def _without_what_all_share(names: list[str]) -> list[str]:
+    """`Net.server[0].queue` and `Net.server[1].queue` as `server[0]` and `server[1]`."""
+    paths = [name.split(".") for name in names]
+    shortest = min(map(len, paths), default=0)
+    if len(set(names)) < 2:
+        return [path[-1] for path in paths]
+    begin = next((i for i in range(shortest) if len({path[i] for path in paths}) > 1), 0)
+    end = next((i for i in range(shortest) if len({path[-1 - i] for path in paths}) > 1), 0)
+    return [".".join(path[begin : len(path) - end]) for path in paths]
+
+
 def _short_name(name: str) -> str:
     """What fits beside the axis: the end of a module's path says most."""
-    return name if len(name) <= 9 else "…" + name[-8:]
+    return name if len(name) <= 11 else "…" + name[-10:]

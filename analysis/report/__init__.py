@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis import animation, description, kinds, moving, schema, store
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import COLUMNS, Figure, rows
@@ -76,6 +76,7 @@ def write(
     unexpected, expected = _wrong_sections(known, described, look, out)
     sections = [*unexpected]
     pages, refused = animation.write_all(source.folder, described, out)
+    pages += moving.write_all(source.folder, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
         left = "".join(f"<li>{escape(why)}</li>" for why in refused)
@@ -84,10 +85,11 @@ def write(
         body = page.verdicts(compared, published, set(runs["study"]))
         sections.append(("published", "Published against measured", body))
     sections += expected
-    if unknown := sorted(set(runs["study"]) - {one.study for one in described}):
-        sections.append(("undescribed", "Not described", _undescribed(unknown)))
     if drawn:
         sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
+    known_studies = {one.study for one in described} | {figure.plot.study for figure in drawn}
+    if (unknown := sorted(set(runs["study"]) - known_studies)) and "" not in known_studies:
+        sections.append(("undescribed", "Not described", _undescribed(unknown)))
     if strange := [plot for plot in asked if plot not in plots]:
         sections.append(("strange", "Kinds of plots that are not known here", _strange(strange)))
     sections.append(("scalars", "All scalars", _scalar_section(scalars)))
@@ -205,7 +207,8 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
 def _undescribed(studies: Sequence[str]) -> str:
     return (
         f"<p>This folder does not say what to draw for: {escape(', '.join(studies))}. Converted results are like "
-        "that; so are runs made by an older version: the same `causeway run` adds it and runs nothing again.</p>"
+        "that: <code>causeway report --kinds FILE.py</code> takes plots from a file of yours. So are runs made by an "
+        "older version: the same <code>causeway run</code> adds it and runs nothing again.</p>"
     )
 
 
@@ -241,5 +244,5 @@ def _table_section(folder: Path, out: Path) -> str:
             lines.append(f'<li><a href="{link}/">{name}</a>: {rows}</li>')
     beside = "comparison.csv", "scalars.csv", "figures.csv"
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)
-    told = "<p>Parquet, one file per run, readable with pandas, Spark, DuckDB and others:</p>"
+    told = "<p>Parquet, readable with pandas, Spark, DuckDB and others:</p>"
     return f"{told}<ul>{''.join(lines)}</ul><p>{links}</p>"

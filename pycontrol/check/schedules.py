@@ -24,6 +24,7 @@ REST_STEPS = 2000
 """Nodes with periodic timers never come to rest: after so many events without mischief what is owed must be there."""
 PATIENT_STEPS = 50
 """So many events pass before the first look whether everything is there."""
+MANY_CALLS = 3
 APPLICATION, MISCHIEF = ("broadcast", "call", "move"), ("loss", "twice", "crash", "recover")
 
 MakeWorld = Callable[[], World]
@@ -137,6 +138,31 @@ class Slow:
         return self.known[copy]
 
 
+@dataclass
+class Muted:
+    """Where the application can do many things, an order leaves some of them away, and some nodes that could do them:
+    else those that go together hardly ever meet."""
+
+    random: Random
+    kinds: int
+    """How many things there are."""
+    known: dict[object, bool] = field(default_factory=dict)
+
+    def left(self, choices: Sequence[Choice], group: list[int]) -> list[int]:
+        """What is left of a group; all of it if nothing would be."""
+        if self.kinds < MANY_CALLS:
+            return group
+        return [number for number in group if not self._is(choices[number])] or group
+
+    def _is(self, choice: Choice) -> bool:
+        if choice.what != "call":
+            return False
+        for thing in (choice.key, choice.node):
+            if thing not in self.known:
+                self.known[thing] = self.random.random() < 0.5
+        return self.known[choice.key] or self.known[choice.node]
+
+
 @dataclass(frozen=True)
 class Temper:
     """What kind of order is made up."""
@@ -177,6 +203,7 @@ def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random:
 def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
     """Makes an order up as it goes."""
     taken, slow = Taken(), Slow(kind.slow, random)
+    muted = Muted(random, len(world.calls))
     for _ in range(kind.length):
         choices = world.choices()
         groups: list[list[int]] = [[], [], [], []]
@@ -187,6 +214,9 @@ def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[st
         if not there:
             break
         (group,) = random.choices([g for g, _ in there], [w for _, w in there])
+        if group is groups[2]:
+            group = muted.left(choices, group)
+            groups[2] = group
         if group is groups[0]:
             group = slow.others(group, choices)
         if choices[group[0]].what == "packet" and random.random() < kind.orderly:

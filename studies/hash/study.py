@@ -15,6 +15,7 @@ from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.hash.state import Choices
 from causeway.studies.hash.readings import DirectErrors, entries_of, reach_of, staggered, steady
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
@@ -205,8 +206,8 @@ class HashStudy(Study):
         even = params.entries_draw == "even"
         if params.detector == "hash":
             return HashDetector(
-                params.clock_size, params.k, params.hash_limit, params.remember, params.hash_bits, params.retest, even,
-                params.near, params.one_request, params.quiet,
+                params.clock_size, params.k, params.hash_limit, params.remember, params.retest, even,
+                Choices(params.near, params.one_request, params.quiet, params.hash_bits),
             )  # fmt: skip
         return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
 

@@ -250,6 +250,8 @@ def fuzz(kind: str, count: int, seed: int) -> tuple[Counter[str], list[str]]:
         said["children"] += 1
         if fault:
             wrong.append(fault)
+        if said["children"] % 100 == 0:
+            print(dict(said), file=sys.stderr, flush=True)
         if said[kind] >= count or len(wrong) >= 5:
             return said, wrong
     raise AssertionError

@@ -112,8 +112,8 @@ def test_the_order_and_the_entries_of_the_senders_change_what_happens(detector):
 def test_the_near_search_reaches_back_as_the_authors_program_does():
     assert reach_of(110) == 26.5
     params = HashParams(search="near", rate=110, entries=2)
-    assert params.near == HashStudy().protocol(params.model_copy(update={"detector": "hash"})).near == 53
-    assert HashParams().near == HashStudy().protocol(HashParams(detector="hash")).near == 0
+    assert params.near == HashStudy().protocol(params.model_copy(update={"detector": "hash"})).choices.near == 53
+    assert HashParams().near == HashStudy().protocol(HashParams(detector="hash")).choices.near == 0
 
 
 def test_the_other_order_of_search_asks_more():

@@ -58,7 +58,7 @@ static void attach(cModule *host, cModule *dispatcher) {
     connect(app, dispatcher);
 }
 
-static int attachMatching(cModule *module, const cPatternMatcher &pattern) {
+static int attach_matching(cModule *module, const cPatternMatcher &pattern) {
     int found = 0;
     if (pattern.matches(module->getFullPath().c_str())) {
         cModule *dispatcher = module->getSubmodule("at");
@@ -67,23 +67,23 @@ static int attachMatching(cModule *module, const cPatternMatcher &pattern) {
             if (!module->getSubmodule("causeway")) attach(module, dispatcher);
         }
     }
-    for (cModule::SubmoduleIterator it(module); !it.end(); ++it) found += attachMatching(*it, pattern);
+    for (cModule::SubmoduleIterator it(module); !it.end(); ++it) found += attach_matching(*it, pattern);
     return found;
 }
 
 // Called when the network is there, before it is initialized.
-static void attachToHosts() {
+static void attach_to_hosts() {
     const std::string patterns = getEnvir()->getConfig()->getAsString(CFGID_CAUSEWAY_NODES);
     for (const std::string &text : cStringTokenizer(patterns.c_str()).asVector()) {
         const cPatternMatcher pattern(text.c_str(), true, true, true);
         cModule *network = getSimulation()->getSystemModule();
-        if (attachMatching(network, pattern) == 0) {
+        if (attach_matching(network, pattern) == 0) {
             throw cRuntimeError("causeway-nodes: '%s' matches no host with applications in network %s", text.c_str(),
                                 network->getFullName());
         }
     }
 }
 
-EXECUTE_ON_STARTUP(Bridge::beforeInitialize(attachToHosts));
+EXECUTE_ON_STARTUP(Bridge::beforeInitialize(attach_to_hosts));
 
 }  // namespace causeway

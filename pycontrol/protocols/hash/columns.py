@@ -17,13 +17,14 @@ from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.clocks.entries import choose_entries
 from causeway.pycontrol.protocols.hash.kernel import handle, sweep
-from causeway.pycontrol.protocols.hash.state import Config, Packets, Search, State
+from causeway.pycontrol.protocols.hash.state import Choices, Config, Packets, Search, State
 from causeway.pycontrol.slots import new_slots, reserve
 from causeway.pycontrol.tape import K_BROADCAST, Tape, events_of, take
 
 ID_BYTES = 8
 """Of a message's name, in an RSP."""
 HASH_BYTES = 8
+DEFAULT = Choices()
 
 
 class HashDetector(Protocol):
@@ -32,34 +33,31 @@ class HashDetector(Protocol):
     passive = (Kind.LOST,)
 
     def __init__(
-        self, clock_size: int, entries: int, limit: int, remember: int = 4096, hash_bits: int = 64,
-        retest: bool = False, even: bool = False, near: int = 0, one_request: bool = False,
-        quiet: bool = False,
+        self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False,
+        choices: Choices = DEFAULT,
     ) -> None:  # fmt: skip
         """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
         `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
-        `even`: every entry belongs to equally many processes. `near`: counts of the clock within which the other order
-        of search looks (near.py); 0: the search by counts. `one_request`: a process has one request on its way at most;
-        `quiet`: and broadcasts nothing meanwhile, what was due is skipped.
+        `even`: every entry belongs to equally many processes.
         """
         if not 1 <= entries <= clock_size:
             raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
         if remember & (remember - 1):
             raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
-        self.remember, self.hash_bits, self.retest, self.even = remember, hash_bits, retest, even
-        self.near, self.one_request, self.quiet = near, one_request, quiet
+        self.remember, self.retest, self.even, self.choices = remember, retest, even, choices
 
     def start(self, context: Context) -> None:
         super().start(context)
+        near, one_request, quiet, _ = self.choices
         sizes = {"node": context.nodes, "entry": self.clock_size, "own": self.entries, "recent": self.remember}
-        ring, sets = (self.remember, self.limit) if self.near else (1, 1)
+        ring, sets = (self.remember, self.limit) if near else (1, 1)
         sizes |= {"near": ring, "mate": ring, "set": sets}
         app_bytes = HEADER_BYTES + ENTRY_BYTES * self.clock_size + HASH_BYTES
-        mask = np.uint64((1 << self.hash_bits) - 1)
+        mask = np.uint64((1 << self.choices.hash_bits) - 1)
         self._config = Config(
             context.reaction_ps, app_bytes, HEADER_BYTES, ID_BYTES, mask, self.limit, self.retest,
-            self.near, self.one_request, self.quiet,
+            near, one_request, quiet,
         )  # fmt: skip
         self._packets = allocate(Packets, {"slots": new_slots()}, slot=64)
         f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even)

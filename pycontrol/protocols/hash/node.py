@@ -14,8 +14,9 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
 from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.clocks.entries import choose_entries
-from causeway.pycontrol.protocols.hash.columns import HASH_BYTES, ID_BYTES
+from causeway.pycontrol.protocols.hash.columns import DEFAULT, HASH_BYTES, ID_BYTES
 from causeway.pycontrol.protocols.hash.search import hash_of
+from causeway.pycontrol.protocols.hash.state import Choices
 
 MASK_64 = (1 << 64) - 1
 
@@ -66,12 +67,12 @@ class HashDetectorNode(Node):
     """Process p_i."""
 
     def __init__(
-        self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int, retest: bool, near: int = 0,
-        one_request: bool = False, quiet: bool = False,
+        self, clock_size: int, f: Sequence[Sequence[int]], limit: int, remember: int, retest: bool,
+        choices: Choices = DEFAULT,
     ) -> None:  # fmt: skip
         self.V = [0] * clock_size
         self.f, self.limit, self.remember, self.retest = f, limit, remember, retest
-        self.near, self.one_request, self.quiet = near, one_request, quiet
+        self.near, self.one_request, self.quiet, _ = choices
         self.asking = False
         self.recent: list[App] = []
         """Delivered messages in full, the newest last: for the search among near ones."""
@@ -248,11 +249,9 @@ class HashDetectorProcesses(PerNode):
 
     def __init__(
         self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False,
-        near: int = 0, one_request: bool = False, quiet: bool = False,
+        choices: Choices = DEFAULT,
     ) -> None:  # fmt: skip
-        super().__init__(
-            lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest, near, one_request, quiet)
-        )
+        super().__init__(lambda id_: self.node_class(self.clock_size, self.f, limit, remember, retest, choices))
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:

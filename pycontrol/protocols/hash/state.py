@@ -17,6 +17,18 @@ APP, REQ, RSP = 0, 1, 2
 """Kinds of packets."""
 
 
+class Choices(NamedTuple):
+    """What the paper leaves open, and what the authors' program does about it (docs/papers/hash.md)."""
+
+    near: int = 0
+    """Counts between two clocks below which messages are near (near.py); 0: the search goes by counts instead."""
+    one_request: bool = False
+    """Whether a process has at most one request on its way."""
+    quiet: bool = False
+    """Whether a process that waits for an answer skips its broadcasts; with one request at a time."""
+    hash_bits: int = 64
+
+
 class Packets(NamedTuple):
     """Packets in flight, in slots of their own: which message, which kind, from whom, how many copies are to come."""
 
@@ -96,8 +108,6 @@ class Config(NamedTuple):
     retest: bool
     """Whether a message that was suspected is tested again after every delivery, until the answer comes."""
     near: int = 0
-    """Counts between two clocks below which messages are near; 0: the search goes by counts instead."""
     one_request: bool = False
-    """Whether a process has at most one request on its way."""
     quiet: bool = False
-    """Whether a process that waits for an answer skips its broadcasts."""
+    """These three as in `Choices`."""

@@ -14,7 +14,7 @@ from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
 from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDetectorProcesses, Req, Rsp
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
-from causeway.pycontrol.protocols.hash.state import Config, Search
+from causeway.pycontrol.protocols.hash.state import Choices, Config, Search
 from tests.worlds.clock_runs import run
 
 LIMIT = 1000
@@ -53,7 +53,7 @@ def test_columns_and_nodes_give_the_same_digest(clock_size, limit, retest):
 def test_the_other_order_and_one_request_at_a_time_are_the_same_over_columns_and_as_nodes(
     clock_size, limit, near, one_request, retest
 ):
-    given_ = {"retest": retest, "near": near, "one_request": one_request}
+    given_ = {"retest": retest, "choices": Choices(near, one_request)}
     columns = run(HashDetector(clock_size, 2, limit, **given_), **FEW)
     nodes = run(HashDetectorProcesses(clock_size, 2, limit, **given_), **FEW)
     assert columns.digest == nodes.digest
@@ -62,25 +62,27 @@ def test_the_other_order_and_one_request_at_a_time_are_the_same_over_columns_and
 
 
 def test_what_lies_beyond_the_reach_of_the_near_search_is_taken_for_delivered():
-    short, long = (run(HashDetector(12, 2, 8, near=near), **SOME).scalars for near in (10, 200))
+    short, long = (run(HashDetector(12, 2, 8, choices=Choices(near)), **SOME).scalars for near in (10, 200))
     assert short["violations"] > 0 == long["violations"]
 
 
 def test_leaving_out_near_messages_asks_for_sets_that_the_search_by_counts_finds():
-    counts, near = (run(HashDetector(20, 2, 200, near=near), **SOME).scalars for near in (0, 60))
+    counts, near = (run(HashDetector(20, 2, 200, choices=Choices(near)), **SOME).scalars for near in (0, 60))
     assert near["requests"] > 2 * counts["requests"]
     assert near["flagged_and_violated"] / near["flagged"] < counts["flagged_and_violated"] / counts["flagged"]
     assert near["violations"] == near["missing"] == 0
 
 
 def test_a_higher_limit_leaves_out_more_of_the_near_messages():
-    requests = [run(HashDetector(20, 2, limit, near=60), **SOME).scalars["requests"] for limit in (1, 16, 4096)]
+    requests = [
+        run(HashDetector(20, 2, limit, choices=Choices(60)), **SOME).scalars["requests"] for limit in (1, 16, 4096)
+    ]
     assert requests[0] > requests[1] > requests[2]
 
 
 def test_a_quiet_process_skips_what_is_due_while_it_waits_for_an_answer():
-    columns = run(HashDetector(12, 2, 8, near=200, one_request=True, quiet=True), **FEW)
-    nodes = run(HashDetectorProcesses(12, 2, 8, near=200, one_request=True, quiet=True), **FEW)
+    columns = run(HashDetector(12, 2, 8, choices=Choices(200, True, True)), **FEW)
+    nodes = run(HashDetectorProcesses(12, 2, 8, choices=Choices(200, True, True)), **FEW)
     assert columns.digest == nodes.digest
     assert columns.scalars["messages"] == 150 - columns.scalars["skipped"] < 150
     assert columns.scalars["missing"] == columns.scalars["violations"] == 0
@@ -104,7 +106,7 @@ def test_with_one_request_at_a_time_the_next_one_waits_for_the_answer(one_reques
             super().on_packet(content, sender, interface)
 
     made = type("Made", (HashDetectorProcesses,), {"node_class": Watched})
-    assert run(made(12, 2, 8, one_request=one_request), **FEW).scalars["missing"] == 0
+    assert run(made(12, 2, 8, choices=Choices(0, one_request)), **FEW).scalars["missing"] == 0
     assert seen >= at_once if not one_request else seen == at_once
 
 
@@ -129,7 +131,7 @@ def test_testing_again_saves_waiting_but_no_causality():
 
 
 def test_what_a_hash_of_few_bits_misses_is_counted():
-    assert run(HashDetector(20, 2, LIMIT, hash_bits=1), **SOME).scalars["violations"] > 0
+    assert run(HashDetector(20, 2, LIMIT, choices=Choices(hash_bits=1)), **SOME).scalars["violations"] > 0
 
 
 def test_looking_back_on_too_little_costs_requests_but_no_causality():
