@@ -201,6 +201,8 @@ NEVER_AGAIN = -1
 class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
+    can_be_copied: ClassVar[bool] = True
+    """Whether a node is all in its attributes, so that `causeway check --every` can go on from any of its states."""
     packet_lifetime_ps = 20 * 10**12
     """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
 

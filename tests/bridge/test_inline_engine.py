@@ -123,6 +123,49 @@ def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap):
     assert seen_inline(spec, cap) == ReferenceEngine(spec).run(protocol)
 
 
+@pytest.mark.parametrize("delay", [constant_delay(3), uniform_delay(2, 4)])
+def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
+    """So many at once are merged, not inserted."""
+    nodes, rows = 30, 25
+    script = Script(np.full(rows, MS), np.arange(rows, dtype=np.int32), np.full(rows, 100, np.int32))
+    spec = RunSpec("test", {}, 1, AbstractNetwork(nodes, delay, Workload(nodes, script=script)), MS, 20 * MS)
+    protocol = PerNode(Chatter, nodes - 1)
+    protocol.start(Context(nodes, spec.seed, spec.reaction_ps))
+    seen = seen_inline(spec, 0)
+    assert len(seen) > rows * (nodes - 1)
+    assert seen == ReferenceEngine(spec).run(protocol)
+
+
+def test_of_thousands_of_timers_those_fall_due_that_were_not_cancelled():
+    """Set and cancelled a few at a time, so that the table of the cancelled grows again and again."""
+    rounds, at_once, fired = 100, 30, []
+    cancelled = {i for i in range(rounds * at_once) if i * i % 7 in (1, 4)}
+
+    class Alarm(Node):
+        def on_start(self):
+            self.round = 0
+            self.set_timer("round", MS)
+
+        def on_timer(self, key):
+            if key != "round":
+                fired.append(key)
+                return
+            first = self.round * at_once
+            for i in range(first, first + at_once):
+                self.set_timer(i, 1000 * MS + i % 7)
+            for i in cancelled.intersection(range(first - at_once, first)):
+                self.cancel_timer(i)
+            self.round += 1
+            if self.round <= rounds:
+                self.set_timer("round", MS)
+
+    network = AbstractNetwork(1, constant_delay(1), Workload(1))
+    outcome = run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(Alarm, 0), [])
+    assert outcome.events == len(fired) + rounds + 1  # nor was the controller told of one that `PerNode` dropped
+    assert len(fired) == len(set(fired))
+    assert set(fired) == set(range((rounds + 1) * at_once)) - cancelled
+
+
 def flood(seed=1, cap=0, **network):
     net = AbstractNetwork(
         20, normal_delay(100, 20), Workload(20, messages=300, segments=(Segment(0, 100.0),)), **network
