@@ -108,6 +108,10 @@ def run(
         typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
     ] = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
+    animate: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="Record where nodes are this often, for a moving picture."),
+    ] = None,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import InProject, Instruments, run_study
@@ -117,7 +121,7 @@ def run(
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        jobs, project, Instruments(pcap, eventlog, fingerprint, ui),
+        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
     )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 
@@ -157,6 +161,9 @@ def check(
     at_end: Annotated[
         list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
     ] = None,
+    bound: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
+    ] = None,
     broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
     moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
@@ -182,7 +189,7 @@ def check(
     from causeway.cli.check import Search, check_study
     from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
-    from causeway.studies.trial import Trial
+    from causeway.studies.trial import Trial, parse_bounds
 
     asked = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
@@ -190,7 +197,10 @@ def check(
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
-    trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    trial = Trial(
+        study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
+        parse_bounds(bound or []),
+    )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
