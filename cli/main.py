@@ -116,6 +116,8 @@ def run(
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import InProject, Instruments, run_study
 
+    if ini is None and (config != "General" or hosts):
+        raise UserError("--config and --hosts say what of --ini FILE is to run; give that too")
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,

@@ -251,7 +251,7 @@ def fuzz(kind: str, count: int, seed: int, most_wrong: int = 5) -> tuple[Counter
         if fault:
             wrong.append(fault)
         if said["children"] % 100 == 0:
-            print(dict(said), file=sys.stderr, flush=True)
+            print(dict(said), len(wrong), "wrong", file=sys.stderr, flush=True)
         if said[kind] >= count or len(wrong) >= most_wrong:
             return said, wrong
     raise AssertionError

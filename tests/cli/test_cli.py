@@ -61,6 +61,8 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
         (["run", TOY, "--engine", "inlin"], "unknown engine 'inlin'; did you mean 'inline'?"),
         (["run", TOY, "--engine", "ns3"], "study toy does not run on engine ns3; it runs on inline, omnet"),
         (["run", TOY, "--sweep", "rate"], "unknown sweep of study toy 'rate'; did you mean 'rates'?"),
+        (["run", TOY, "--config", "Mine"], "--config and --hosts say what of --ini FILE is to run; give that too"),
+        (["run", TOY, "--hosts", "host[*]"], "--config and --hosts say what of --ini FILE is to run"),
         (["report", "empty"], "empty holds no finished run"),
         (["diff", "a", "b"], "a holds no finished run"),
         (["replay", "x.frames"], "no recording at x.frames"),
