@@ -7,16 +7,19 @@ somebody is writing at this moment is left alone.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from causeway.analysis import batches, description, locks, store
+from causeway.analysis import batches, description, locks, schema, store
+from causeway.analysis.remote import is_remote
 from causeway.bridge.errors import UserError
 
 AGAIN = "run it again"
+_YOUNG_NS = 3600 * 10**9
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,23 @@ def _sweep(path: Path) -> str:
 def _runs(folder: Path) -> Iterator[Problem]:
     for key, why in store.unfinished(folder).items():
         lock = store.lock_path(folder, key)
+        if is_remote(folder) and _is_young(folder, key):
+            continue  # another machine may be writing it: its lock is not seen here
         if not lock.exists() or locks.is_free(lock):  # else it is being written
             yield Problem(f"{_called(key)}: {why}", f"it does not count; {AGAIN}", partial(_forget, folder, key))
     for key, why in store.damaged(folder).items():
         yield Problem(f"{_called(key)}: {why}", f"do not trust it; {AGAIN}", partial(_forget, folder, key))
+
+
+def _is_young(folder: Path, key: str) -> bool:
+    """Whether a file of this key was written within the hour."""
+    written = [
+        path.stat().st_mtime_ns
+        for name in schema.TABLES
+        for file, (_, path) in batches.found(folder / "tables", name).items()
+        if file.rpartition("/")[2].startswith((f"{key}.", f"{key}~"))
+    ]
+    return max(written, default=0) > time.time_ns() - _YOUNG_NS
 
 
 def _called(key: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.analysis import schema, store
+from causeway.analysis.convert import sqlite_native
 from causeway.analysis.convert.kernel import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
@@ -33,6 +34,10 @@ _WEIGHTED_FIELDS = {
     "weights": "statWeights", "weightedSum": "statWeightedSum",
     "sqrSumWeights": "statSqrSumWeights", "weightedSqrSum": "statWeightedSqrSum",
 }  # fmt: skip
+_SAMPLES = (
+    "SELECT vectorId, eventNumber, simtimeRaw, value, rowid FROM vectorData WHERE rowid > ? AND rowid <= ? "
+    "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid"
+)
 Row = tuple[Any, ...]
 
 
@@ -246,16 +251,14 @@ class _Reader:
         end = self.database.execute("SELECT COALESCE(MAX(rowid), 0) FROM vectorData").fetchone()[0]
         count = 0
         for key, (run_id, exponent) in runs.items():
-            cursor = self.database.execute(
-                "SELECT vectorId, eventNumber, simtimeRaw, value, rowid FROM vectorData WHERE rowid > ? AND rowid <= ? "
-                "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid",
-                (start, end, key),
-            )
-            rows = cursor.fetchmany(_ROWS)
-            if not rows:
+            first = self.database.execute(_SAMPLES, (start, end, key)).fetchone()
+            if not first:
                 continue
             part = self.piece.folder / f"samples-{key}-{start:015d}-{end:015d}.parquet"
             with SampleWriter(part, run_id) as writer:
+                taken = sqlite_native.take(self.piece.source, _SAMPLES, (start, end, key), exponent, writer)
+                cursor = self.database.execute(_SAMPLES, (start if taken is None else taken, end, key))
+                rows = cursor.fetchmany(_ROWS)
                 while rows:
                     if writer.batch.rows + len(rows) > len(writer.batch.ids):
                         writer.swap()

@@ -211,9 +211,9 @@ def test_spark_reads_a_folder_of_any_name(tmp_path, spark, name):
     assert store.read_spark(spark, tmp_path / name, "scalars").count() == 1
 
 
-@pytest.mark.parametrize("command", ["run clocks --out {}", "convert x.sca --out {}", "report {}", "diff {} {}"])
-@pytest.mark.parametrize("url", ["s3a://bucket/x", "hdfs://host/x", "file:///tmp/x"])
-def test_a_url_is_refused_and_makes_no_folder(tmp_path, monkeypatch, command, url):
+@pytest.mark.parametrize("command", ["run hash --out {}", "convert x.sca --out {}", "report {}", "diff {} {}"])
+@pytest.mark.parametrize("url", ["ftp://bucket/x", "hdfs://127.0.0.1:1/x", "s3a://127.0.0.1:1/x?scheme=nothing"])
+def test_a_url_that_cannot_be_used_is_refused_and_makes_no_folder(tmp_path, monkeypatch, command, url):
     from typer.testing import CliRunner
 
     from causeway.cli.main import app
@@ -221,5 +221,6 @@ def test_a_url_is_refused_and_makes_no_folder(tmp_path, monkeypatch, command, ur
     monkeypatch.chdir(tmp_path)
     put(tmp_path, HEAD, "x.sca")
     result = CliRunner().invoke(app, command.format(url, url).split())
-    assert isinstance(result.exception, UserError) and "a folder of this machine" in str(result.exception)
-    assert [path.name for path in tmp_path.iterdir()] == ["x.sca"]
+    assert isinstance(result.exception, UserError), result.exception
+    assert "results can be in a folder" in str(result.exception) or "cannot be reached" in str(result.exception)
+    assert {path.name for path in tmp_path.iterdir()} == {"x.sca"}
