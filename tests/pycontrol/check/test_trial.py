@@ -12,7 +12,9 @@ from causeway.bridge.errors import UserError
 from causeway.cli.check import Search, check_study
 from causeway.pycontrol.check import orders, schedules
 from causeway.pycontrol.check.mobile import MobileWorld
+from causeway.studies.dcs23 import checks
 from causeway.studies.trial import Trial, parse_bounds
+from tests.protocols.dcs import test_dcs_worlds
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FLOOD, RUMOUR, CHATTER = (str(EXAMPLES / name) for name in ("flood.py", "rumour.py", "chatter.py"))
@@ -73,6 +75,22 @@ def test_a_search_that_runs_away_is_followed_by_the_shortest_orders(tmp_path: Pa
     file.write_text(AGAIN)
     broken, text = checked(Trial(str(file)), tmp_path, every=3000)
     assert broken and "the shortest first" in text and "broken money: " in text
+
+
+def test_dcs23_passes_and_its_mistakes_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial("dcs23")
+    assert schedules.search(trial.make, trial.rules(), 100, 60.0, 1).broken is None
+    for kind in (test_dcs_worlds.RuleOneAtDelivery, test_dcs_worlds.MaximumAtReception, test_dcs_worlds.DeliversTwice):
+        monkeypatch.setattr(checks, "KIND", kind)
+        found = schedules.search(trial.make, trial.rules(), 2000, 600.0, 1, shrink=False)
+        assert found.broken is not None, kind
+
+
+def test_dcs23_with_the_printed_decision_is_caught_in_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "KIND", test_dcs_worlds.LateDecision)
+    trial = Trial("dcs23", budget={"broadcasts": 2, "calls": 2})
+    covered = orders.every_order(trial.make, trial.rules(), 500_000, 600.0, reduce=True)
+    assert covered.broken is not None and covered.broken.startswith("causal order")
 
 
 AGAIN = """
