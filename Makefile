@@ -2,6 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+PROGRAMS := $(VENV)/programs
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
 .PHONY: help setup tools proto edges ns3 omnet wheel demo test test-bounds lint bench chaos clean
@@ -60,8 +61,14 @@ wheel: $(VENV)/.ready proto
 demo: setup
 	$(BIN)/python -m causeway.cli.demo results/demo
 
-test: setup
-	$(BIN)/python -m pytest -m '' tests
+test: setup $(PROGRAMS)/.ready
+	CAUSEWAY_AIO_DEPS=$(PROGRAMS) $(BIN)/python -m pytest -m '' tests
+
+# Programs of other people that the tests run on simulated nodes.
+$(PROGRAMS)/.ready: requirements-programs.txt $(VENV)/.ready
+	rm -rf $(PROGRAMS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PROGRAMS) -r requirements-programs.txt
+	touch $@
 
 # Kernels with a check of every index: slow, and an index out of bounds is an error instead of foreign memory.
 test-bounds: setup

@@ -24,7 +24,7 @@ Start reading at `loop.py`. The map:
 from causeway.aio.errors import OutsideError
 from causeway.aio.node import ProgramNode
 from causeway.aio.programs import Programs
-from causeway.aio.solo import SoloLoop
+from causeway.aio.solo import SoloLoop, solo_world
 from causeway.aio.study import ProgramParams, ProgramStudy
 
-__all__ = ["OutsideError", "ProgramNode", "ProgramParams", "ProgramStudy", "Programs", "SoloLoop"]
+__all__ = ["OutsideError", "ProgramNode", "ProgramParams", "ProgramStudy", "Programs", "SoloLoop", "solo_world"]

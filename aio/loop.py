@@ -106,6 +106,8 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._scheduled = 0
         self._cancelled = 0
         self._armed_ps = -1
+        self._reached_s = 0.0
+        """The latest time that a timer which has run was set to: less than a picosecond after its instant."""
         self._running = self._closed = self._debug = self._stopping = False
         self._tasks: dict[SimulatedTask, None] = {}
         self._failed: list[weakref.ref[SimulatedTask]] = []
@@ -121,8 +123,13 @@ class SimulatedLoop(Refusals, AnyLoop):
 
     # ---- time -----------------------------------------------------------------------------------------------------
     def time(self) -> float:
-        """Simulated seconds since the beginning of the run."""
-        return self.clock.now_ps / S_PS
+        """Simulated seconds since the beginning of the run; when a timer runs, never less than what it was set to.
+
+        Floats are finer than picoseconds: a program that asks for 0.3000000000000004 s and looks whether it is late
+        enough would else find that it is not, and ask again, for ever.
+        """
+        now_s = self.clock.now_ps / S_PS
+        return now_s if now_s >= self._reached_s else self._reached_s
 
     def call_later(
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
@@ -212,6 +219,8 @@ class SimulatedLoop(Refusals, AnyLoop):
                     self._cancelled -= 1
                 else:
                     ready.append(timer)
+                    if timer._when > self._reached_s:
+                        self._reached_s = timer._when
             if not ready:
                 return
             left -= len(ready)

@@ -26,7 +26,7 @@ class NodeLoop(NetworkedLoop):
 
     def __init__(self, node: ProgramNode, programs: Programs) -> None:
         super().__init__(programs, node.wake_at, programs.counter)
-        self.node, self.name = node.id, node.name
+        self.node, self.name, self.calls_in_place = node.id, node.name, programs.executor == "at once"
         self.program = node
         self._life = node.life
         context = programs.context

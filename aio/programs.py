@@ -27,15 +27,19 @@ class Programs(PerNode):
     """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
 
     `errors`: an error that the program does not take ends the run ("end") or is kept in `failures` ("keep").
-    `mtu_bytes`: the largest datagram.
+    `mtu_bytes`: the largest datagram. `executor`: what is meant for a thread is refused ("refuse") or called in place
+    ("at once").
     """
+
+    can_be_copied = False
 
     def __init__(
         self, main: Main, *, errors: Literal["end", "keep"] = "end",
         mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, copies_of_broadcast: int | None = None,
+        executor: Literal["refuse", "at once"] = "refuse",
     ) -> None:  # fmt: skip
         super().__init__(lambda id_: ProgramNode(id_, self), copies_of_broadcast)
-        self.main, self.errors, self.mtu_bytes = main, errors, mtu_bytes
+        self.main, self.errors, self.mtu_bytes, self.executor = main, errors, mtu_bytes, executor
         self.counter = Counter()
         self.results: dict[int, Any] = {}
         """What `main` returned, by node."""

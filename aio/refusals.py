@@ -9,12 +9,18 @@ from causeway.aio.errors import outside
 
 DATAGRAMS = "use create_datagram_endpoint, whose packets cross the simulated network"
 STREAMS = "use asyncio.open_connection and asyncio.start_server, which cross the simulated network"
-EXECUTOR = "there is one thread; await a coroutine, or call the function if it is quick"
+EXECUTOR = (
+    "there is one thread; await a coroutine, call the function if it is quick, or say executor = 'at once' in the "
+    "study to have all such functions called in place"
+)
 SIGNALS = "a simulated node gets no signals; end `main`, or let the study fail the node"
 
 
 class Refusals:
     """Methods of AbstractEventLoop that reach out of the simulation."""
+
+    calls_in_place = False
+    """What is meant for a thread is called at once. It must not block; it takes no simulated time."""
 
     def run_forever(self) -> None:
         raise outside("run_forever inside a node", "the simulator runs the loop; await what you wait for")
@@ -26,7 +32,15 @@ class Refusals:
         raise outside("loop.stop()", "end `main`, or call node.stop() to end the whole run")
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
-        raise outside(f"run_in_executor({_name(func)})", EXECUTOR)
+        if not self.calls_in_place:
+            raise outside(f"run_in_executor({_name(func)})", EXECUTOR)
+        loop: Any = self
+        future = loop.create_future()
+        try:
+            loop.call_soon(_settle, future.set_result, future, func(*args))
+        except Exception as error:
+            loop.call_soon(_settle, future.set_exception, future, error)
+        return future
 
     def set_default_executor(self, executor: Any) -> None:
         raise outside("set_default_executor", EXECUTOR)
@@ -102,6 +116,11 @@ class Refusals:
 
     async def sock_sendfile(self, *args: Any, **options: Any) -> Any:
         raise outside("sock_sendfile", STREAMS)
+
+
+def _settle(settle: Any, future: Any, value: Any) -> None:
+    if not future.done():
+        settle(value)
 
 
 def _name(func: Any) -> str:

@@ -37,8 +37,9 @@ def _nobody(peer: int, content: Content, size_bytes: int) -> None:
 class SoloLoop(NetworkedLoop):
     """Jumps from one instant to the next."""
 
-    def __init__(self, seed: int = 0, crossing_s: float = CROSSING_S) -> None:
-        self._next_ps = -1
+    def __init__(self, seed: int = 0, crossing_s: float = CROSSING_S, calls_in_place: bool = False) -> None:
+        """`calls_in_place`: functions for an executor are called at once."""
+        self._next_ps, self.calls_in_place = -1, calls_in_place
         super().__init__(_Time(), self._set_next)
         self.node, self._seed = 0, seed
         self.stack = Stack(

@@ -47,6 +47,8 @@ class ProgramStudy(Study):
     engines: ClassVar[tuple[str, ...]] = ("inline", "omnet", "ns3")
     errors: ClassVar[Literal["end", "keep"]] = "end"
     """Whether an error that a program does not take ends the run, or is only counted."""
+    executor: ClassVar[Literal["refuse", "at once"]] = "refuse"
+    """Functions for a thread (`asyncio.to_thread`, `run_in_executor`) are refused, or called in place."""
 
     def network(self, params: ProgramParams, seed: int) -> Network:
         workload = Workload(params.nodes, size_bytes=params.size_bytes, segments=(Segment(0, params.rate),))
@@ -65,7 +67,7 @@ class ProgramStudy(Study):
 
     def protocol(self, params: ProgramParams) -> Programs:
         copies = params.nodes - 1 if params.network == "abstract" and params.nodes > 1 else None
-        programs = Programs(self.program(), errors=self.errors, copies_of_broadcast=copies)
+        programs = Programs(self.program(), errors=self.errors, copies_of_broadcast=copies, executor=self.executor)
         programs.params = params
         return programs
 

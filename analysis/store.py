@@ -84,6 +84,10 @@ def landing(path: Path) -> Iterator[Path]:
         _flush(temporary)
         os.replace(temporary, path)
         _flush(path.parent)
+    except OSError as error:
+        if error.filename is None:  # a file that is written to does not know its name
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        raise
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

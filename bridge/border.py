@@ -20,6 +20,7 @@ from causeway.bridge.border_kernel import (
     CONNECTIONS,
     END,
     FAR_PS,
+    FIRST_MOVER,
     FLOOR,
     INSTANT,
     INTERFACES,
@@ -90,6 +91,7 @@ class Border:
         s[STATIONS] = _stations_of(network)
         s[INSTANT] = s[STATE:] = -1
         s[CONNECTIONS] = 0 if isinstance(network, MobileNetwork) else NO_TCP
+        s[FIRST_MOVER] = s[STATIONS] if isinstance(network, MobileNetwork) else network.nodes
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
         s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS
@@ -256,7 +258,7 @@ class Border:
         told = words.Action(*(int(value) for value in values))
         limits = words.Limits(
             self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS]),
-            connections=int(self._s[CONNECTIONS]),
+            connections=int(self._s[CONNECTIONS]), first_mover=int(self._s[FIRST_MOVER]),
         )  # fmt: skip
         raise RunError(
             f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "

@@ -23,11 +23,13 @@ from causeway.bridge.schema import constant, declared
 (
     END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, PACKET_LOW_2, PACKET_HIGH_2, TIMER_LOW,
     TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS, CONNECTIONS, UNICASTS,
-) = range(19)  # fmt: skip
+    FIRST_MOVER,
+) = range(20)  # fmt: skip
 """Places in the state. Ranges are [low, high). BROADCASTS: one more than the highest number so far; FLOOR: the same,
 before the INSTANT of the last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers).
-CONNECTIONS: how many there are so far, or NO_TCP. UNICASTS: whether any packet was for one node only."""
-STATE = 19
+CONNECTIONS: how many there are so far, or NO_TCP. UNICASTS: whether any packet was for one node only.
+FIRST_MOVER: nodes from here on can MOVE."""
+STATE = 20
 NO_TCP = -1
 
 ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
@@ -39,7 +41,7 @@ FAR_PS = 1 << 62
 NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
 TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
-SWITCH, RECORD = int(Act.NODE), int(Act.RECORD)
+SWITCH, RECORD, MOVE = int(Act.NODE), int(Act.RECORD), int(Act.MOVE)
 CONNECTED, ENDED, LISTEN = int(Kind.CONNECTED), int(Kind.ENDED), int(Act.LISTEN)
 CONNECT, READ, ABORT = int(Act.CONNECT), int(Act.READ), int(Act.ABORT)
 ENDINGS, LAST_PORT = len(declared("Ending")), constant("LAST_PORT")
@@ -208,6 +210,9 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
             outside += not _is_in(s, TIMER_LOW, r)
         elif LISTEN <= k <= ABORT:
             if _is_bad_about_tcp(s, k, np.int64(node[i]), r, p, size[i], interface[i]):
+                return i
+        elif k == MOVE:
+            if node[i] < s[FIRST_MOVER] or size[i] < 1:
                 return i
         elif k > LAST_ACT or (k == RECORD and (p < 0 or p >= s[CHANNELS])):
             return i

@@ -47,6 +47,7 @@ class Limits(NamedTuple):
     broadcasts: int = 0
     channels: int = 0
     connections: int = 0
+    first_mover: int = 0
     owner: int = -1
     """Whose the packet or timer is."""
 
@@ -91,7 +92,7 @@ def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[K
         return f"{e.arg} is neither up nor down; allowed: 1 (up) or 0 (down)"
     if kind is Kind.BROADCAST:
         return _wrong_broadcast(e, limits)
-    if kind >= Kind.CONNECTED:
+    if Kind.CONNECTED <= kind <= Kind.ENDED:
         if not 0 <= e.ref < limits.connections:
             return f"the controller never opened connection {e.ref}; allowed: ids that it opened"
         most = ENDINGS - 1 if kind is Kind.ENDED else MOST_BYTES
@@ -141,6 +142,11 @@ def wrong_action(a: Action, limits: Limits) -> str:
         return f"{a.ref} is no id; allowed: 0 and up"
     if kind is Act.CANCEL_TIMER:
         return f"the controller never set timer {a.ref}; allowed: ids that it set"
+    if kind is Act.MOVE and a.node < limits.first_mover:
+        movers = f"hosts, {limits.first_mover} to {limits.nodes - 1}"
+        return f"node {a.node} cannot move; allowed: {movers if limits.first_mover < limits.nodes else 'nobody here'}"
+    if kind is Act.MOVE:
+        return f"a speed of {a.size_bytes} mm/s; allowed: 1 to {MOST_BYTES}"
     if kind >= Act.LISTEN:
         return _wrong_about_tcp(kind, a, limits)
     if kind is Act.RECORD:

@@ -15,6 +15,7 @@ from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
+from causeway.bridge.trouble import Cut, Jammer, Partition
 from causeway.bridge.workload import Faults, Workload
 
 MOST_NODES = 1 << 20
@@ -41,6 +42,10 @@ def check_spec(spec: RunSpec) -> None:
     _whole(study, "the number of nodes", network.nodes, 1, MOST_NODES)
     _check_workload(study, network.workload, network.nodes)
     _check_faults(study, network.faults, network.nodes)
+    if isinstance(network, InetNetwork):
+        _whole(study, "places_every_ps", network.places_every_ps, 0, FAR_PS - 1)
+    else:
+        _check_trouble(study, network)
     if isinstance(network, AbstractNetwork):
         _check_abstract(study, network)
     elif isinstance(network, MobileNetwork):
@@ -79,6 +84,35 @@ def _check_faults(study: str, faults: Faults, nodes: int) -> None:
     _column(study, "the faults' up", faults.up, rows, 0, 1)
 
 
+def _check_trouble(study: str, network: AbstractNetwork | MobileNetwork) -> None:
+    for number, one in enumerate(network.trouble):
+        what = f"trouble {number}"
+        if not isinstance(one, Cut | Jammer | Partition):
+            _refuse(study, what, type(one).__name__, "Cut, Jammer, Partition")
+        _whole(study, f"the from_ps of {what}", one.from_ps, 0, FAR_PS - 1)
+        _whole(study, f"the to_ps of {what}", one.to_ps, one.from_ps + 1, FAR_PS - 1)
+        if isinstance(one, Jammer):
+            if isinstance(network, AbstractNetwork):
+                _refuse(study, what, "a jammer", "Cut, Partition: the abstract network has no places")
+            for name in ("x_mm", "y_mm"):
+                _whole(study, f"the {name} of {what}", getattr(one, name), -MOST_INT32 - 1, MOST_INT32)
+            _whole(study, f"the radius_mm of {what}", one.radius_mm, 1, MOST_INT32)
+            continue
+        nodes = (one.a, one.b) if isinstance(one, Cut) else (*one.one, *one.other)
+        for node in nodes:
+            _whole(study, f"a node of {what}", node, 0, network.nodes - 1)
+        if len(set(nodes)) < len(nodes):
+            _refuse(study, what, "about one node twice", "each node once, on one side")
+        if isinstance(one, Cut) and isinstance(network, MobileNetwork):
+            _check_cut(study, what, one, network)
+
+
+def _check_cut(study: str, what: str, one: Cut, network: MobileNetwork) -> None:
+    if (one.a, one.b) not in network.wires and (one.b, one.a) not in network.wires:
+        wires = ", ".join(f"{a}-{b}" for a, b in network.wires[:20]) or "none, there are no wires"
+        _refuse(study, what, f"a cut between {one.a} and {one.b}, where is no wire", wires)
+
+
 def _check_abstract(study: str, network: AbstractNetwork) -> None:
     table = np.asarray(network.delay_quantiles_ns)
     if table.ndim != 1 or len(table) < 2 or table.dtype.kind != "f":
@@ -113,6 +147,45 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
     _whole(study, "radio_bps", network.radio_bps, 0, 10**15)
     _whole(study, "speed_mm_s", network.speed_mm_s, 0, MOST_INT32)
     _whole(study, "position_every_ps", network.position_every_ps, 0, FAR_PS - 1)
+    _whole(study, "places_every_ps", network.places_every_ps, 0, FAR_PS - 1)
+    for number, speed in enumerate(network.host_speeds_mm_s):
+        _whole(study, f"the speed of host {number}, in mm/s", speed, 0, MOST_INT32)
+    for number, trace in enumerate(network.traces):
+        if trace is not None:
+            _check_trace(study, f"the trace of host {number}", trace)
+    _check_area(study, network)
+
+
+def _check_trace(study: str, what: str, trace: Any) -> None:
+    points = np.asarray(trace)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points) or points.dtype.kind not in "iu":
+        _refuse(study, what, f"{points.dtype}, {points.shape}", "whole numbers, rows of time_ps, x_mm, y_mm")
+    for column, (name, least, most) in enumerate(
+        (("time_ps", 0, FAR_PS - 1), ("x_mm", -MOST_INT32, MOST_INT32), ("y_mm", -MOST_INT32, MOST_INT32))
+    ):
+        _column(study, f"{what}, {name}", points[:, column], len(points), least, most, ascending=column == 0)
+    twice = np.flatnonzero(np.diff(points[:, 0]) == 0)
+    if len(twice):
+        _refuse(study, f"{what}, row {twice[0] + 1},", f"{points[twice[0], 0]} ps again", "each time once")
+
+
+def _check_area(study: str, network: MobileNetwork) -> None:
+    area = network.area_mm
+    if len(area) not in (0, 4):
+        _refuse(study, "area_mm", f"{len(area)} numbers", "x, y of two corners, or nothing")
+    for value in area:
+        _whole(study, "a corner of area_mm", value, -MOST_INT32 - 1, MOST_INT32)
+    if area and not (area[0] < area[2] and area[1] < area[3]):
+        _refuse(study, "area_mm", area, "the lower corner first: x0 < x1 and y0 < y1")
+    if network.station_xy_mm or area or not network.hosts:
+        return
+    placed = bool(network.host_xy_mm)
+    for host in range(network.hosts):
+        traced = bool(network.traces) and network.traces[host] is not None
+        walks = (network.host_speeds_mm_s[host] if network.host_speeds_mm_s else network.speed_mm_s) > 0
+        if not traced and (walks or not placed):
+            what = "nowhere to walk" if placed else "no place to start"
+            _refuse(study, f"there is no station, and host {host}", what, "area_mm, host_xy_mm or traces")
 
 
 def _whole(study: str, what: str, value: Any, least: int, most: int) -> None:

@@ -10,6 +10,7 @@ N processes; any process sends a packet to any other, or to all others at once.
   probability `loss`, drawn likewise (a LOST event tells it at the instant it would have reached the receiver).
 - The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each;
   the ARRIVAL event comes when it is done.
+- Trouble (`bridge/trouble.py`): a copy that leaves while a cut or a partition stands between the two is lost.
 - A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not
   left when it went down), gets nothing (a copy whose ARRIVAL falls while it is down vanishes), and none of its timers
   or broadcasts comes up.
@@ -18,7 +19,8 @@ The mobile network
 ------------------
 Stations joined by wires, hosts that move in one wireless channel. What happens on it is the packet-level simulator's
 business; the fields say what to build. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP
-over the wires, 2 TCP over the wireless channel.
+over the wires, 2 TCP over the wireless channel. Hosts stand, walk, follow traces (`bridge/traces.py`), or go where the
+protocol sends them (the action MOVE): from then on they do nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from scipy import stats
 from causeway.bridge.errors import UserError
 from causeway.bridge.random import QUANTILE_BINS
 from causeway.bridge.schema import pb
+from causeway.bridge.traces import Trace
+from causeway.bridge.trouble import Trouble
 from causeway.bridge.workload import Faults, Workload
 
 WIRELESS: int = pb.Interface.WIRELESS
@@ -74,11 +78,14 @@ class AbstractNetwork:
     send_ps_per_byte: int = 0
     recv_ps: int = 0
     faults: Faults = field(default_factory=Faults)
+    trouble: tuple[Trouble, ...] = ()
+    """Cuts and partitions; there is no place for a jammer."""
 
 
 @dataclass(frozen=True)
 class MobileNetwork:
-    """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel."""
+    """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel. Without stations it is an
+    ad hoc network: then `host_xy_mm`, `traces` or `area_mm` say where hosts are."""
 
     station_xy_mm: tuple[tuple[int, int], ...]
     wires: tuple[tuple[int, int], ...]
@@ -101,12 +108,26 @@ class MobileNetwork:
     host_tcp: bool = False
     host_xy_mm: tuple[tuple[int, int], ...] = ()
     """Where each host starts. Empty: anywhere in the cells, drawn by the engine from the seed (the same on all)."""
+    host_speeds_mm_s: tuple[int, ...] = ()
+    """How fast each host walks (0: it stands). Empty: `speed_mm_s`."""
+    traces: tuple[Trace | None, ...] = ()
+    """The trace of each host; None: it stands or walks like the others. Empty: there are none."""
+    area_mm: tuple[int, ...] = ()
+    """x, y of two corners: where hosts walk (and start) without stations, or with `covered_only=False`. Empty: a box
+    around the cells."""
+    trouble: tuple[Trouble, ...] = ()
+    places_every_ps: int = 0
+    """How often the run's record says where every node is (`causeway run --animate`). No node sees it."""
 
     def __post_init__(self) -> None:
         if len(self.host_xy_mm) not in (0, self.hosts):
             raise UserError(
                 f"host_xy_mm has {len(self.host_xy_mm)} places for {self.hosts} hosts; give each one, or none at all"
             )
+        for name, what in (("host_speeds_mm_s", "speeds"), ("traces", "traces")):
+            given = len(getattr(self, name))
+            if given not in (0, self.hosts):
+                raise UserError(f"{name} has {given} {what} for {self.hosts} hosts; give each one, or none at all")
 
     @property
     def nodes(self) -> int:
@@ -135,6 +156,8 @@ class InetNetwork:
     libs: tuple[str, ...] = ()
     """More model libraries, without lib and .so."""
     faults: Faults = field(default_factory=Faults)
+    places_every_ps: int = 0
+    """As of a MobileNetwork."""
 
 
 Network = AbstractNetwork | MobileNetwork | InetNetwork

@@ -15,6 +15,7 @@ from causeway.bridge.errors import RunError
 from causeway.bridge.events import ActionRows, Actions, Patience, Window
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.schema import CONTRACT, column_type, may_lack, pb, schema_sha256, table
+from causeway.bridge.trouble import Cut, Jammer, Partition, Trouble
 from causeway.bridge.workload import Faults, Workload, WorkloadTables
 
 _PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
@@ -163,10 +164,13 @@ def encode_setup(spec: RunSpec) -> bytes:
     s.channels.extend(spec.channels)
     _put_workload(s.workload, spec.network.workload)
     _put_faults(s.faults, spec.network.faults)
+    if not isinstance(spec.network, InetNetwork):
+        _put_troubles(s.troubles, spec.network.trouble)
     if isinstance(spec.network, AbstractNetwork):
         _put_abstract(s.abstract_network, spec.network)
     elif isinstance(spec.network, InetNetwork):
         s.own_network.nodes = spec.network.nodes
+        s.own_network.places_every_ps = spec.network.places_every_ps
     else:
         _put_mobile(s.mobile_network, spec.network)
     return frame.SerializeToString()
@@ -210,9 +214,39 @@ def _put_mobile(message: Any, network: MobileNetwork) -> None:
     _put(message, wire_from=[a for a, _ in network.wires], wire_to=[b for _, b in network.wires])
     for name in (
         "hosts", "cell_radius_mm", "wire_bps", "wire_delay_ps", "radio", "radio_bps", "speed_mm_s", "covered_only",
-        "position_every_ps", "host_tcp",
+        "position_every_ps", "host_tcp", "places_every_ps",
     ):  # fmt: skip
         setattr(message, name, getattr(network, name))
+    _put(message, host_speed_mm_s=network.host_speeds_mm_s, area_mm=network.area_mm)
+    rows = [(host, *point) for host, trace in enumerate(network.traces) if trace is not None for point in trace]
+    if rows:
+        names = ("trace_host", "trace_time_ps", "trace_x_mm", "trace_y_mm")
+        _put(message, **dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+
+def _put_troubles(message: Any, troubles: tuple[Trouble, ...]) -> None:
+    t = trouble_tables(troubles)
+    _put(message, **{name: t[name] for name in t})
+
+
+def trouble_tables(troubles: tuple[Trouble, ...]) -> dict[str, Any]:
+    """Troubles as the columns of the contract."""
+    rows: list[tuple[int, ...]] = []
+    sides: list[tuple[int, int, int]] = []
+    for number, one in enumerate(troubles):
+        match one:
+            case Cut(a, b):
+                rows.append((pb.Trouble.CUT, one.from_ps, one.to_ps, a, b, 0))
+            case Jammer(x_mm, y_mm, radius_mm):
+                rows.append((pb.Trouble.JAMMER, one.from_ps, one.to_ps, x_mm, y_mm, radius_mm))
+            case Partition(first, second):
+                rows.append((pb.Trouble.PARTITION, one.from_ps, one.to_ps, 0, 0, 0))
+                sides += [(number, node, 0) for node in first] + [(number, node, 1) for node in second]
+    columns = zip(*rows, strict=True) if rows else ((),) * 6
+    names = ("kind", "from_ps", "to_ps", "a", "b", "radius_mm")
+    side_columns = zip(*sides, strict=True) if sides else ((),) * 3
+    found: dict[str, Any] = dict(zip(names, columns, strict=True))
+    return {**found, **dict(zip(("side_trouble", "side_node", "side"), side_columns, strict=True))}
 
 
 def _put(message: Any, **columns: Any) -> None:

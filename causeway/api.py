@@ -20,6 +20,8 @@ from causeway.bridge.network import (
     uniform_delay,
 )
 from causeway.bridge.places import version
+from causeway.bridge.traces import Trace, read_traces, trace
+from causeway.bridge.trouble import Cut, Jammer, Partition, random_cuts, random_jammers, random_partitions
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
@@ -47,10 +49,12 @@ __all__ = [
     "CausalityChecker",
     "Checks",
     "Context",
+    "Cut",
     "Expected",
     "Faults",
     "Headline",
     "InetNetwork",
+    "Jammer",
     "Kind",
     "MobileNetwork",
     "Network",
@@ -58,6 +62,7 @@ __all__ = [
     "Observer",
     "OutsideError",
     "Params",
+    "Partition",
     "PerNode",
     "Plot",
     "ProgramNode",
@@ -74,6 +79,7 @@ __all__ = [
     "SoloLoop",
     "State",
     "Study",
+    "Trace",
     "UserError",
     "Window",
     "Workload",
@@ -81,6 +87,11 @@ __all__ = [
     "constant_delay",
     "hexagonal_places",
     "normal_delay",
+    "random_cuts",
+    "random_jammers",
+    "random_partitions",
+    "read_traces",
+    "trace",
     "tree_of",
     "uniform_delay",
 ]

@@ -50,14 +50,14 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
-    counts = " or ".join(str(one.make().count) for one in trials)
+    counts = " to ".join(dict.fromkeys(str(one.make().count) for one in (trials[0], trials[-1])))
     console.print(
         f"{trial.study.name}: {counts} nodes, {words_of(trial.full_budget())}; {trial.words()}", markup=False,
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     with console.status("") as status:
         trial, found = look_at_all(trials, search, status.update)
-    console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False)
+    console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
     if found.broken is None:
         console.print("nothing is broken", markup=False)
         return False
@@ -109,14 +109,24 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
         reduce=reduce, alike=trial.checks.alike,
     )  # fmt: skip
-    came = (
-        f"{covered.states:,} states ({covered.locals:,} of single nodes{', reduced' if reduce else ''}), "
-        f"{covered.depth} events deep, {'all of them' if covered.complete else 'not all'}"
-    )
+    seen = _states_of(covered, reduce)
+    if covered.broken is None and not covered.complete and reduce:
+        # what goes on and on, as a timer that sends again, leads it far away from the shortest orders
+        covered = orders.every_order(
+            trial.make, rules, search.most_states, search.seconds / 2, lambda states: told(f"{states:,} short orders")
+        )
+        reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
     if covered.broken is not None and reduce:
         plan = orders.simplest(trial.make, rules, covered)
-    return Found(came, covered.seconds, covered.broken, plan, covered.clocks)
+    return Found(seen, covered.seconds, covered.broken, plan, covered.clocks)
+
+
+def _states_of(covered: orders.Covered, reduced: bool) -> str:
+    return (
+        f"{covered.states:,} states ({covered.locals:,} of single nodes{', reduced' if reduced else ''}), "
+        f"{covered.depth} events deep, {'all of them' if covered.complete else 'not all'}"
+    )
 
 
 def words_of(budget: Budget) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -107,6 +108,10 @@ def run(
         typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
     ] = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
+    animate: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="Record where nodes are this often, for a moving picture."),
+    ] = None,
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
     from causeway.cli.run import InProject, Instruments, run_study
@@ -114,7 +119,7 @@ def run(
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        jobs, project, Instruments(pcap, eventlog, fingerprint, ui),
+        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
     )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 
@@ -154,6 +159,9 @@ def check(
     at_end: Annotated[
         list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
     ] = None,
+    bound: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
+    ] = None,
     broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
     moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
@@ -179,7 +187,7 @@ def check(
     from causeway.cli.check import Search, check_study
     from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.parameters import parse_settings
-    from causeway.studies.trial import Trial
+    from causeway.studies.trial import Trial, parse_bounds
 
     asked = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
@@ -187,7 +195,10 @@ def check(
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
-    trial = Trial(study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()))
+    trial = Trial(
+        study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
+        parse_bounds(bound or []),
+    )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
@@ -332,6 +343,9 @@ def diff(
         raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def main() -> None:
     """The entry point: every error a user can make ends in one line."""
     try:
@@ -346,7 +360,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        _complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+        where = f": {error.filename}" if error.filename else ""
+        advice = "; free some space and say it again: what has landed is kept" if error.errno in FULL else ""
+        _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
         if told := in_users_words(error):  # a mistake in a study of the user's own
             _complain(told, 1)

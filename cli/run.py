@@ -24,9 +24,11 @@ from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
 from causeway.studies.parameters import parse_settings
 from causeway.studies.processes import processes_for, run_in_processes
-from causeway.studies.runner import Job, choose_engine
+from causeway.studies.runner import PLACES_EVERY_PS, Job, choose_engine
 from causeway.studies.study import Study
 from causeway.studies.theirs import plan_theirs
+
+S_PS = 10**12
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ class InProject:
 
 @dataclass(frozen=True)
 class Instruments:
-    """OMNeT++'s own, on a run of ours."""
+    """OMNeT++'s own, on a run of ours; and the record for its moving picture, on any packet-level engine."""
 
     pcap: bool = False
     eventlog: bool = False
     fingerprint: Path | None = None
     ui: str = ""
+    animate_s: float = 0.0
 
     def on(self, job: Job, out_dir: Path) -> Job:
         """The job with them."""
@@ -68,9 +71,11 @@ class Instruments:
             "fingerprint": str(self.fingerprint.resolve()) if self.fingerprint else "",
             "ui": self.ui,
         }
-        given = {name: value for name, value in asked.items() if value}
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value}
         if given and job.engine != "omnet":
             raise UserError(f"engine {job.engine} has no --{next(iter(given))}; that is for omnet")
+        if self.animate_s:
+            given[PLACES_EVERY_PS] = round(self.animate_s * S_PS)
         return job.but(options={**job.options, **given})
 
 

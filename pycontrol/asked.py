@@ -16,7 +16,7 @@ from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return what(*arguments)
-    except (RunError, UserError):
+    except (RunError, UserError, MemoryError):  # the last is no mistake of a protocol: `run` says what to do
         raise
     except (Exception, TookTooLong) as error:
         raise protocol_error(type(whom).__name__, now_ps, told, error) from error

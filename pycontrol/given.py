@@ -55,6 +55,15 @@ def node(service: str, node: Any, nodes: int) -> int:
     return whole(service, "node", node, 0, nodes - 1)
 
 
+def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
+    """What `move` takes."""
+    return (
+        whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
+        whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
+        whole("move", "speed_mm_s", speed_mm_s, 1, MOST_BYTES, " millimetres a second"),
+    )
+
+
 def message(message: Any, messages: int) -> int:
     """What `deliver` takes."""
     if messages == 0:

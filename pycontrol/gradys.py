@@ -122,7 +122,7 @@ class GradysNode(Node):
     def tell_position(self) -> None:
         self.protocol.handle_telemetry(self._drones.telemetry(current_position=self.position))
 
-    def move(self, seconds: float) -> None:
+    def fly_on(self, seconds: float) -> None:
         """On in a straight line, at constant speed."""
         if self.target is not None:
             way, left_m = self.speed_m_s * seconds, math.dist(self.position, self.target)
@@ -169,7 +169,7 @@ class Drones(PerNode):
 
     def _move_all(self, _: Node) -> None:
         for node in range(len(self.nodes)):
-            self.drone(node).move(self._update_ps / S_PS)
+            self.drone(node).fly_on(self._update_ps / S_PS)
 
     def to_one(self, sender: GradysNode, destination: int, message: str) -> None:
         reached = not self.moves or self.range_m is None

@@ -13,6 +13,7 @@ from causeway.bridge.errors import RunError
 from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
 from causeway.pycontrol.digest import Digest
+from causeway.pycontrol.places import Places, wanted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.watchdog import watchdog
 
@@ -70,6 +71,7 @@ def run_protocol(
     controller_s = 0.0
     check_spec(spec)
     border = Border(spec)
+    places = Places(spec.network) if wanted(spec.network) else None
     session = engine.open(spec)
     try:
         started(protocol, context)
@@ -77,10 +79,14 @@ def run_protocol(
         while not isinstance(window := session.next(), Finish):
             entered = time.perf_counter()
             look(window)
+            if places is not None:
+                window = places.take(window)
             actions = answer_to(window, protocol)
             border.check_actions(actions, window)
             if len(actions):
                 digest.sent(actions)
+            if places is not None:
+                places.acted(actions)
             controller_s += time.perf_counter() - entered
             if window.reply:
                 session.answer(actions)
@@ -96,6 +102,8 @@ def run_protocol(
         for observer in observers:
             scalars.update(numbers_of(observer, window.end_ps))
             context.samples.update(getattr(observer, "samples", {}))
+        if places is not None:
+            context.samples.update(places.samples())
         return Outcome(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
             context.samples, time.perf_counter() - began, controller_s, progress.windows, progress.events,

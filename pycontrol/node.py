@@ -39,6 +39,7 @@ from causeway.bridge.events import (
     Patience,
     Window,
     no_actions,
+    pack_position,
     unpack_position,
 )
 from causeway.pycontrol import given
@@ -50,6 +51,7 @@ EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
+MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
 """Plain numbers: they are compared and stored once an event."""
 
@@ -144,6 +146,10 @@ class Node:
         """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
         self.host.switch(node, up)
 
+    def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
+        """This host of a mobile network goes straight there and stays. It no longer walks, nor follows its trace."""
+        self.host.move(self.id, x_mm, y_mm, speed_mm_s)
+
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
         """For `causeway check`: the application calls `read`, `write` or `cas` here, one call at a time."""
         self.host.recorded("call", self.id, (what, key, value))
@@ -195,6 +201,8 @@ NEVER_AGAIN = -1
 class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
+    can_be_copied: ClassVar[bool] = True
+    """Whether a node is all in its attributes, so that `causeway check --every` can go on from any of its states."""
     packet_lifetime_ps = 20 * 10**12
     """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
 
@@ -313,6 +321,13 @@ class PerNode(Protocol):
         node = given.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
+
+    def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
+        node = given.node("move", node, self._count)
+        x_mm, y_mm, speed_mm_s = given.way(x_mm, y_mm, speed_mm_s)
+        self._vouches = False  # whether the node is one that can move, the border knows
+        effect_ps = self.now_ps + self.context.reaction_ps
+        self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), 0, speed_mm_s, *PAD[6]))
 
     def connect(self, node: int, peer: int, port: int, interface: int) -> int:
         """Opens a TCP connection to a port of `peer`; its number, which both ends use."""

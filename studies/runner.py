@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine, RunSpec, result_name
 from causeway.bridge.errors import UserError, unknown
-from causeway.bridge.network import Network
+from causeway.bridge.events import Kind
+from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.places import commit, version
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
@@ -25,6 +26,9 @@ from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.study import Params, Study
 from causeway.studies.theirs import Theirs
+
+PLACES_EVERY_PS = "places_every_ps"
+"""Option of a job: record where every node is, this often (see `pycontrol/places.py`)."""
 
 
 class Job:
@@ -70,7 +74,15 @@ class Job:
     def network(self) -> Network:
         """What the run is on."""
         own = self.study.network(self.params, self.seed)
-        return self.theirs.instead_of(own) if self.theirs else own
+        network = self.theirs.instead_of(own) if self.theirs else own
+        every_ps = self.options.get(PLACES_EVERY_PS, 0)
+        if not every_ps:
+            return network
+        if isinstance(network, AbstractNetwork):
+            raise UserError(
+                f"study {self.study.name} is on the abstract network, where nothing moves; leave --animate out"
+            )
+        return replace(network, places_every_ps=every_ps)
 
     def __reduce__(self) -> tuple[Any, ...]:
         told = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
@@ -118,6 +130,7 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
 def make_spec(job: Job, passive_kinds: int) -> RunSpec:
     """What the engine is told."""
     study, params = job.study, job.params
+    options = {name: value for name, value in job.options.items() if name != PLACES_EVERY_PS}
     spec = RunSpec(
         study=job.name,
         parameters=job.parameters,
@@ -126,9 +139,9 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
         reaction_ps=study.reaction_ps(params),
         duration_ps=study.duration_ps(params),
         cap=job.cap,
-        passive_kinds=passive_kinds,
+        passive_kinds=passive_kinds | 1 << int(Kind.PLACE),
         record_to=Path(job.record_to) if job.record_to else None,
-        options={**({} if job.theirs else study.options(params, job.engine)), **job.options},
+        options={**({} if job.theirs else study.options(params, job.engine)), **options},
     )
     check_spec(spec)
     return spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.world import Budget, World
 from causeway.pycontrol.node import PerNode
 from causeway.studies import registry
-from causeway.studies.parameters import make_params
+from causeway.studies.parameters import make_params, parse_settings
 from causeway.studies.study import Study
 
 SEED = 1
@@ -35,6 +35,8 @@ class Trial:
     always: tuple[str, ...] = ()
     """Python conditions over `nodes` (and `world`) that must hold in every state."""
     at_end: tuple[str, ...] = ()
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    """How many things nodes may keep at once, by the name of what they keep them in."""
     clocks: str = ""
     """Other than the study's."""
 
@@ -104,13 +106,15 @@ class Trial:
         at_rest = [properties.AT_REST[name] for name in names if name in properties.AT_REST]
         at_rest += [*checks.at_end.values(), *map(condition, self.at_end)]
         always = [*checks.always.values(), *map(condition, self.always)]
+        always += [properties.bounded(name, most) for name, most in self.bounds.items()]
         ordered = bool(properties.BY_ORDER & set(names) or checks.at_end or self.at_end)
         return Rules(tuple(at_rest), tuple(always), ordered)
 
     def words(self) -> str:
         """All that must hold, by name."""
         checks = self.checks
-        return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end])
+        bounds = [f"at most {most} in {name}" for name, most in self.bounds.items()]
+        return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end, *bounds])
 
     def make(self) -> World:
         """A fresh world."""
@@ -166,6 +170,16 @@ def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
         if type(value) is int and nodes_with({**settings, name: value - 1}) == nodes - 1 > 0:
             return Size(name, value)
     return None
+
+
+def parse_bounds(texts: Sequence[str]) -> dict[str, int]:
+    """['held=3'] as a dict."""
+    found = {}
+    for name, text in parse_settings(texts).items():
+        if not text.isdigit():
+            raise UserError(f"'{name}={text}' is no bound; write --bound NAME=N, N a whole number")
+        found[name] = int(text)
+    return found
 
 
 def condition(text: str) -> Any:

@@ -22,6 +22,7 @@ needs_ns3 = [pytest.mark.ns3, pytest.mark.skipif(engines.get("ns3").missing() is
     [
         pytest.param("flood.json", ["flood.py"]),
         pytest.param("flood-causal.json", ["flood.py", "--set", "causal=true"]),
+        pytest.param("drone-ns3.json", ["drone.py", "--engine", "ns3"], marks=needs_ns3),
         pytest.param("rumour-ns3.json", ["rumour.py", "--set", "hosts=30", "--engine", "ns3"], marks=needs_ns3),
     ],
 )

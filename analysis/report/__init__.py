@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, schema, store
+from causeway.analysis import animation, description, kinds, moving, schema, store
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import COLUMNS, Figure, rows
@@ -76,6 +76,7 @@ def write(
     unexpected, expected = _wrong_sections(known, described, look, out)
     sections = [*unexpected]
     pages, refused = animation.write_all(source.folder, described, out)
+    pages += moving.write_all(source.folder, out)
     if pages or refused:
         links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
         left = "".join(f"<li>{escape(why)}</li>" for why in refused)

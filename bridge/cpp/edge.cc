@@ -23,7 +23,8 @@ void EdgeBase::begin() {
         fail(refused.what());
     }
     const FaultRows faults(setup().faults());
-    faulty_ = faults.size() > 0;
+    trouble_ = TroubleMap(setup().troubles(), nodes_.size());
+    faulty_ = faults.size() > 0 || !trouble_.empty();
     for (size_t i = 0; i < faults.size(); ++i) {
         schedule({Due::FAILURE, {Act::NODE, 0, faults.node[i], faults.up[i], 0, faults.time_ps[i], 0}});
     }
@@ -62,6 +63,7 @@ void EdgeBase::apply(const Action &action) {
         case Act::READ:
         case Act::CLOSE:
         case Act::ABORT:
+        case Act::MOVE:
             schedule({Due::SEND, action});
             break;
         case Act::SET_TIMER:
@@ -101,7 +103,7 @@ void EdgeBase::happen(const Due &due) {
             switch_node(action);
             break;
         case Due::SEND:
-            if (nodes_[action.node].up) action.kind == Act::SEND ? send(action) : connection(action);
+            if (nodes_[action.node].up) act(action);
             break;
         case Due::TIMER:
             if (timers_.erase(action.ref) > 0) emit(Kind::TIMER, action.time_ps, action.node, action.ref, 0);
@@ -110,6 +112,11 @@ void EdgeBase::happen(const Due &due) {
             broadcast();
             break;
     }
+}
+
+void EdgeBase::act(const Action &action) {
+    if (action.kind == Act::SEND) return send(action);
+    action.kind == Act::MOVE ? move(action) : connection(action);
 }
 
 void EdgeBase::schedule_broadcast() {

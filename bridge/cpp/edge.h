@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bridge/cpp/client.h"
+#include "bridge/cpp/trouble.h"
 #include "bridge/cpp/workload.h"
 
 namespace causeway {
@@ -38,8 +39,9 @@ class EdgeBase {
     bool is_up(int32_t node) const { return nodes_[node].up; }
     // How often the node has gone down so far.
     int64_t failures(int32_t node) const { return nodes_[node].failures; }
-    // Whether nodes go down in this run at all.
+    // Whether nodes go down in this run at all, or the network has trouble: what leaves later may not leave or arrive.
     bool faulty() const { return faulty_; }
+    const TroubleMap &trouble() const { return trouble_; }
 
     // Does what is due now.
     void happen(const Due &due);
@@ -57,6 +59,11 @@ class EdgeBase {
     virtual void connection(const Action &action) {
         (void)action;
         fail("this simulator has no TCP connections");
+    }
+    // The node sets out for a place now, and it is up.
+    virtual void move(const Action &action) {
+        (void)action;
+        fail("the nodes of this network do not move");
     }
     // The node goes down or comes up now. Its connections are forgotten without a word to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
@@ -107,11 +114,13 @@ class EdgeBase {
     std::vector<NodeState> nodes_;
     Broadcasts broadcasts_;
     std::unordered_map<int64_t, Timer> timers_;
+    TroubleMap trouble_;
     bool faulty_ = false;
     int64_t free_until_ps_ = 0;
     Client::Ended ended_{End::BY_SIMULATION, -1};
 
     void apply(const Action &action);
+    void act(const Action &action);
     void cancel(int64_t timer, int64_t effect_ps);
     void schedule_broadcast();
     void broadcast();

@@ -128,9 +128,27 @@ void check_wires(const MobileNetwork &network, int32_t stations) {
     check_time("the delay of the wires", network.wire_delay_ps());
 }
 
+// Traces, speeds and the area: as the edges read them without looking again.
+void check_movement(const MobileNetwork &network) {
+    const auto speeds = numbers<int32_t>(network.host_speed_mm_s()), area = numbers<int32_t>(network.area_mm());
+    if (!speeds.empty() && speeds.size() != static_cast<size_t>(network.hosts()))
+        refuse("there are speeds for " + text(static_cast<int64_t>(speeds.size())) + " hosts");
+    for (const int32_t speed : speeds)
+        check_range<int64_t>("a host's speed, in mm/s,", speed, 0, std::numeric_limits<int32_t>::max());
+    if (!area.empty() && (area.size() != 4 || area[0] >= area[2] || area[1] >= area[3]))
+        refuse("the area must have two corners, the lower one first");
+    const auto host = numbers<int32_t>(network.trace_host());
+    const auto time_ps = numbers<int64_t>(network.trace_time_ps());
+    for (size_t i = 0; i < host.size(); ++i) {
+        check_range<int64_t>("the host of a trace", host[i], i == 0 ? 0 : host[i - 1], network.hosts() - 1);
+        const bool first = i == 0 || host[i] != host[i - 1];
+        check_time("an instant of a trace", time_ps[i], first ? 0 : time_ps[i - 1] + 1);
+    }
+}
+
 void check_mobile(const MobileNetwork &network) {
     const size_t stations = numbers<int32_t>(network.station_x_mm()).size();
-    check_range<int64_t>("the number of stations", static_cast<int64_t>(stations), 1, Constant::MOST_NODES);
+    check_range<int64_t>("the number of stations", static_cast<int64_t>(stations), 0, Constant::MOST_NODES);
     check_range<int64_t>("the number of hosts", network.hosts(), 0,
                          Constant::MOST_NODES - static_cast<int64_t>(stations));
     const size_t places = numbers<int32_t>(network.host_x_mm()).size();
@@ -144,6 +162,27 @@ void check_mobile(const MobileNetwork &network) {
     check_range<int64_t>("the bit rate of the radio", network.radio_bps(), 0, latest_ps());
     check_range<int64_t>("the hosts' speed, in mm/s,", network.speed_mm_s(), 0, std::numeric_limits<int32_t>::max());
     check_time("the time between positions", network.position_every_ps());
+    check_time("the time between places", network.places_every_ps());
+    check_movement(network);
+}
+
+void check_troubles(const Troubles &troubles, int32_t nodes) {
+    const auto kind = numbers<uint8_t>(troubles.kind());
+    const auto a = numbers<int32_t>(troubles.a()), b = numbers<int32_t>(troubles.b());
+    for (const int64_t ps : numbers<int64_t>(troubles.from_ps())) check_time("the begin of a trouble", ps);
+    for (const int64_t ps : numbers<int64_t>(troubles.to_ps())) check_time("the end of a trouble", ps);
+    for (size_t i = 0; i < kind.size(); ++i) {
+        if (!Trouble::Value_IsValid(kind[i])) refuse("a trouble is of kind " + text(int64_t{kind[i]}));
+        if (kind[i] != Trouble::CUT) continue;
+        check_node("a cut is about", a[i], nodes);
+        check_node("a cut is about", b[i], nodes);
+    }
+    for (const int32_t node : numbers<int32_t>(troubles.side_node())) check_node("a partition is about", node, nodes);
+    for (const int32_t row : numbers<int32_t>(troubles.side_trouble())) {
+        if (row < 0 || row >= static_cast<int32_t>(kind.size()) || kind[row] != Trouble::PARTITION)
+            refuse("a side of trouble " + text(int64_t{row}) + ", which is no partition");
+    }
+    for (const uint8_t side : numbers<uint8_t>(troubles.side())) check_range<int64_t>("a side", side, 0, 1);
 }
 
 }  // namespace
@@ -168,6 +207,7 @@ void check_setup(const Setup &setup) {
         check_range<int64_t>("the number of nodes", setup.own_network().nodes(), 1, Constant::MOST_NODES);
     check_workload(setup.workload());
     check_faults(setup.faults());
+    check_troubles(setup.troubles(), nodes_of(setup));
     check_nodes(setup, nodes_of(setup));
 }
 
@@ -221,6 +261,7 @@ void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t end_ps
     if (kind == Act::SEND && size < 0) refuse_row("sends a packet of " + text(size) + " bytes");
     if (kind == Act::NODE && peer != 0 && peer != 1)
         refuse_row("switches a node to " + text(int64_t{peer}) + ": 1 is up, 0 is down");
+    if (kind == Act::MOVE && size < 1) refuse_row("moves at " + text(size) + " mm/s");
     const bool has_port = kind == Act::LISTEN || kind == Act::CONNECT;
     if (has_port && (size < 1 || size > Constant::LAST_PORT)) refuse_row("is about port " + text(size));
     if (kind == Act::CONNECT && (!is_node(peer) || peer == node)) {

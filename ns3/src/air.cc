@@ -1,5 +1,6 @@
 #include "air.h"
 
+#include "ns3/interference-helper.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/wifi-net-device.h"
@@ -18,11 +19,12 @@ constexpr double SENSITIVITY_MHZ = 20;                // of the channel that a s
 int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
 }  // namespace
 
-Air::Air(Ptr<PropagationLossModel> loss, double range_m, double speed_m_s)
+Air::Air(Ptr<PropagationLossModel> loss, double range_m, double speed_m_s, const TroubleMap &trouble)
     : loss_(std::move(loss)),
       delay_(CreateObject<ConstantSpeedPropagationDelayModel>()),
       range_m_(range_m),
       speed_m_s_(speed_m_s),
+      trouble_(trouble),
       grid_(range_m) {}
 
 void Air::add(const Ptr<AirPhy> &phy) {
@@ -56,16 +58,20 @@ void Air::send(const AirPhy &sender, const Ptr<const WifiPpdu> &frame, dBm_u pow
         if (i == sender.number()) continue;
         const auto &receiver = phys_[i];
         const auto to = receiver->GetMobility();
+        const Vector at = to->GetPosition();
+        const bool understood = trouble_.empty() || !trouble_.deaf(sender.number(), i, now_ps(), at.x, at.y);
         Simulator::ScheduleWithContext(receiver->GetDevice()->GetNode()->GetId(), delay_->GetDelay(from, to),
-                                       &Air::receive, receiver, frame, loss_->CalcRxPower(power, from, to));
+                                       &Air::receive, receiver, frame, loss_->CalcRxPower(power, from, to),
+                                       understood);
     }
 }
 
-void Air::receive(Ptr<AirPhy> receiver, Ptr<const WifiPpdu> frame, dBm_u power) {
+void Air::receive(Ptr<AirPhy> receiver, Ptr<const WifiPpdu> frame, dBm_u power, bool understood) {
     const double wider_db = RatioToDb(frame->GetTxChannelWidth() / SENSITIVITY_MHZ);
     if (power + receiver->GetRxGain() < receiver->GetRxSensitivity() + wider_db) return;
     RxPowerWattPerChannelBand watts;
     watts.insert({{{{0, 0}}, {{0, 0}}}, DbmToW(power + receiver->GetRxGain())});
+    if (!understood) return receiver->disturb(frame, watts);
     receiver->StartReceivePreamble(frame, watts, frame->GetTxDuration());
 }
 
@@ -77,6 +83,11 @@ NS_OBJECT_ENSURE_REGISTERED(AirPhy);
 
 void AirPhy::StartTx(Ptr<const WifiPpdu> frame) {
     air_->send(*this, frame, GetTxPowerForTransmission(frame) + GetTxGain());
+}
+
+void AirPhy::disturb(const Ptr<const WifiPpdu> &frame, RxPowerWattPerChannelBand &watts) {
+    m_interference->AddForeignSignal(frame->GetTxDuration(), watts, GetCurrentFrequencyRange());
+    SwitchMaybeToCcaBusy();
 }
 
 void AirPhy::DoDispose() {

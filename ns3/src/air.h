@@ -4,6 +4,7 @@
 // sensitivity. Here those that must ignore it are not asked: the frames that radios see, and when, are the same.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "bridge/cpp/near.h"
@@ -12,6 +13,7 @@
 #include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/yans-wifi-phy.h"
+#include "plan.h"
 
 namespace causeway {
 
@@ -20,7 +22,9 @@ class AirPhy;
 class Air : public ns3::SimpleRefCount<Air> {
   public:
     /// Nobody farther away than `range_m` gets a frame with his sensitivity; nobody is faster than `speed_m_s`.
-    Air(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s);
+    Air(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s, const TroubleMap &trouble);
+    /// Somebody is this fast from now on.
+    void at_least_as_fast(double speed_m_s) { speed_m_s_ = std::max(speed_m_s_, speed_m_s); }
 
     /// Takes a radio; they are numbered as they come.
     void add(const ns3::Ptr<AirPhy> &phy);
@@ -30,7 +34,8 @@ class Air : public ns3::SimpleRefCount<Air> {
     const std::vector<int> &around(int sender, double radius_m);
 
   private:
-    static void receive(ns3::Ptr<AirPhy> receiver, ns3::Ptr<const ns3::WifiPpdu> frame, ns3::dBm_u power);
+    static void receive(ns3::Ptr<AirPhy> receiver, ns3::Ptr<const ns3::WifiPpdu> frame, ns3::dBm_u power,
+                        bool understood);
     ns3::Vector place(int radio) const;
     void look();
 
@@ -38,6 +43,7 @@ class Air : public ns3::SimpleRefCount<Air> {
     ns3::Ptr<ns3::PropagationDelayModel> delay_;
     double range_m_;
     double speed_m_s_;
+    const TroubleMap trouble_;
     std::vector<ns3::Ptr<AirPhy>> phys_;
     Near grid_;
     int64_t looked_at_ps_ = -1;  // -1: never
@@ -54,6 +60,8 @@ class AirPhy : public ns3::YansWifiPhy {
     }
     int number() const { return number_; }
     void StartTx(ns3::Ptr<const ns3::WifiPpdu> frame) override;
+    /// A frame that nobody makes out here: it only keeps the air busy, and disturbs others.
+    void disturb(const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::RxPowerWattPerChannelBand &watts);
 
   protected:
     void DoDispose() override;

@@ -36,6 +36,10 @@ Reports Edge::reports() {
                 const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));
                 tell(Kind::STATION, simulator_->now_ps(), node, position, station);
             },
+        .place =
+            [this](int node, Point p) {
+                tell(Kind::PLACE, simulator_->now_ps(), node, pack_position(millimetres(p.x), millimetres(p.y)), 0);
+            },
         .connection = [this](Kind::Value kind, int node, int64_t connection,
                              int arg) { emit(kind, simulator_->now_ps(), node, connection, arg); },
     };
@@ -81,6 +85,8 @@ void Edge::send(const Action &action) {
     const auto interface = static_cast<Interface::Value>(action.interface);
     world_->send(action.node, interface, action.ref, action.peer, action.size_bytes);
 }
+
+void Edge::move(const Action &action) { world_->move(action); }
 
 void Edge::connection(const Action &action) { world_->connection(action); }
 

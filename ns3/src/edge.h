@@ -35,6 +35,7 @@ class Edge : public EdgeBase {
     void *schedule(const Due &due) override;
     void send(const Action &action) override;
     void connection(const Action &action) override;
+    void move(const Action &action) override;
     void switched(int32_t node, bool up) override;
     int64_t next_ps() const { return waiting_.empty() ? kNever : waiting_.top().due.time_ps(); }
     void do_next();

@@ -82,6 +82,7 @@ std::vector<std::pair<double, int>> Cells::changes(const Segment &way) const {
 }
 
 std::pair<Point, Point> Cells::box(double margin_m) const {
+    if (stations_.empty()) return {};
     const double room = reach_m_ + margin_m;
     Point low = stations_.front(), high = stations_.front();
     for (const auto &s : stations_) {

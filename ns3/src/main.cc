@@ -33,6 +33,17 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
     plan.speed_m_s = network.speed_mm_s() / 1000.0;
     plan.covered_only = network.covered_only();
     plan.position_every_ps = network.position_every_ps();
+    for (const int32_t speed : numbers<int32_t>(network.host_speed_mm_s())) {
+        plan.host_speeds_m_s.push_back(speed / 1000.0);
+    }
+    for (int host = 0; host < plan.hosts; ++host) plan.paths.push_back(causeway::path_of(network, host));
+    const auto area_mm = numbers<int32_t>(network.area_mm());
+    plan.has_area = !area_mm.empty();
+    if (plan.has_area) {
+        plan.area = {{area_mm[0] / 1000.0, area_mm[1] / 1000.0}, {area_mm[2] / 1000.0, area_mm[3] / 1000.0}};
+    }
+    plan.places_every_ps = network.places_every_ps();
+    plan.trouble = causeway::TroubleMap(setup.troubles(), static_cast<size_t>(plan.nodes()));
     plan.host_tcp = network.host_tcp();
     return plan;
 }

@@ -30,17 +30,33 @@ void Walk::begin(const Plan &plan, const Cells &cells, int node, const Reports &
     cells_ = &cells;
     reports_ = &reports;
     node_ = node;
-    leg_.from = leg_.to = plan.host_places.empty() ? random_place() : plan.host_places[node - plan.station_count()];
+    const int host = node - plan.station_count();
+    speed_m_s_ = plan.speed_of(node);
+    path_ = plan.paths[host];
+    if (!path_.empty()) {
+        const auto [x_m, y_m] = path_.at(0);
+        leg_.from = {x_m, y_m};
+    } else {
+        leg_.from = plan.host_places.empty() ? random_place() : plan.host_places[host];
+    }
+    leg_.to = leg_.from;
     station_ = cells.nearest(leg_.from);
     Simulator::ScheduleNow(&Walk::report, this);
-    if (plan.speed_m_s <= 0) return;
-    Simulator::ScheduleNow(&Walk::next_leg, this);
+    if (!path_.empty()) {
+        Simulator::ScheduleNow(&Walk::follow, this);
+    } else if (speed_m_s_ > 0) {
+        Simulator::ScheduleNow(&Walk::next_leg, this);
+    }
     if (plan.position_every_ps > 0) {
         Simulator::Schedule(PicoSeconds(plan.position_every_ps), &Walk::report_for_ever, this);
     }
 }
 
 Point Walk::position() const {
+    if (!path_.empty()) {
+        const auto [x_m, y_m] = path_.at(now_ps());
+        return {x_m, y_m};
+    }
     if (leg_ps_ == 0) return leg_.from;
     const double share = static_cast<double>(now_ps() - leg_start_ps_) / static_cast<double>(leg_ps_);
     return leg_.at(std::min(1.0, share));
@@ -60,7 +76,10 @@ Vector Walk::DoGetVelocity() const {
 void Walk::set_up(bool up) {
     if (up == up_) return;
     up_ = up;
-    if (plan_->speed_m_s <= 0) return;
+    if (!walks()) {  // what is carried along goes on
+        if (up) change_to(cells_->nearest(position()));
+        return;
+    }
     if (up) {
         walk_to(leg_.to);
     } else {
@@ -68,33 +87,56 @@ void Walk::set_up(bool up) {
     }
 }
 
+void Walk::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
+    const Point here = position();
+    path_.go(now_ps(), x_mm, y_mm, speed_mm_s, {here.x, here.y});
+    follow();
+}
+
+/// The next straight piece of the path.
+void Walk::follow() {
+    const int64_t now = now_ps(), until = path_.until(now);
+    for (const auto &event : to_come_) Simulator::Cancel(event);
+    to_come_.clear();
+    leg_.from = leg_.to = position();
+    leg_ps_ = 0;
+    if (until == kNever) return change_to(cells_->nearest(leg_.from));
+    const auto [x_m, y_m] = path_.target(now);
+    leg_.to = {x_m, y_m};
+    begin_leg(until - now, &Walk::follow);
+}
+
+std::pair<Point, Point> Walk::area(double margin_m) const {
+    return plan_->has_area ? plan_->area : cells_->box(margin_m);
+}
+
 double Walk::random_unit() { return unit(draw(plan_->seed, RandomStream::PLACE, node_, draws_++)); }
 
 /// Uniform over what the cells cover, or over a box around them if hosts may leave the cells.
 Point Walk::random_place() {
-    const auto [low, high] = cells_->box(plan_->covered_only ? 0 : MARGIN_M);
+    const auto [low, high] = covered_only() ? cells_->box(0) : area(MARGIN_M);
     for (int64_t i = 0; i < MOST_DRAWS; ++i) {
         const double u = random_unit(), v = random_unit();
         const Point p{low.x + u * (high.x - low.x), low.y + v * (high.y - low.y)};
-        if (!plan_->covered_only || cells_->nearest(p) >= 0) return p;
+        if (!covered_only() || cells_->nearest(p) >= 0) return p;
     }
     throw std::runtime_error("no place inside the cells found for a host");
 }
 
 /// Somewhere the host can walk to without leaving the cells (or the box).
 Point Walk::next_target() {
-    const auto [low, high] = cells_->box(MARGIN_M);
+    const auto [low, high] = covered_only() ? cells_->box(MARGIN_M) : area(MARGIN_M);
     for (int64_t i = 0; i < MOST_DRAWS; ++i) {
         const double angle = 2 * M_PI * random_unit(), length = LONGEST_LEG_M * random_unit();
         const Point p{leg_.from.x + length * std::cos(angle), leg_.from.y + length * std::sin(angle)};
         const bool in_box = low.x <= p.x && p.x <= high.x && low.y <= p.y && p.y <= high.y;
-        if (plan_->covered_only ? cells_->cover({leg_.from, p}) : in_box) return p;
+        if (covered_only() ? cells_->cover({leg_.from, p}) : in_box) return p;
     }
     throw std::runtime_error("no way inside the cells found for a host");
 }
 
 void Walk::next_leg() {
-    if (!up_) return;
+    if (!up_ || !walks()) return;
     leg_.from = leg_.to;
     walk_to(next_target());
 }
@@ -102,15 +144,20 @@ void Walk::next_leg() {
 /// Begins a leg where the host stands.
 void Walk::walk_to(Point target) {
     leg_.to = target;
+    const double leg_s = distance(leg_.from, leg_.to) / speed_m_s_;
+    begin_leg(std::max<int64_t>(1, std::llround(leg_s * 1e12)), &Walk::next_leg);
+}
+
+/// On the way from leg_.from to leg_.to: when the nearest station changes, and what comes then.
+void Walk::begin_leg(int64_t lasts_ps, void (Walk::*then)()) {
     leg_start_ps_ = now_ps();
-    const double leg_s = distance(leg_.from, leg_.to) / plan_->speed_m_s;
-    leg_ps_ = std::max<int64_t>(1, std::llround(leg_s * 1e12));
+    leg_ps_ = lasts_ps;
     to_come_.clear();
     for (const auto &[share, station] : cells_->changes(leg_)) {
         const auto after = PicoSeconds(std::llround(share * static_cast<double>(leg_ps_)));
         to_come_.push_back(Simulator::Schedule(after, &Walk::change_to, this, station));
     }
-    to_come_.push_back(Simulator::Schedule(PicoSeconds(leg_ps_), &Walk::next_leg, this));
+    to_come_.push_back(Simulator::Schedule(PicoSeconds(leg_ps_), then, this));
 }
 
 void Walk::stand() {
@@ -121,7 +168,7 @@ void Walk::stand() {
 }
 
 void Walk::change_to(int station) {
-    if (station == station_) return;
+    if (station == station_ || !up_) return;
     station_ = station;
     report();
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/cpp/path.h"
+#include "bridge/cpp/trouble.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -28,12 +30,28 @@ struct Plan {
     std::string radio;
     int64_t radio_bps = 0;  // 0: the radio's own default
     double speed_m_s = 0;
+    std::vector<double> host_speeds_m_s;     // of each; empty: speed_m_s
+    std::vector<Path> paths;                 // of each host: its trace, or empty
+    std::pair<Point, Point> area{};          // where hosts walk, if has_area
+    bool has_area = false;
+    int64_t places_every_ps = 0;
+    TroubleMap trouble;
     bool covered_only = true;
     int64_t position_every_ps = 0;
     bool host_tcp = false;
 
     int station_count() const { return static_cast<int>(stations.size()); }
     int nodes() const { return station_count() + hosts; }
+    double speed_of(int node) const {
+        return host_speeds_m_s.empty() ? speed_m_s : host_speeds_m_s[node - station_count()];
+    }
+    // Nobody is faster, unless he is told to be.
+    double most_speed_m_s() const {
+        double most = host_speeds_m_s.empty() ? speed_m_s : 0;
+        for (const double speed : host_speeds_m_s) most = std::max(most, speed);
+        for (const Path &path : paths) most = std::max(most, path.most_speed_m_s());
+        return most;
+    }
 };
 
 /// What the parts of the network tell the edge, at the instant it happens.
@@ -41,6 +59,7 @@ struct Reports {
     std::function<void(int node, int64_t packet, Interface::Value interface)> arrival;
     std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will get it
     std::function<void(int node, int station, Point position)> station;              // station -1: in no cell
+    std::function<void(int node, Point position)> place;                             // for the record
     std::function<void(Kind::Value kind, int node, int64_t connection, int arg)> connection;  // CONNECTED to ENDED
 };
 

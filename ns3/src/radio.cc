@@ -111,7 +111,8 @@ Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
     const std::string control = mode.starts_with("Dsss") ? "DsssRate1Mbps" : "ErpOfdmRate6Mbps";
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(mode), "NonUnicastMode",
                                  StringValue(mode), "ControlMode", StringValue(control));
-    Radios radios{wifi.Install(phy, mac, nodes), Create<Air>(loss.model, loss.range_m, plan.speed_m_s)};
+    Radios radios{wifi.Install(phy, mac, nodes),
+                  Create<Air>(loss.model, loss.range_m, plan.most_speed_m_s(), plan.trouble)};
     for (uint32_t i = 0; i < radios.devices.GetN(); ++i) {
         radios.air->add(DynamicCast<AirPhy>(DynamicCast<WifiNetDevice>(radios.devices.Get(i))->GetPhy()));
     }

@@ -7,6 +7,7 @@
 #include "addresses.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/data-rate.h"
+#include "ns3/error-model.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/arp-cache.h"
 #include "ns3/internet-stack-helper.h"
@@ -14,6 +15,8 @@
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-helper.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "radio.h"
@@ -24,6 +27,19 @@ using namespace ns3;
 
 namespace {
 constexpr int MOST_NODES = 65'000;  // addresses of the radio's network
+
+/// Loses what arrives over a wire while it is cut.
+class WireTrouble : public ErrorModel {
+  public:
+    WireTrouble(const TroubleMap &trouble, int a, int b) : trouble_(trouble), a_(a), b_(b) {}
+
+  private:
+    bool DoCorrupt(Ptr<Packet>) override { return trouble_.cut(a_, b_, Simulator::Now().GetTimeStep()); }
+    void DoReset() override {}
+
+    const TroubleMap &trouble_;
+    int a_, b_;
+};
 
 /// Gives the device an address, and no queue of its own above the device's.
 void give_address(const Ptr<NetDevice> &device, Ipv4Address address, Ipv4Mask mask) {
@@ -37,7 +53,6 @@ void give_address(const Ptr<NetDevice> &device, Ipv4Address address, Ipv4Mask ma
 
 World::World(const Plan &plan, Reports reports)
     : plan_(plan), reports_(std::move(reports)), cells_(plan.stations, plan.reach_m) {
-    if (plan_.stations.empty()) throw std::runtime_error("a mobile network needs at least one station");
     if (plan_.nodes() > MOST_NODES) throw std::runtime_error("ns-3's radio network has room for 65,000 nodes at most");
     configure_tcp();
     nodes_.Create(static_cast<uint32_t>(plan_.nodes()));
@@ -54,6 +69,24 @@ World::World(const Plan &plan, Reports reports)
         return address_for(node, peer, interface);
     };
     connections_ = std::make_unique<Connections>(nodes_, address, reports_);
+    moving_ = plan_.most_speed_m_s() > 0;
+    if (plan_.places_every_ps > 0) Simulator::ScheduleNow(&World::tell_places, this);
+}
+
+void World::tell_places() {
+    for (int node = 0; node < plan_.nodes(); ++node) reports_.place(node, position(node));
+    if (moving_) Simulator::Schedule(PicoSeconds(plan_.places_every_ps), &World::tell_places, this);
+}
+
+void World::move(const Action &action) {
+    const auto [x_mm, y_mm] = unpack_position(action.ref);
+    walks_.at(action.node - plan_.station_count())->go(x_mm, y_mm, action.size_bytes);
+    air_->at_least_as_fast(action.size_bytes / 1000.0);
+    if (!moving_ && plan_.places_every_ps > 0) {
+        const int64_t every = plan_.places_every_ps, now = Simulator::Now().GetTimeStep();
+        Simulator::Schedule(PicoSeconds(every - now % every), &World::tell_places, this);
+    }
+    moving_ = true;
 }
 
 void World::place_nodes() {
@@ -73,6 +106,7 @@ void World::place_nodes() {
 void World::lay_radio() {
     const auto [devices, air] = install_radio(plan_, nodes_);
     devices_ = devices;
+    air_ = air;
     for (int node = 0; node < plan_.nodes(); ++node) {
         give_address(devices.Get(node), radio_address(node), radio_mask());
         owner_[radio_address(node)] = node;
@@ -94,6 +128,10 @@ void World::lay_wires() {
         const auto devices = helper.Install(nodes_.Get(a), nodes_.Get(b));
         for (int end = 0; end < 2; ++end) {
             give_address(devices.Get(end), wire_address(wire, end), wire_mask());
+            if (!plan_.trouble.empty()) {
+                DynamicCast<PointToPointNetDevice>(devices.Get(end))
+                    ->SetReceiveErrorModel(CreateObject<WireTrouble>(plan_.trouble, a, b));
+            }
             owner_[wire_address(wire, end)] = end == 0 ? a : b;
         }
         wires_[{a, b}] = wires_[{b, a}] = wire;

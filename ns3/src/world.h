@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "air.h"
 #include "connections.h"
 #include "geometry.h"
 #include "mobility.h"
@@ -29,6 +30,10 @@ class World {
     void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
     /// One of LISTEN to ABORT.
     void connection(const Action &action);
+    /// A host sets out for a place.
+    void move(const Action &action);
+    /// Tells for the record where everybody is, now and from now on.
+    void tell_places();
     /// A node that is down has a silent radio, sends nothing and tells of no arrival.
     /// A host that is down stands still, too.
     void set_up(int node, bool up);
@@ -57,6 +62,8 @@ class World {
     const Reports reports_;
     const Cells cells_;
     ns3::NodeContainer nodes_;
+    ns3::Ptr<Air> air_;
+    bool moving_ = false;              // somebody does, or will
     ns3::NetDeviceContainer devices_;  // their radios
     std::set<Pair> introduced_;        // (lower, higher): they know each other's radio
     std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts

@@ -132,6 +132,12 @@ void Bridge::connection(const Action &action) {
     handler->onConnection(action);
 }
 
+void Bridge::move(const Action &action) {
+    NodeHandler *handler = handlers_[action.node];
+    cContextSwitcher context(handler->component());
+    handler->onMove(action);
+}
+
 void Bridge::switched(int32_t node, bool up) {
     cContextSwitcher context(handlers_[node]->component());
     handlers_[node]->onNode(up);

@@ -42,6 +42,10 @@ class NodeHandler {
     virtual void onConnection(const Action &action) {
         throw omnetpp::cRuntimeError("causeway: node %d has no TCP connections", action.node);
     }
+    // The node sets out for a place now, and it is up.
+    virtual void onMove(const Action &action) {
+        throw omnetpp::cRuntimeError("causeway: node %d does not move", action.node);
+    }
     // The node goes down or comes up now.
     virtual void onNode(bool up) { (void)up; }
     // The module in whose name all this happens.
@@ -72,6 +76,10 @@ class Bridge : public EdgeBase {
         emitNow(Kind::STATION, node, pack_position(x_mm, y_mm), station);
     }
 
+    // For the record of the run, whoever is down.
+    void tellPlace(int node, int32_t x_mm, int32_t y_mm) {
+        tell(Kind::PLACE, omnetpp::simTime().raw(), node, pack_position(x_mm, y_mm), 0);
+    }
     // What happens to a connection: CONNECTED to ENDED.
     void emitConnection(Kind::Value kind, int node, int64_t connection, int arg) {
         emitNow(kind, node, connection, arg);
@@ -103,6 +111,7 @@ class Bridge : public EdgeBase {
     void unschedule(void *scheduled) override;
     void send(const Action &action) override;
     void connection(const Action &action) override;
+    void move(const Action &action) override;
     void switched(int32_t node, bool up) override;
     void record(const Action &action) override;
     void exchanged(const Window &window, size_t actions) override;

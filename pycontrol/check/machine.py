@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from causeway.bridge.errors import UserError
 from causeway.pycontrol.check.frozen import frozen
 from causeway.pycontrol.check.properties import OnDelivery
-from causeway.pycontrol.check.world import DETACHED, STEP_PS, Event
+from causeway.pycontrol.check.world import DETACHED, STEP_PS, Event, raised
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 
@@ -307,7 +307,7 @@ class Machine:
         except TypeError as error:  # a coroutine, a file, a lock
             raise UserError(
                 f"every order needs nodes that can be copied, and {type(node).__name__} holds what cannot ({error}); "
-                "leave --every away, and many orders are made up (asyncio programs are checked like that)"
+                "leave --every away, and many orders are made up"
             ) from None
 
     def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
@@ -322,7 +322,7 @@ class Machine:
         except UserError:
             raise
         except Exception as error:
-            desk.broken = desk.broken or f"an error: node {desk.node} raises {type(error).__name__}: {error}"
+            desk.broken = desk.broken or raised(desk.node, error)
         self._check_shared(node)
         receivers = 0
         for packet in desk.sends:

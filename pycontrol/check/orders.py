@@ -75,6 +75,11 @@ def every_order(
                 "every order is followed only where everybody reaches everybody; this world has cells and hosts that "
                 "move: leave --every away, and many orders are made up"
             )
+        if not world.protocol.can_be_copied:
+            raise UserError(
+                "every order needs nodes that can be copied, and a coroutine that waits cannot: leave --every away; "
+                "asyncio programs are checked in made-up orders"
+            )
         machine = _machine(world, rules, timed, calls)
         covered = _search(machine, world, rules, limits, reduce, alike)
         if not machine.must_look_again:

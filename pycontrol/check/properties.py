@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from causeway.bridge.errors import UserError
 from causeway.pycontrol.check.linear import calls_of, not_linearizable
 
 World = Any
@@ -112,6 +113,21 @@ def linearizable(world: World) -> str | None:
     """What was read and written by calls that nodes recorded could have happened one by one (`linear.py`)."""
     found = not_linearizable(calls_of(world.history))
     return f"linearizability: no order of the calls on {found[0]!r} explains what they returned" if found else None
+
+
+def bounded(name: str, most: int) -> Always:
+    """No node ever keeps more than so many things in the attribute of that name."""
+
+    def rule(world: World) -> str | None:
+        for id_, node in enumerate(world.nodes):
+            kept = getattr(node, name, ())
+            if hasattr(kept, "__len__") and len(kept) > most:
+                return f"bounded: node {id_} keeps {len(kept)} things in {name}, more than {most}"
+        if not any(hasattr(getattr(node, name, None), "__len__") for node in world.nodes):
+            raise UserError(f"no node keeps anything countable in {name!r}")
+        return None
+
+    return rule
 
 
 def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:

@@ -7,8 +7,10 @@ at once: the reaction time only keeps two events of one node apart. When timers 
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
@@ -54,6 +56,12 @@ class Event(NamedTuple):
     peer: int
     """Of a packet: the other end; -1: none."""
     text: str
+
+
+def raised(node: int, error: Exception) -> str:
+    """What is broken where a node raises an error: which, and in which line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
 @dataclass
@@ -220,7 +228,7 @@ class World:
         except UserError:
             raise
         except Exception as error:
-            self.broken = self.broken or f"an error: node {choice.node} raises {type(error).__name__}: {error}"
+            self.broken = self.broken or raised(choice.node, error)
 
     def _set_clock(self, choice: Choice) -> None:
         due_ps = self.due[choice.node, choice.key] if choice.what == "timer" else 0

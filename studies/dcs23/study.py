@@ -47,11 +47,6 @@ SHAPES: dict[str, dict[str, Any]] = {
 """The loads of the authors' program."""
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
 """Our policy, and the authors' table with their time of averaging."""
-BY_NUMBER: dict[str, Any] = {"policy": "table", "memory_s": 0.5, "components_draw": "id"}
-"""The authors' table, and the component that a process's number names: both as in their program."""
-SAME_MEAN_ERROR = 6.5e-6
-"""The target error that gives a clock of 260 entries on average under the bells: fitted, the paper does not tell its
-own."""
 SCRIPT = ((0.0, 0, 1.0), (50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
 """Figure 10 in the authors' program: at this second, so many of the components (0: all) for this share of processes. At
 the start all draw: senders that take turns would else stay in one component for a quarter of each round."""
@@ -188,15 +183,6 @@ class Dcs23Study(Study):
             *({**SHAPES["bells"], "entries": entries} for entries in (260,)),
             *({**SHAPES["triangles"], "entries": entries} for entries in (260,)),
             *({**SHAPES["peaks"], "entries": entries} for entries in (97,)),
-        ],
-        "patterns": [
-            {**SHAPES["peaks"], **clock, "pattern": pattern}
-            for pattern in range(1, 11)
-            for clock in (BY_NUMBER, {"entries": 97})
-        ],
-        "bells_260": [
-            {**SHAPES["bells"], "components_draw": "id", "target_error": SAME_MEAN_ERROR},
-            {**SHAPES["bells"], "entries": 260},
         ],
         "bell_stricter": [
             {**how, "load": "bell", "target_error": 1e-5, "entries": entries}

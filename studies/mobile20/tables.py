@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from causeway.studies.tables import Measured, NotRun, Table, lines, percent, short, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
 
 INET: dict[str, Any] = {"engine": "omnet"}
 NS3: dict[str, Any] = {"engine": "ns3"}
@@ -134,36 +134,37 @@ def six(measured: Measured) -> list[str]:
     return lines(("value", "paper", "INET, unit disk", "off by", "runs"), rows)
 
 
+CURVES: tuple[tuple[str, str, str, str, str], ...] = (
+    ("6a", "TCP keeps far more (the axis is logarithmic)", "static_tcp", "static", "sbuffer_station_mean"),
+    ("6a", "TCP's varies a lot, the algorithm's little (deviation over mean)", "static_tcp", "static", VARIED),
+    ("6b", "TCP sends more bytes", "static_tcp", "static", "sent_bytes_per_s"),
+    ("6d", "TCP sends more for each delivery", "static_tcp", "static", "sent_per_delivery"),
+    ("7a", "walking hardly changes `SBuffer` of stations", "dynamic", "standing", "sbuffer_station_mean"),
+    ("7a", "walking hardly changes `RBuffer` of hosts", "dynamic", "standing", "rbuffer_host_mean"),
+    ("7b", "walking hardly changes what is sent", "dynamic", "standing", "sent_per_s"),
+    ("", "walking delays deliveries by 0.05 s of 0.3", "dynamic", "standing", "delivery_delay_s"),
+    ("8a", "failures of hosts of station 3 hardly change the mean of all", "faults", "dynamic", "sbuffer_station_mean"),
+    ("8a", "the one impacted is station 3", "faults", "dynamic", "sbuffer_station_3"),
+)
+"""figure, what the text says of its curves, an experiment and another to set beside it, a scalar. Nothing printed has a
+number; "standing" is `static` at the rate of `dynamic`."""
+
+
 def figures(measured: Measured) -> list[str]:
-    """What the text says of the curves of Figures 6 to 8, which print no numbers."""
     at = {experiment: of(measured, experiment, INET) for experiment in ROWS}
-    at["standing"] = measured.at(**INET, experiment="static", rate=25.0)
-
-    def two(one: str, other: str, scalar: str) -> str:
-        a, b = at[one].mean(scalar), at[other].mean(scalar)
-        return f"{short(a)} and {short(b)}: {a / b:.2f} times" if b else f"{short(a)} and {short(b)}"
-
-    delay = at["dynamic"].mean("delivery_delay_s") - at["standing"].mean("delivery_delay_s")
-    grows = [short(at["faults"].mean(f"failure_peak_{half}")) for half in ("short", "long")]
-    rows = [
-        ("6a", "TCP keeps far more (the axis is logarithmic)", two("static_tcp", "static", "sbuffer_station_mean")),
-        ("6a", "TCP's varies a lot, the algorithm's little (deviation over mean)", two("static_tcp", "static", VARIED)),
-        ("6b", "TCP sends more bytes", two("static_tcp", "static", "sent_bytes_per_s")),
-        ("6d", "TCP sends more for each delivery", two("static_tcp", "static", "sent_per_delivery")),
-        ("7a", "walking hardly changes `SBuffer` of stations", two("dynamic", "standing", "sbuffer_station_mean")),
-        ("7a", "walking hardly changes `RBuffer` of hosts", two("dynamic", "standing", "rbuffer_host_mean")),
-        ("7b", "walking hardly changes what is sent", two("dynamic", "standing", "sent_per_s")),
-        ("", "walking delays deliveries by 0.05 s", f"{delay:.3f} s"),
-        ("8a", "faults: all stations, beside none", two("faults", "dynamic", "sbuffer_station_mean")),
-        ("8a", "faults: station 3, beside all", _beside(at["faults"])),
-        ("8b", "the longer a failure, the larger its `SBuffer` becomes", f"{grows[0]}, then {grows[1]}"),
-    ]
-    return lines(("figure", "the text", "INET"), rows)
+    at["standing"] = measured.at(**INET, experiment="static", rate=PAPER_RATE["dynamic"])
+    rows = [(figure, words, *_beside(at[one], at[other], scalar)) for figure, words, one, other, scalar in CURVES]
+    rows.append(("8b", "the longer failures last, the larger station 3's becomes (four longer, four shorter)",
+                 *_beside(at["faults"], at["faults"], "failure_peak_long", "failure_peak_short")))  # fmt: skip
+    return lines(("figure", "the text", "this", "beside", "ratio", "runs"), rows)
 
 
-def _beside(faults: Measured) -> str:
-    third, all_ = faults.mean("sbuffer_station_3"), faults.mean("sbuffer_station_mean")
-    return f"{short(third)} and {short(all_)}: {third / all_:.2f} times"
+def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> tuple[str, str, str, str]:
+    mine, its = one.values(scalar), other.values(of_other or scalar)
+    if not (mine and its):
+        return with_interval(mine), with_interval(its), "", f"{len(mine)}, {len(its)}"
+    ratio = (sum(mine) / len(mine)) / (sum(its) / len(its))
+    return with_interval(mine), with_interval(its), f"{ratio:.2f}", f"{len(mine)}, {len(its)}"
 
 
 TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures}

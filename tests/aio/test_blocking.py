@@ -51,6 +51,17 @@ def test_a_blocking_call_is_refused_with_node_and_line(what):
     assert "test_blocking.py" in str(error.value)
 
 
+def test_what_is_meant_for_a_thread_is_called_in_place_if_the_study_says_so():
+    async def main(node):
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.to_thread(lambda: 1 / 0)
+        with pytest.raises(NotImplementedError, match=r"time\.sleep"):
+            await asyncio.to_thread(time.sleep, 1)
+        return await asyncio.to_thread(sum, (1, 2)), asyncio.get_running_loop().time()
+
+    assert run(main, 1, programs={"executor": "at once"})[0].results == {0: (3, 0.0)}
+
+
 def test_an_event_that_is_set_already_does_not_block():
     async def main(node):
         event = threading.Event()

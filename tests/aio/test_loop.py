@@ -276,6 +276,28 @@ def test_tasks_that_wait_when_the_run_ends_are_listed():
     assert programs.pending == [f"node0: main of node0 (main) at {__file__}:{line}"]
 
 
+@pytest.mark.parametrize("start", [0.1, 0.0500029999, 1 / 3, 1234.5678901234567])
+def test_a_timer_runs_when_the_time_is_what_it_was_set_to(start):
+    """Programs that look at the clock again and wait for the rest, if there is one, end: aiohttp's heartbeat is one."""
+    reached = []
+
+    async def main(node):
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(start)
+        for delay in (0.1, 0.2, 0.05, 1e-13, 1 / 7):
+            until = loop.time() + delay
+            while (rest := until - loop.time()) > 0:
+                await asyncio.sleep(rest)
+            called = loop.create_future()
+            until = loop.time() + delay
+            loop.call_at(until, lambda called=called: called.set_result(loop.time()))
+            reached.append(await called >= until)
+            assert time.monotonic() >= until
+
+    run(main, 1)
+    assert reached == [True] * 5
+
+
 def test_a_program_that_spins_is_named(monkeypatch):
     async def spins():
         while True:

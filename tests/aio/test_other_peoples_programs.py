@@ -1,6 +1,6 @@
 """Packages of PyPI, unmodified, on simulated nodes. Each is skipped where it is not installed.
 
-pip install --target DIR kademlia aiocoap h11 websockets aiohttp amqtt; pip install --target DIR --no-deps aioraft-ng
+`make test` installs them; by hand: pip install --target DIR --no-deps -r requirements-programs.txt, and
 CAUSEWAY_AIO_DEPS=DIR pytest tests/aio
 """
 
@@ -31,7 +31,7 @@ def need(package: str):
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError:
-        pytest.skip(f"{package} is not here: pip install --target DIR {package}, and CAUSEWAY_AIO_DEPS=DIR")
+        pytest.skip(f"{package} is not here: make test installs it")
 
 
 RADIO = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]

@@ -25,9 +25,9 @@ SCENE = Scene(
 Series = dict[tuple[str, str], list[tuple[int, float]]]
 
 
-def write_run(folder: Path, series: Series, run_id: str = "r", study: str = "harbour") -> None:
+def write_run(folder: Path, series: Series, run_id: str = "r", study: str = "harbour", unit_ps: int = PS) -> None:
     rows = [(i, *key) for i, key in enumerate(series)]
-    points = [(i, t * PS, v) for i, values in enumerate(series.values()) for t, v in values]
+    points = [(i, t * unit_ps, v) for i, values in enumerate(series.values()) for t, v in values]
     store.write_run(folder, {
         "runs": {
             "run_id": [run_id], "study": [study], "point": ["p"], "engine": ["ns3"], "engine_version": [""],

@@ -14,6 +14,7 @@ from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
+from causeway.bridge.trouble import Cut, Partition
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
@@ -56,6 +57,22 @@ TIMES = st.integers(0, 200).map(lambda ms: ms * MS)
 
 
 @st.composite
+def troubles(draw, nodes):
+    found = []
+    for _ in range(draw(st.integers(0, 3))):
+        from_ps = draw(TIMES)
+        to_ps = from_ps + draw(st.sampled_from([1, 7 * MS, 80 * MS]))
+        order = draw(st.permutations(range(nodes)))
+        if draw(st.booleans()):
+            found.append(Cut(order[0], order[1], from_ps, to_ps))
+        else:
+            middle = draw(st.integers(1, nodes - 1))
+            found.append(Partition(tuple(order[:middle]), tuple(order[middle : draw(st.integers(middle, nodes))]),
+                                   from_ps, to_ps))  # fmt: skip
+    return tuple(found)
+
+
+@st.composite
 def specs(draw):
     nodes = draw(st.integers(2, 6))
     if draw(st.booleans()):
@@ -75,7 +92,7 @@ def specs(draw):
     network = AbstractNetwork(
         nodes, draw(DELAYS), workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
         send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
-        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])),
+        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), trouble=draw(troubles(nodes)),
     )  # fmt: skip
     duration_ps = draw(st.sampled_from([0, 150 * MS]))
     return RunSpec("test", {}, draw(st.integers(0, 2**40)), network, MS // draw(st.sampled_from([1, 4])), duration_ps)
@@ -104,6 +121,49 @@ def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap):
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
     assert seen_inline(spec, cap) == ReferenceEngine(spec).run(protocol)
+
+
+@pytest.mark.parametrize("delay", [constant_delay(3), uniform_delay(2, 4)])
+def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
+    """So many at once are merged, not inserted."""
+    nodes, rows = 30, 25
+    script = Script(np.full(rows, MS), np.arange(rows, dtype=np.int32), np.full(rows, 100, np.int32))
+    spec = RunSpec("test", {}, 1, AbstractNetwork(nodes, delay, Workload(nodes, script=script)), MS, 20 * MS)
+    protocol = PerNode(Chatter, nodes - 1)
+    protocol.start(Context(nodes, spec.seed, spec.reaction_ps))
+    seen = seen_inline(spec, 0)
+    assert len(seen) > rows * (nodes - 1)
+    assert seen == ReferenceEngine(spec).run(protocol)
+
+
+def test_of_thousands_of_timers_those_fall_due_that_were_not_cancelled():
+    """Set and cancelled a few at a time, so that the table of the cancelled grows again and again."""
+    rounds, at_once, fired = 100, 30, []
+    cancelled = {i for i in range(rounds * at_once) if i * i % 7 in (1, 4)}
+
+    class Alarm(Node):
+        def on_start(self):
+            self.round = 0
+            self.set_timer("round", MS)
+
+        def on_timer(self, key):
+            if key != "round":
+                fired.append(key)
+                return
+            first = self.round * at_once
+            for i in range(first, first + at_once):
+                self.set_timer(i, 1000 * MS + i % 7)
+            for i in cancelled.intersection(range(first - at_once, first)):
+                self.cancel_timer(i)
+            self.round += 1
+            if self.round <= rounds:
+                self.set_timer("round", MS)
+
+    network = AbstractNetwork(1, constant_delay(1), Workload(1))
+    outcome = run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(Alarm, 0), [])
+    assert outcome.events == len(fired) + rounds + 1  # nor was the controller told of one that `PerNode` dropped
+    assert len(fired) == len(set(fired))
+    assert set(fired) == set(range((rounds + 1) * at_once)) - cancelled
 
 
 def flood(seed=1, cap=0, **network):

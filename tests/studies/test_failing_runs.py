@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation
 from causeway.studies import campaign
+
+TOP = Path(__file__).parents[2]
 
 STUDY = """
 from causeway.bridge.network import AbstractNetwork, constant_delay
@@ -59,7 +67,8 @@ def check(tally: campaign.Tally, jobs: list) -> None:
     )
     assert "fragile.py:10, in on_broadcast: self.host.fragile[number]" in first
     assert "pycontrol/node.py" not in first
-    assert second.endswith("ZeroDivisionError: a mistake of the study, not of the protocol")
+    assert second.startswith("ZeroDivisionError: a mistake of the study, not of the protocol\n")
+    assert "fragile.py:24, in network: raise" in second and "Traceback" not in second
 
 
 def test_the_others_of_a_campaign_go_on(jobs: list, tmp_path: Path) -> None:
@@ -69,3 +78,25 @@ def test_the_others_of_a_campaign_go_on(jobs: list, tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_the_others_of_a_campaign_on_spark_go_on(jobs: list, tmp_path: Path) -> None:
     check(campaign.run_on_spark(jobs, tmp_path / "out", "local[1]", lambda _: None), jobs)
+
+
+def test_a_run_for_which_there_is_no_memory_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self, context):
+        raise MemoryError("Unable to allocate 3 TiB")
+
+    monkeypatch.setattr(CausalAggregation, "start", start)
+    tally = campaign.run_here(campaign.plan("icpp18", "inline", [{"nodes": 4}], 1, 1), tmp_path, lambda tally: None)
+    assert list(tally.failed.values()) == ["this machine has not the memory for it; choose smaller parameters"]
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "causeway.cli.main", "run", "icpp18", "--set", "nodes=4", "--out", str(tmp_path)],
+        preexec_fn=lambda: (
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        ),
+        capture_output=True, text=True, cwd=TOP, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert re.search(rf"causeway: File too large: {tmp_path}/\S+; free some space and say it again", ran.stderr)

@@ -13,6 +13,7 @@ from causeway.bridge.engine import RunSpec
 from causeway.bridge.events import Act, Kind, Window
 from causeway.bridge.network import AbstractNetwork
 from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
+from causeway.bridge.trouble import Cut
 from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 SEND, LEAVE, REACH = 6, 7, 8
@@ -111,17 +112,26 @@ class ReferenceEngine:
         elif kind == LEAVE and extra[1] == self.failures[node]:
             everyone = [r for r in range(self.net.nodes) if r != node]
             for receiver in everyone if extra[0] < 0 else [extra[0]]:
-                self.copy(time_ps, receiver, ref, arg)
+                self.copy(time_ps, node, receiver, ref, arg)
         elif kind == REACH:
             done = max(time_ps, self.recv_free[node]) + self.net.recv_ps
             self.recv_free[node] = done
             self.put(done, Kind.ARRIVAL, node, ref, arg)
 
-    def copy(self, leave_ps, receiver, packet, interface):
+    def is_cut(self, time_ps, a, b) -> bool:
+        for one in self.net.trouble:
+            sides = ({one.a}, {one.b}) if isinstance(one, Cut) else (set(one.one), set(one.other))
+            apart = (a in sides[0] and b in sides[1]) or (a in sides[1] and b in sides[0])
+            if apart and one.from_ps <= time_ps < one.to_ps:
+                return True
+        return False
+
+    def copy(self, leave_ps, sender, receiver, packet, interface):
         seed, table = self.spec.seed, self.net.delay_quantiles_ns
         delay = int(draw_ps(table, seed, STREAM_DELAY, packet, receiver))
         reach = leave_ps + max(1000, delay)
-        if draw_unit(seed, STREAM_LOSS, packet, receiver) < self.net.loss:
+        lost = draw_unit(seed, STREAM_LOSS, packet, receiver) < self.net.loss
+        if lost or self.is_cut(leave_ps, sender, receiver):
             self.put(reach, Kind.LOST, receiver, packet, interface)
         else:
             self.put(reach, REACH if self.net.recv_ps else Kind.ARRIVAL, receiver, packet, interface)

@@ -1,8 +1,11 @@
 #include "CoveredMobility.h"
 
+#include "LocalRadioMedium.h"
+#include "StationWatcher.h"
 #include "bridge/cpp/random.h"
 #include "Geometry.h"
 #include "inet/common/ModuleAccess.h"
+#include "omnet/src/Bridge.h"
 
 namespace causeway {
 
@@ -24,11 +27,27 @@ void CoveredMobility::initialize(int stage) {
         speed_ = par("speed");
         max_leg_ = par("maxLeg");
         covered_only_ = par("coveredOnly");
-        stationary = speed_ == 0;
         seed_ = par("seed");
         node_ = inet::getContainingNode(this)->par("nodeId");
+        findDescribed();
+        stationary = path_.empty() && speed_ == 0;
         findArea();
     }
+}
+
+// What the controller says of this host besides the parameters that all hosts have.
+void CoveredMobility::findDescribed() {
+    if (!Bridge::configured() || !Bridge::instance().setup().has_mobile_network()) return;
+    const MobileNetwork &network = Bridge::instance().setup().mobile_network();
+    const size_t stations = network.station_x_mm().size() / sizeof(int32_t);
+    const auto host = static_cast<int32_t>(node_ - static_cast<int64_t>(stations));
+    if (!network.host_speed_mm_s().empty()) speed_ = at<int32_t>(network.host_speed_mm_s(), host) / 1000.0;
+    path_ = path_of(network, host);
+    const auto area_mm = numbers<int32_t>(network.area_mm());
+    has_area_ = !area_mm.empty();
+    if (!has_area_) return;
+    low_ = Coord(area_mm[0] / 1000.0, area_mm[1] / 1000.0, 0);
+    high_ = Coord(area_mm[2] / 1000.0, area_mm[3] / 1000.0, 0);
 }
 
 // The stations' own mobility modules may not be initialized yet: their NED parameters say where they stand.
@@ -39,6 +58,10 @@ void CoveredMobility::findArea() {
         cModule *mobility = network->getSubmodule(name, i)->getSubmodule("mobility");
         stations_.emplace_back(mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue());
     }
+    if (stations_.empty()) covered_only_ = false;
+    if (has_area_ && !covered_only_) return;
+    if (stations_.empty() && stationary) return;  // it stands where it is put
+    if (stations_.empty() && !path_.empty()) return;
     if (stations_.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
     const double room = cell_radius_ + (covered_only_ ? 0.0 : par("margin").doubleValue());
     low_ = high_ = stations_[0];
@@ -56,6 +79,7 @@ bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
 }
 
 void CoveredMobility::setInitialPosition() {
+    if (!path_.empty()) return follow();
     auto start = check_and_cast<cValueArray *>(par("start").objectValue());
     if (start->size() == 2) {
         lastPosition = Coord(start->get(0).doubleValue(), start->get(1).doubleValue(), 0);
@@ -70,6 +94,12 @@ void CoveredMobility::setInitialPosition() {
 }
 
 void CoveredMobility::setTargetPosition() {
+    if (!path_.empty()) {
+        follow();
+        const auto [x_m, y_m] = path_.target(simTime().raw());
+        targetPosition = nextChange == -1 ? lastPosition : Coord(x_m, y_m, 0);
+        return;
+    }
     for (int i = 0; i < kMostDraws; ++i) {
         const double angle = 2 * M_PI * randomUnit(), length = max_leg_ * randomUnit();
         const Coord target = lastPosition + Coord(cos(angle), sin(angle), 0) * length;
@@ -83,13 +113,38 @@ void CoveredMobility::walkTo(const Coord &target) {
     nextChange = simTime() + std::max(lastPosition.distance(target) / speed_, 1e-6);
 }
 
+// Where the path has it now, and when that changes its direction or speed.
+void CoveredMobility::follow() {
+    const int64_t now_ps = simTime().raw(), until_ps = path_.until(now_ps);
+    const auto [x_m, y_m] = path_.at(now_ps);
+    const auto [x_m_s, y_m_s] = path_.velocity(now_ps);
+    lastPosition = Coord(x_m, y_m, 0);
+    lastVelocity = Coord(x_m_s, y_m_s, 0);
+    nextChange = until_ps == kNever ? SimTime(-1) : SimTime::fromRaw(until_ps);
+}
+
+void CoveredMobility::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
+    Enter_Method("go");
+    moveAndUpdate();
+    path_.go(simTime().raw(), x_mm, y_mm, speed_mm_s, {lastPosition.x, lastPosition.y});
+    follow();
+    lastUpdate = simTime();
+    scheduleUpdate();
+    emitMobilityStateChangedSignal();
+    cModule *network = inet::getContainingNode(this)->getParentModule();
+    if (auto medium = dynamic_cast<LocalRadioMedium *>(network->getSubmodule("radioMedium")))
+        medium->atLeastAsFast(speed_mm_s / 1000.0);
+    if (auto watcher = dynamic_cast<StationWatcher *>(network->getSubmodule("watcher"))) watcher->somebodyMoves();
+}
+
 void CoveredMobility::move() {
+    if (!path_.empty()) return follow();
     if (!standing_) LineSegmentsMobilityBase::move();
 }
 
 void CoveredMobility::setUp(bool up) {
     Enter_Method("setUp");
-    if (stationary || standing_ == !up || !par("standWhenDown")) return;
+    if (stationary || !path_.empty() || standing_ == !up || !par("standWhenDown")) return;
     moveAndUpdate();
     standing_ = !up;
     if (standing_) {

@@ -1,16 +1,19 @@
-// Hosts that walk inside the cells.
+// Hosts that walk inside the cells, follow a trace, or go where they are sent.
 #pragma once
 
+#include "bridge/cpp/path.h"
 #include "inet/mobility/base/LineSegmentsMobilityBase.h"
 
 namespace causeway {
 
 class CoveredMobility : public inet::LineSegmentsMobilityBase {
   public:
-    double getMaxSpeed() const override { return speed_; }
+    double getMaxSpeed() const override { return std::max(path_.empty() ? speed_ : 0.0, path_.most_speed_m_s()); }
 
     // A node that fails stands still until it is back (if standWhenDown).
     void setUp(bool up);
+    // Straight to a place, and no further; it no longer walks, nor follows its trace.
+    void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   protected:
     std::vector<inet::Coord> stations_;
@@ -18,6 +21,8 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     bool covered_only_ = true, standing_ = false;
     inet::Coord low_, high_;  // corners of the area
     int64_t seed_ = 0, node_ = 0, draws_ = 0;
+    Path path_;  // of a trace, or where it was sent
+    bool has_area_ = false;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
     void initialize(int stage) override;
@@ -26,7 +31,9 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     void move() override;
 
   private:
+    void findDescribed();
     void findArea();
+    void follow();
     double randomUnit();
     bool allowed(const inet::Coord &from, const inet::Coord &to) const;
     void walkTo(const inet::Coord &target);

@@ -1,6 +1,8 @@
 #include "Edge.h"
 
+#include "CoveredMobility.h"
 #include "NodeSwitch.h"
+#include "bridge/cpp/path.h"
 #include "inet/common/InitStages.h"
 #include "inet/networklayer/common/NetworkInterface.h"
 #include "inet/networklayer/contract/IInterfaceTable.h"
@@ -69,10 +71,13 @@ void Edge::checkSetup() const {
     }
 }
 
+static int32_t mm(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
+
 void Edge::moved(int node, int station, const inet::Coord &at) {
-    const auto mm = [](double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); };
     bridge_->emitStation(node, station, mm(at.x), mm(at.y));
 }
+
+void Edge::placed(int node, const inet::Coord &at) { bridge_->tellPlace(node, mm(at.x), mm(at.y)); }
 
 void Edge::End::onSend(const Action &action) {
     PacketSender *sender = action.interface < senders.size() ? senders[action.interface] : nullptr;
@@ -92,6 +97,13 @@ void Edge::End::onConnection(const Action &action) {
         throw cRuntimeError("%s has no TCP connections: give it a ConnectionApp", module->getFullPath().c_str());
     }
     connections->act(action);
+}
+
+void Edge::End::onMove(const Action &action) {
+    auto mobility = dynamic_cast<CoveredMobility *>(module->getSubmodule("mobility"));
+    if (!mobility) throw cRuntimeError("%s cannot be sent anywhere", module->getFullPath().c_str());
+    const auto [x_mm, y_mm] = unpack_position(action.ref);
+    mobility->go(x_mm, y_mm, action.size_bytes);
 }
 
 void Edge::End::onNode(bool up) {

@@ -46,6 +46,8 @@ class Edge : public omnetpp::cSimpleModule {
         bridge_->emitConnection(kind, node, connection, static_cast<int>(arg));
     }
     void moved(int node, int station, const inet::Coord &at);
+    // For the record.
+    void placed(int node, const inet::Coord &at);
 
     // A TCP connection of some node was opened, or broke.
     void tcpOpened() { ++opened_; }
@@ -88,6 +90,7 @@ class Edge : public omnetpp::cSimpleModule {
 
         void onSend(const Action &action) override;
         void onConnection(const Action &action) override;
+        void onMove(const Action &action) override;
         void onNode(bool up) override;
         omnetpp::cComponent *component() override { return module; }
     };

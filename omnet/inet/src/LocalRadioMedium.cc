@@ -1,7 +1,9 @@
 #include "LocalRadioMedium.h"
 
+#include "inet/common/ModuleAccess.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IPropagation.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IRadio.h"
+#include "omnet/src/Bridge.h"
 
 namespace causeway {
 
@@ -40,7 +42,27 @@ void LocalRadioMedium::removeRadio(const IRadio *radio) {
 
 // How far anybody can have moved since its place in the grid was taken; NaN where nobody knows.
 double LocalRadioMedium::stepsSinceLook() const {
-    return mediumLimitCache->getMaxSpeed().get() * (simTime() - looked_at).dbl();
+    const double usual_m_s = mediumLimitCache->getMaxSpeed().get();
+    return (usual_m_s < fastest_m_s ? fastest_m_s : usual_m_s) * (simTime() - looked_at).dbl();
+}
+
+int LocalRadioMedium::nodeOf(const IRadio *radio) const {
+    const auto found = nodes.find(radio);
+    if (found != nodes.end()) return found->second;
+    cModule *node = inet::getContainingNode(check_and_cast<const cModule *>(radio));
+    return nodes[radio] = node->hasPar("nodeId") ? static_cast<int>(node->par("nodeId").intValue()) : -1;
+}
+
+bool LocalRadioMedium::isReceptionAttempted(const IRadio *receiver, const ITransmission *transmission,
+                                            IRadioSignal::SignalPart part) const {
+    static const bool bridged = Bridge::configured();
+    if (bridged && !Bridge::instance().trouble().empty()) {
+        const int from = nodeOf(transmission->getTransmitter()), to = nodeOf(receiver);
+        const inet::Coord at = receiver->getAntenna()->getMobility()->getCurrentPosition();
+        if (from >= 0 && to >= 0 && Bridge::instance().trouble().deaf(from, to, simTime().raw(), at.x, at.y))
+            return false;
+    }
+    return RadioMedium::isReceptionAttempted(receiver, transmission, part);
 }
 
 void LocalRadioMedium::look() {

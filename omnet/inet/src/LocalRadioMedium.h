@@ -5,6 +5,7 @@
 // computed, and what is left is the same in every number.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -24,11 +25,18 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     void addRadio(const IRadio *radio) override;
     void removeRadio(const IRadio *radio) override;
+    // Somebody is this fast from now on.
+    void atLeastAsFast(double speed_m_s) { fastest_m_s = std::max(fastest_m_s, speed_m_s); }
+    // Whoever is jammed, or on the other side of a partition, makes nothing out; the signal is there all the same.
+    bool isReceptionAttempted(const IRadio *receiver, const ITransmission *transmission,
+                              inet::physicallayer::IRadioSignal::SignalPart part) const override;
 
   protected:
     std::vector<const IRadio *> radios;  // ascending ids, as INET goes through them
     Near grid;
     bool grid_is_there = false;
+    double fastest_m_s = 0;  // of those who were sent somewhere
+    mutable std::unordered_map<const IRadio *, int> nodes;  // whose radio it is
     omnetpp::simtime_t looked_at;
 
     void initialize(int stage) override;
@@ -37,6 +45,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     const std::vector<int> &near(const ITransmission *transmission);
     double stepsSinceLook() const;
+    int nodeOf(const IRadio *radio) const;
     void look();
     void addArrival(const IRadio *receiver, const ITransmission *transmission, omnetpp::simtime_t &last_end);
 };

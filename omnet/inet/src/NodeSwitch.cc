@@ -2,7 +2,11 @@
 
 #include "CoveredMobility.h"
 #include "inet/common/ModuleAccess.h"
+#include "inet/common/packet/Packet.h"
+#include "inet/linklayer/common/InterfaceTag_m.h"
+#include "inet/networklayer/contract/IInterfaceTable.h"
 #include "inet/queueing/contract/IPacketQueue.h"
+#include "omnet/src/Bridge.h"
 
 namespace causeway {
 
@@ -19,6 +23,26 @@ void NodeSwitch::initialize(int stage) {
         cModule *ip = getParentModule()->getModuleByPath(".ipv4.ip");
         inet::check_and_cast<inet::INetfilter *>(ip)->registerHook(0, this);
     }
+}
+
+int NodeSwitch::other_end(const inet::Packet *packet) const {
+    const auto came = packet->findTag<inet::InterfaceInd>();
+    auto table = check_and_cast<inet::IInterfaceTable *>(getParentModule()->getSubmodule("interfaceTable"));
+    const inet::NetworkInterface *interface = came ? table->getInterfaceById(came->getInterfaceId()) : nullptr;
+    if (!interface || interface->findGate("phys$i") < 0) return -1;
+    const cModule *sender = interface->gate("phys$i")->getPathStartGate()->getOwnerModule();
+    cModule *node = inet::findContainingNode(sender);
+    return node && node->hasPar("nodeId") ? static_cast<int>(node->par("nodeId").intValue()) : -1;
+}
+
+// What arrives over a wire that is cut is lost.
+NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
+    static const bool bridged = Bridge::configured();
+    if (bridged && !Bridge::instance().trouble().empty()) {
+        const int from = other_end(packet), to = static_cast<int>(par("nodeId").intValue());
+        if (from >= 0 && Bridge::instance().trouble().cut(from, to, simTime().raw())) return DROP;
+    }
+    return gate();
 }
 
 // Empties every queue of the wireless interface. What the MAC itself holds (one frame) is on its way already.

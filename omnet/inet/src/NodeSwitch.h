@@ -22,8 +22,11 @@ class NodeSwitch : public omnetpp::cSimpleModule, public inet::NetfilterBase::Ho
     int numInitStages() const override;
     void initialize(int stage) override;
 
+    // The node at the other end of the wire that a datagram came over; -1: it came over the air, or from here.
+    int other_end(const inet::Packet *packet) const;
+
     Result gate() const { return up_ ? ACCEPT : DROP; }
-    Result datagramPreRoutingHook(inet::Packet *) override { return gate(); }
+    Result datagramPreRoutingHook(inet::Packet *packet) override;
     Result datagramForwardHook(inet::Packet *) override { return gate(); }
     Result datagramPostRoutingHook(inet::Packet *) override { return gate(); }
     Result datagramLocalInHook(inet::Packet *) override { return gate(); }

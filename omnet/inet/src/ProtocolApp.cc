@@ -17,7 +17,12 @@ using namespace omnetpp;
 
 Define_Module(ProtocolApp);
 
-ProtocolApp::~ProtocolApp() { cancelAndDelete(look_); }
+ProtocolApp::~ProtocolApp() {
+    cancelAndDelete(look_);
+    cancelAndDelete(record_);
+}
+
+static int32_t mm(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
 
 void ProtocolApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
@@ -31,6 +36,11 @@ void ProtocolApp::initialize(int stage) {
         look_ = new cMessage("look");
         look_->setSchedulingPriority(-1);  // before the traffic of the same instant
         if (mobility_) scheduleAt(SIMTIME_ZERO, look_);
+        places_every_ = SimTime::fromRaw(nodes_->bridge().setup().own_network().places_every_ps());
+        if (!mobility_ || places_every_ == SIMTIME_ZERO) return;
+        record_ = new cMessage("record place");
+        record_->setSchedulingPriority(-1);
+        scheduleAt(SIMTIME_ZERO, record_);
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
         streams_ = std::make_unique<PeerStreams>(*nodes_, node_, port_, par("reconnectAfter"), this);
         open();
@@ -57,7 +67,9 @@ void ProtocolApp::joinGroup() {
 }
 
 void ProtocolApp::handleMessage(cMessage *message) {
-    if (message == look_) {
+    if (message == record_) {
+        recordPlace();
+    } else if (message == look_) {
         tellPlace();
         if (position_every_ > SIMTIME_ZERO) scheduleAfter(position_every_, look_);
     } else if (!streams_->take(message)) {
@@ -138,9 +150,14 @@ void ProtocolApp::hostSwitched(bool up) {
 }
 
 void ProtocolApp::tellPlace() {
-    const auto mm = [](double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); };
     const inet::Coord at = mobility_ ? mobility_->getCurrentPosition() : inet::Coord::ZERO;
     nodes_->bridge().emitStation(node_, station_, mm(at.x), mm(at.y));
+}
+
+void ProtocolApp::recordPlace() {
+    const inet::Coord at = mobility_->getCurrentPosition();
+    nodes_->bridge().tellPlace(node_, mm(at.x), mm(at.y));
+    scheduleAfter(places_every_, record_);
 }
 
 // The host has come to an access point.

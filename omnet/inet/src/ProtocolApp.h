@@ -43,7 +43,9 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     std::unique_ptr<HostSwitch> switch_;
     inet::IMobility *mobility_ = nullptr;
     omnetpp::simtime_t position_every_;
-    omnetpp::cMessage *look_ = nullptr;  // when it is told where the host is
+    omnetpp::cMessage *look_ = nullptr;    // when it is told where the host is
+    omnetpp::simtime_t places_every_;
+    omnetpp::cMessage *record_ = nullptr;  // when the record is told
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
     void initialize(int stage) override;
@@ -53,6 +55,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     void open();
     void joinGroup();
     void tellPlace();
+    void recordPlace();
     void sendToAll(const PacketTag &tag);
     void sendDatagram(const PacketTag &tag, const inet::L3Address &to, int interface_id);
     void hostSwitched(bool up);

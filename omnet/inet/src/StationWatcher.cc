@@ -21,6 +21,13 @@ void StationWatcher::initialize(int stage) {
         timer_ = new cMessage("look");
         timer_->setSchedulingPriority(-1);  // before the traffic of the same instant
         scheduleAt(SIMTIME_ZERO, timer_);
+        if (!edge_) return;
+        const Setup &setup = Bridge::instance().setup();
+        places_every_ = SimTime::fromRaw(setup.mobile_network().places_every_ps());
+        if (places_every_ == SIMTIME_ZERO) return;
+        place_timer_ = new cMessage("tell places");
+        place_timer_->setSchedulingPriority(-1);
+        scheduleAt(SIMTIME_ZERO, place_timer_);
     } else if (stage == inet::INITSTAGE_LAST) {
         findNodes();
     }
@@ -31,6 +38,7 @@ void StationWatcher::findNodes() {
         cModule *node = *it;
         if (!node->hasPar("nodeId") || !node->hasPar("isStation")) continue;
         auto mobility = check_and_cast<inet::IMobility *>(node->getSubmodule("mobility"));
+        all_.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
         if (node->par("isStation").boolValue())
             stations_.push_back(mobility->getCurrentPosition());
         else
@@ -39,10 +47,29 @@ void StationWatcher::findNodes() {
     }
 }
 
-void StationWatcher::handleMessage(cMessage *) {
+void StationWatcher::handleMessage(cMessage *message) {
+    if (message == place_timer_) return tellPlaces();
     const bool start = simTime() == SIMTIME_ZERO;
     look(start || (position_every_ > SIMTIME_ZERO && simTime().raw() % position_every_.raw() == 0));
     if (moving_ || position_every_ > SIMTIME_ZERO) scheduleAfter(check_every_, timer_);
+}
+
+void StationWatcher::tellPlaces() {
+    for (const Walker &one : all_) edge_->placed(one.node, one.mobility->getCurrentPosition());
+    if (moving_) scheduleAfter(places_every_, place_timer_);
+}
+
+void StationWatcher::somebodyMoves() {
+    Enter_Method("somebodyMoves");
+    moving_ = true;
+    scheduleNext(timer_, check_every_);
+    if (place_timer_) scheduleNext(place_timer_, places_every_);
+}
+
+// At the next multiple of its period, where it does not wait already.
+void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
+    if (timer->isScheduled()) return;
+    scheduleAt(SimTime::fromRaw((simTime().raw() / every.raw() + 1) * every.raw()), timer);
 }
 
 void StationWatcher::look(bool tell_all) {

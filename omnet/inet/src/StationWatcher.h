@@ -15,7 +15,13 @@ class StationWatcher : public omnetpp::cSimpleModule {
     // Calls `tell(node, station)` whenever it changes.
     void onChange(std::function<void(int, int)> tell) { tellees_.push_back(tell); }
 
-    ~StationWatcher() override { cancelAndDelete(timer_); }
+    // A host that stood so far was sent somewhere.
+    void somebodyMoves();
+
+    ~StationWatcher() override {
+        cancelAndDelete(timer_);
+        cancelAndDelete(place_timer_);
+    }
 
   protected:
     struct Walker {
@@ -27,17 +33,21 @@ class StationWatcher : public omnetpp::cSimpleModule {
     double cell_radius_ = 0;
     bool moving_ = false;  // whether anybody can move
     omnetpp::simtime_t check_every_, position_every_;
+    omnetpp::simtime_t places_every_;  // for the record; 0: never
     std::vector<inet::Coord> stations_;
     std::vector<Walker> walkers_;
+    std::vector<Walker> all_;  // stations, too
     std::vector<std::function<void(int, int)>> tellees_;
     Edge *edge_ = nullptr;
-    omnetpp::cMessage *timer_ = nullptr;
+    omnetpp::cMessage *timer_ = nullptr, *place_timer_ = nullptr;
 
     int numInitStages() const override;
     void initialize(int stage) override;
     void handleMessage(omnetpp::cMessage *message) override;
     void findNodes();
     void look(bool tell_all);
+    void tellPlaces();
+    void scheduleNext(omnetpp::cMessage *timer, omnetpp::simtime_t every);
 };
 
 }  // namespace causeway

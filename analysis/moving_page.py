@@ -1,0 +1,395 @@
+"""The page of `causeway.analysis.moving`: markup, style and script. `@TITLE@`, `@TOLD@` and `@DATA@` are filled in."""
+
+from causeway.analysis.report.style import STYLE
+
+OWN_STYLE = """
+body { max-width:none }
+.scene { display:grid; grid-template-columns:minmax(0,3fr) minmax(0,1fr); gap:1rem; align-items:start }
+@media (max-width:60rem) { .scene { grid-template-columns:1fr } }
+#map { width:100%; height:min(78vh,52rem); display:block; background:var(--card); border-radius:8px; cursor:grab;
+  touch-action:none }
+#told { margin:0 0 .4rem }
+#side { display:grid; gap:.4rem; font-size:.85rem } #side canvas { width:100%; height:74px; display:block;
+  background:var(--card); border-radius:8px } #side p { margin:0 }
+.controls { display:flex; flex-wrap:wrap; gap:.4rem .9rem; align-items:center; margin:.6rem 0; font-size:.9rem }
+.controls input[type=range] { flex:1 1 16rem; accent-color:var(--s0) } .controls input[type=search] { width:7rem }
+button, select, input[type=search] { font:inherit; padding:.2rem .6rem; border:1px solid var(--line);
+  border-radius:6px; background:var(--card); color:var(--ink) }
+output { font-variant-numeric:tabular-nums; min-width:6.5rem }
+"""
+
+MARKUP = """
+<h1>@TITLE@</h1>
+<p class="soft">@TOLD@</p>
+<div class="controls">
+  <button id="play" type="button">Play</button>
+  <label>Speed <select id="speed"><option value="0.1">0.1×</option><option value="1" selected>1×</option>
+    <option value="4">4×</option><option value="16">16×</option><option value="64">64×</option></select></label>
+  <input id="when" type="range" min="0" step="1" aria-label="Time">
+  <output id="now"></output>
+</div>
+<div class="controls">
+  <button id="in" type="button" aria-label="Zoom in">+</button>
+  <button id="out" type="button" aria-label="Zoom out">−</button>
+  <button id="all" type="button">All</button>
+  <input id="find" type="search" placeholder="node" aria-label="Find a node" inputmode="numeric">
+  <label>Colour <select id="paint"><option value="">its station</option></select></label>
+  <label><input id="traces" type="checkbox"> traces</label>
+  <label><input id="rings" type="checkbox" checked> broadcasts</label>
+  <label><input id="marks" type="checkbox" checked> losses</label>
+  <label><input id="cells" type="checkbox" checked> cells</label>
+  <label><input id="numbers" type="checkbox"> numbers</label>
+</div>
+<div class="scene">
+  <div><p id="told" aria-live="off"></p>
+  <canvas id="map" role="img" aria-label="A map of the run"></canvas>
+  <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on
+  the air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire
+  that is cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the
+  wheel to zoom, click a node to know more.</p></div>
+  <div id="side"></div>
+</div>
+"""
+
+DATA_SCRIPT = """
+const data = JSON.parse(document.getElementById('data').textContent);
+const $ = id => document.getElementById(id);
+const raw = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
+const ints = text => new Int32Array(raw(text)), reals = text => new Float32Array(raw(text));
+const nodes = data.nodes.map((n, id) => ({ ...n, id, t: ints(n.t), x: ints(n.x), y: ints(n.y), i: 0,
+  at: n.at && { t: ints(n.at.t), v: ints(n.at.v) }, up: n.up && { t: ints(n.up.t), v: ints(n.up.v) },
+  trace: n.trace && { x: ints(n.trace.x), y: ints(n.trace.y) } }));
+const events = Object.fromEntries(Object.entries(data.events).map(([name, e]) =>
+  [name, { every: e.every, t: ints(e.t), node: ints(e.node), value: ints(e.value) }]));
+const recorded = data.series.map(s => ({ name: s.name,
+  of: new Map(s.of.map(o => [o.node, { t: ints(o.t), v: reals(o.v) }])) }));
+const charts = data.charts.map(c => ({ title: c.title, t: ints(c.t), v: reals(c.v) }));
+const END = Math.max(1, data.end_ms);
+
+// How many of the ascending times are not after t.
+function upTo(times, t) {
+  let low = 0, high = times.length;
+  while (low < high) { const mid = (low + high) >> 1; if (times[mid] <= t) low = mid + 1; else high = mid; }
+  return low;
+}
+const last = (series, t, otherwise) => {
+  const i = series ? upTo(series.t, t) : 0;
+  return i ? series.v[i - 1] : otherwise;
+};
+
+// Where a node is at t: it remembers where it looked last, as time mostly goes on.
+function place(n, t) {
+  const times = n.t, most = times.length - 1;
+  let i = n.i;
+  if (i > most || times[i] > t || (i < most && times[Math.min(most, i + 8)] <= t)) i = Math.max(0, upTo(times, t) - 1);
+  while (i < most && times[i + 1] <= t) i++;
+  n.i = i;
+  if (i === most || times[i] > t) { n.px = n.x[i]; n.py = n.y[i]; return; }
+  const f = (t - times[i]) / (times[i + 1] - times[i]);
+  n.px = n.x[i] + (n.x[i + 1] - n.x[i]) * f;
+  n.py = n.y[i] + (n.y[i + 1] - n.y[i]) * f;
+}
+"""
+
+MAP_SCRIPT = """
+const COLOURS = ['--s0', '--s1', '--s2', '--s3', '--s4', '--s5', '--s6', '--s7'];
+let skin = {};
+function dress() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of [...COLOURS, '--soft', '--line', '--paper', '--ink', '--off'])
+    skin[name] = style.getPropertyValue(name).trim();
+}
+const stationColour = at => at < 0 ? skin['--soft'] : skin[COLOURS[at % 8]];
+let at = 0, playing = false, stamp = 0, selected = -1, view = null;
+
+function bounds() {
+  let x0 = Infinity, y0 = Infinity, x1 = -Infinity, y1 = -Infinity;
+  const grow = (x, y, r) => { x0 = Math.min(x0, x - r); x1 = Math.max(x1, x + r);
+    y0 = Math.min(y0, y - r); y1 = Math.max(y1, y + r); };
+  for (const n of nodes) for (let i = 0; i < n.t.length; i++) grow(n.x[i], n.y[i], n.station ? n.reach_mm : 0);
+  for (const one of data.trouble) if (one.jammer) grow(...one.jammer.map(v => v * 1000));
+  const room = Math.max(1000, (x1 - x0) * .03, (y1 - y0) * .03);
+  return { x0: x0 - room, y0: y0 - room, x1: x1 + room, y1: y1 + room };
+}
+const world = bounds();
+
+function fit(canvas) {
+  const box = canvas.getBoundingClientRect(), scale = window.devicePixelRatio || 1;
+  const w = Math.round(box.width * scale), h = Math.round(box.height * scale);
+  if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+  const c = canvas.getContext('2d');
+  c.setTransform(scale, 0, 0, scale, 0, 0);
+  c.clearRect(0, 0, box.width, box.height);
+  return { c, width: box.width, height: box.height };
+}
+function wholeView() {
+  const box = $('map').getBoundingClientRect();
+  const k = Math.min(box.width / (world.x1 - world.x0), box.height / (world.y1 - world.y0));
+  view = { k, x: (world.x0 + world.x1) / 2, y: (world.y0 + world.y1) / 2 };
+}
+function line(c, x1, y1, x2, y2) { c.beginPath(); c.moveTo(x1, y1); c.lineTo(x2, y2); c.stroke(); }
+
+const active = () => data.trouble.filter(one => one.from <= at && at < one.until);
+
+function drawMap() {
+  const { c, width, height } = fit($('map'));
+  if (!view) wholeView();
+  const X = x => (x - view.x) * view.k + width / 2, Y = y => (y - view.y) * view.k + height / 2;
+  for (const n of nodes) place(n, at);
+  const trouble = active();
+  if ($('cells').checked) drawCells(c, X, Y);
+  if ($('traces').checked) drawTraces(c, X, Y);
+  drawTrouble(c, X, Y, trouble);
+  drawWires(c, X, Y, trouble);
+  if ($('rings').checked) drawRings(c, X, Y);
+  const painted = recorded.find(s => s.name === $('paint').value);
+  const size = Math.max(3, Math.min(9, 220 * view.k * 20));
+  for (const n of nodes) {
+    const x = X(n.px), y = Y(n.py);
+    if (x > -30 && y > -30 && x < width + 30 && y < height + 30) drawNode(c, n, x, y, size, painted, trouble);
+  }
+  if ($('marks').checked) drawLosses(c, X, Y);
+}
+
+function drawCells(c, X, Y) {
+  for (const n of nodes) if (n.station) {
+    c.fillStyle = c.strokeStyle = stationColour(n.id);
+    c.beginPath(); c.arc(X(n.px), Y(n.py), n.reach_mm * view.k, 0, 7);
+    c.globalAlpha = .07; c.fill(); c.globalAlpha = .45; c.setLineDash([4, 4]); c.lineWidth = 1; c.stroke();
+  }
+  c.setLineDash([]); c.globalAlpha = 1;
+}
+function drawTraces(c, X, Y) {
+  c.strokeStyle = skin['--soft']; c.lineWidth = 1;
+  for (const n of nodes) {
+    const way = n.trace || (n.t.length > 1 && n);
+    if (!way) continue;
+    c.globalAlpha = n.id === selected ? 1 : .25; c.beginPath();
+    for (let i = 0; i < way.x.length; i++) c.lineTo(X(way.x[i]), Y(way.y[i]));
+    c.stroke();
+  }
+  c.globalAlpha = 1;
+}
+function drawTrouble(c, X, Y, trouble) {
+  c.fillStyle = c.strokeStyle = skin['--off'];
+  for (const one of trouble) if (one.jammer) {
+    const [x, y, r] = one.jammer;
+    c.beginPath(); c.arc(X(x * 1000), Y(y * 1000), r * 1000 * view.k, 0, 7);
+    c.globalAlpha = .18; c.fill(); c.globalAlpha = .9; c.lineWidth = 1.5; c.stroke();
+  }
+  c.globalAlpha = 1;
+}
+const side = (one, id) => one.one && one.one.includes(id) ? 1 : one.other && one.other.includes(id) ? 2 : 0;
+function isCut(trouble, a, b) {
+  return trouble.some(one => one.cut ? one.cut.includes(a) && one.cut.includes(b)
+    : side(one, a) && side(one, b) && side(one, a) !== side(one, b));
+}
+function drawWires(c, X, Y, trouble) {
+  for (const n of nodes) for (const o of n.wired_to || []) {
+    const cut = isCut(trouble, n.id, o);
+    c.strokeStyle = skin[cut ? '--off' : '--line']; c.lineWidth = cut ? 2 : 3; c.setLineDash(cut ? [6, 6] : []);
+    line(c, X(n.px), Y(n.py), X(nodes[o].px), Y(nodes[o].py));
+  }
+  c.setLineDash([]);
+}
+// What is said stays in sight for so long, in simulated ms: the quicker time goes, the longer.
+const sight = () => Math.max(60, 350 * Math.min(4, +$('speed').value));
+function drawRings(c, X, Y) {
+  const { t, node } = events.told, span = sight();
+  c.lineWidth = 1.5;
+  for (let i = upTo(t, at - span); i < t.length && t[i] <= at; i++) {
+    const n = nodes[node[i]], f = (at - t[i]) / span;
+    if (!n) continue;
+    c.globalAlpha = .7 * (1 - f); c.strokeStyle = stationColour(n.station ? n.id : last(n.at, at, -1));
+    c.beginPath(); c.arc(X(n.px), Y(n.py), Math.max(2, n.reach_mm * view.k * Math.sqrt(f)), 0, 7); c.stroke();
+  }
+  c.globalAlpha = 1;
+}
+function drawLosses(c, X, Y) {
+  const { t, node } = events.lost, span = sight();
+  c.strokeStyle = skin['--off']; c.lineWidth = 2;
+  for (let i = upTo(t, at - span); i < t.length && t[i] <= at; i++) {
+    const n = nodes[node[i]];
+    if (!n) continue;
+    const x = X(n.px), y = Y(n.py) - 9;
+    c.globalAlpha = 1 - (at - t[i]) / span;
+    line(c, x - 4, y - 4, x + 4, y + 4); line(c, x - 4, y + 4, x + 4, y - 4);
+  }
+  c.globalAlpha = 1;
+}
+function colourOf(n, painted) {
+  if (!painted) return stationColour(n.station ? n.id : last(n.at, at, -1));
+  const value = last(painted.of.get(n.id), at, NaN);
+  if (isNaN(value)) return skin['--line'];
+  const f = (value - painted.low) / Math.max(1e-9, painted.high - painted.low);
+  return `hsl(${240 - 240 * f} 80% 50%)`;
+}
+function drawNode(c, n, x, y, size, painted, trouble) {
+  c.fillStyle = c.strokeStyle = colourOf(n, painted); c.lineWidth = 2;
+  const down = last(n.up, at, 1) === 0;
+  if (n.station) {
+    const s = size + 3;
+    c.fillStyle = skin['--paper']; c.fillRect(x - s, y - s, 2 * s, 2 * s); c.strokeRect(x - s, y - s, 2 * s, 2 * s);
+    c.fillStyle = c.strokeStyle;
+    if (!down) c.fillRect(x - s + 3, y - s + 3, 2 * s - 6, 2 * s - 6);
+  } else {
+    c.beginPath(); c.arc(x, y, size, 0, 7);
+    if (down) c.stroke(); else c.fill();
+  }
+  c.fillStyle = c.strokeStyle = skin['--off'];
+  for (const one of trouble) {
+    const which = side(one, n.id);
+    if (which === 1) { c.beginPath(); c.moveTo(x, y - size - 9); c.lineTo(x - 4, y - size - 3);
+      c.lineTo(x + 4, y - size - 3); c.fill(); }
+    if (which === 2) line(c, x - 5, y - size - 5, x + 5, y - size - 5);
+  }
+  c.fillStyle = c.strokeStyle = skin['--ink'];
+  if (n.id === selected) { c.beginPath(); c.arc(x, y, size + 6, 0, 7); c.stroke(); }
+  if ($('numbers').checked || n.id === selected) { c.font = '12px system-ui'; c.fillText(n.id, x + size + 4, y - 4); }
+}
+"""
+
+PAGE_SCRIPT = """
+function drawChart(canvas, series) {
+  const { c, width, height } = fit(canvas), m = { l: 44, b: 14, t: 6, r: 6 }, { t, v } = series;
+  let top = 1e-9, low = 0;
+  for (const value of v) { if (value > top) top = value; if (value < low) low = value; }
+  const X = ms => m.l + (width - m.l - m.r) * ms / END;
+  const Y = value => height - m.b - (height - m.b - m.t) * (value - low) / (top - low);
+  c.strokeStyle = skin['--line']; line(c, m.l, Y(low), width - m.r, Y(low));
+  c.fillStyle = skin['--soft']; c.font = '11px system-ui'; c.textAlign = 'right';
+  c.fillText(+top.toPrecision(3), m.l - 5, Y(top) + 8); c.fillText(+low.toPrecision(3), m.l - 5, Y(low));
+  c.strokeStyle = skin['--s0']; c.lineWidth = 1.4; c.beginPath();
+  const step = Math.max(1, Math.floor(t.length / 2000));
+  for (let i = 0; i < t.length; i += step) c.lineTo(X(t[i]), Y(v[i]));
+  c.stroke(); c.strokeStyle = skin['--off']; c.lineWidth = 1; line(c, X(at), m.t, X(at), height - m.b);
+}
+
+let panels = [];
+function panel(title, series) {
+  const label = document.createElement('p'), canvas = document.createElement('canvas');
+  canvas.setAttribute('role', 'img'); canvas.setAttribute('aria-label', title);
+  $('side').append(label, canvas);
+  panels.push({ title, series, label, canvas });
+}
+function furnish() {
+  $('side').replaceChildren(); panels = [];
+  if (selected >= 0) {
+    const facts = document.createElement('p');
+    facts.id = 'facts'; $('side').append(facts);
+    for (const s of recorded) if (s.of.has(selected)) panel(`node ${selected}: ${s.name}`, s.of.get(selected));
+  }
+  for (const chart of charts.slice(0, 12)) panel(chart.title, chart);
+}
+function drawSide() {
+  for (const p of panels) {
+    drawChart(p.canvas, p.series);
+    const value = last(p.series, at, null);
+    p.label.textContent = p.title + (value === null ? '' : ': ' + +value.toPrecision(5));
+  }
+  if (selected < 0) return;
+  const n = nodes[selected], said = last(n.at, at, -1);
+  const count = e => { let k = 0; for (let i = 0; i < e.t.length && e.t[i] <= at; i++) k += e.node[i] === selected;
+    return k * e.every; };
+  $('facts').textContent = `node ${selected} (${n.station ? 'station' : 'host'}): ` +
+    `x ${(n.px / 1000).toFixed(3)} m, y ${(n.py / 1000).toFixed(3)} m` +
+    (n.station ? '' : said < 0 ? ', no station in reach' : `, at station ${said}`) +
+    (last(n.up, at, 1) ? '' : ', down') +
+    `; broadcasts ${count(events.told)}, other packets on the air ${count(events.sent)}, ` +
+    `lost ${count(events.lost)} so far`;
+}
+const within = (e, t) => (upTo(e.t, t) - upTo(e.t, t - 1000)) * e.every;
+function draw() {
+  drawMap(); drawSide();
+  const trouble = active(), down = nodes.filter(n => last(n.up, at, 1) === 0).length;
+  $('told').textContent = `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
+    `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}` +
+    (trouble.length ? '; trouble: ' + trouble.map(one => one.jammer ? 'a jammer'
+      : one.cut ? `wire ${one.cut.join('-')} cut` : 'a partition').join(', ') : '');
+  $('when').value = at; $('now').textContent = 't = ' + (at / 1000).toFixed(2) + ' s';
+}
+function frame(now) {
+  if (!playing) return;
+  at += (stamp ? now - stamp : 0) * +$('speed').value; stamp = now;
+  if (at >= END) { at = END; stop(); }
+  draw(); requestAnimationFrame(frame);
+}
+function stop() { playing = false; $('play').textContent = 'Play'; }
+$('play').onclick = () => {
+  if (playing) return stop();
+  if (at >= END) at = 0;
+  playing = true; stamp = 0; $('play').textContent = 'Pause'; requestAnimationFrame(frame);
+};
+$('when').max = END; $('when').oninput = e => { at = +e.target.value; draw(); };
+for (const id of ['traces', 'rings', 'marks', 'cells', 'numbers', 'paint']) $(id).onchange = draw;
+function zoom(factor, x, y) {
+  const box = $('map').getBoundingClientRect(), dx = (x ?? box.width / 2) - box.width / 2,
+    dy = (y ?? box.height / 2) - box.height / 2, k = Math.min(1, Math.max(1e-7, view.k * factor));
+  view = { k, x: view.x + dx / view.k - dx / k, y: view.y + dy / view.k - dy / k };
+  draw();
+}
+$('in').onclick = () => zoom(1.5); $('out').onclick = () => zoom(1 / 1.5);
+$('all').onclick = () => { view = null; draw(); };
+$('map').onwheel = e => { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY); };
+function select(id) {
+  selected = id; furnish();
+  if (id >= 0) { place(nodes[id], at); }
+  draw();
+}
+function find(text) {
+  const id = parseInt(text, 10);
+  if (!nodes[id]) { $('find').setCustomValidity(`there are nodes 0 to ${nodes.length - 1}`); return false; }
+  $('find').setCustomValidity('');
+  if (!view) wholeView();
+  place(nodes[id], at);
+  view = { k: Math.max(view.k, 1500 / (world.x1 - world.x0)), x: nodes[id].px, y: nodes[id].py };
+  select(id); return true;
+}
+$('find').onchange = e => { if (e.target.value && !find(e.target.value)) $('find').reportValidity(); };
+let drag = null;
+$('map').onpointerdown = e => {
+  drag = { x: e.offsetX, y: e.offsetY, moved: 0 };
+  $('map').setPointerCapture(e.pointerId);
+};
+$('map').onpointermove = e => {
+  if (!drag) return;
+  const dx = e.offsetX - drag.x, dy = e.offsetY - drag.y;
+  view = { ...view, x: view.x - dx / view.k, y: view.y - dy / view.k };
+  drag = { x: e.offsetX, y: e.offsetY, moved: drag.moved + Math.abs(dx) + Math.abs(dy) };
+  draw();
+};
+$('map').onpointerup = e => {
+  const clicked = drag && drag.moved < 4; drag = null;
+  if (!clicked) return;
+  const box = $('map').getBoundingClientRect();
+  const x = view.x + (e.offsetX - box.width / 2) / view.k, y = view.y + (e.offsetY - box.height / 2) / view.k;
+  let best = -1, least = 15 / view.k;
+  for (const n of nodes) { const d = Math.hypot(n.px - x, n.py - y); if (d < least) { least = d; best = n.id; } }
+  select(best);
+};
+for (const s of recorded) {
+  s.low = Infinity; s.high = -Infinity;
+  for (const one of s.of.values()) for (const v of one.v) { s.low = Math.min(s.low, v); s.high = Math.max(s.high, v); }
+  const option = document.createElement('option');
+  option.value = option.textContent = s.name; $('paint').append(option);
+}
+dress(); furnish();
+// A link may name the moment (in s), the node and what to paint: #12.5,node=40,paint=rbuffer
+for (const part of location.hash.slice(1).split(',')) {
+  const [name, value] = part.split('=');
+  if (!isNaN(parseFloat(part))) at = Math.min(END, Math.max(0, 1000 * parseFloat(part)));
+  if (name === 'paint') $('paint').value = decodeURIComponent(value);
+  if (name === 'traces') $('traces').checked = true;
+}
+const named = location.hash.match(/node=(\\d+)/);
+if (!(named && find(named[1]))) draw();
+addEventListener('resize', draw);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { dress(); draw(); });
+"""
+
+PAGE = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>@TITLE@</title><style>{STYLE}{OWN_STYLE}</style></head><body>{MARKUP}
+<script type="application/json" id="data">@DATA@</script>
+<script>{DATA_SCRIPT}{MAP_SCRIPT}{PAGE_SCRIPT}</script></body></html>
+"""

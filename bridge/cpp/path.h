@@ -1,0 +1,128 @@
+// Where a host is that follows a path: straight lines, at constant speed, between places at instants.
+//
+// Both packet-level edges ask here, by these operations in this order: a host is at the same millimetre on both.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "bridge/cpp/columns.h"
+#include "causeway.pb.h"
+
+namespace causeway {
+
+class Path {
+  public:
+    struct Place {
+        double x_m = 0, y_m = 0;
+    };
+
+    bool empty() const { return points_.empty(); }
+    // Instants ascend.
+    void add(int64_t time_ps, double x_mm, double y_mm) {
+        if (!empty()) {
+            const Point &last = points_.back();
+            const double dx = x_mm - last.x_mm, dy = y_mm - last.y_mm;
+            const double seconds = static_cast<double>(time_ps - last.time_ps) * 1e-12;
+            most_speed_m_s_ = std::max(most_speed_m_s_, std::sqrt(dx * dx + dy * dy) / 1000 / seconds);
+        }
+        points_.push_back({time_ps, x_mm, y_mm});
+    }
+
+    Place at(int64_t time_ps) const {
+        const auto [x_mm, y_mm] = exact(time_ps);
+        return {x_mm / 1000, y_mm / 1000};
+    }
+
+    // The way under way at an instant: where it leads, and until when (kNever: it stands for good).
+    Place target(int64_t time_ps) const {
+        const size_t i = after(time_ps);
+        const Point &p = points_[std::min(i, points_.size() - 1)];
+        return i == 0 ? Place{points_[0].x_mm / 1000, points_[0].y_mm / 1000} : Place{p.x_mm / 1000, p.y_mm / 1000};
+    }
+    int64_t until(int64_t time_ps) const {
+        const size_t i = after(time_ps);
+        return i == points_.size() ? kNever : points_[i].time_ps;
+    }
+
+    // In m/s.
+    Place velocity(int64_t time_ps) const {
+        const size_t i = after(time_ps);
+        if (i == 0 || i == points_.size()) return {};
+        const Point &a = points_[i - 1], &b = points_[i];
+        const double seconds = static_cast<double>(b.time_ps - a.time_ps) * 1e-12;
+        return {(b.x_mm - a.x_mm) / 1000 / seconds, (b.y_mm - a.y_mm) / 1000 / seconds};
+    }
+
+    // From where the host is at `now_ps` straight to a place, and no further. `here`: where that is, if it had no path;
+    // to the millimetre, as engines compute walks each in its own way.
+    void go(int64_t now_ps, double x_mm, double y_mm, double speed_mm_s, Place here) {
+        const auto whole = [](double metres) { return std::round(metres * 1000); };
+        const auto [from_x_mm, from_y_mm] = empty() ? std::pair{whole(here.x_m), whole(here.y_m)} : exact(now_ps);
+        points_.clear();
+        add(now_ps, from_x_mm, from_y_mm);
+        const double dx = x_mm - from_x_mm, dy = y_mm - from_y_mm;
+        const double seconds = std::sqrt(dx * dx + dy * dy) / speed_mm_s;
+        const double share = std::min(1.0, kLongest_s / std::max(seconds, kLongest_s * 1e-18));
+        const auto lasts_ps = static_cast<int64_t>(std::llround(std::min(seconds, kLongest_s) * 1e12));
+        if (lasts_ps > 0) add(now_ps + lasts_ps, from_x_mm + dx * share, from_y_mm + dy * share);
+    }
+
+    double most_speed_m_s() const { return most_speed_m_s_; }
+
+  private:
+    struct Point {
+        int64_t time_ps;
+        double x_mm, y_mm;
+    };
+    static constexpr double kLongest_s = 2e6;  // longer ways end after all runs
+
+    std::vector<Point> points_;
+    double most_speed_m_s_ = 0;
+
+    // The first point later than an instant.
+    size_t after(int64_t time_ps) const {
+        const auto later = [](int64_t t, const Point &p) { return t < p.time_ps; };
+        return std::upper_bound(points_.begin(), points_.end(), time_ps, later) - points_.begin();
+    }
+    std::pair<double, double> exact(int64_t time_ps) const {
+        const size_t i = after(time_ps);
+        const Point &a = points_[i == 0 ? 0 : i - 1];
+        if (i == 0 || i == points_.size()) return {a.x_mm, a.y_mm};
+        const Point &b = points_[i];
+        const double share = static_cast<double>(time_ps - a.time_ps) / static_cast<double>(b.time_ps - a.time_ps);
+        return {a.x_mm + (b.x_mm - a.x_mm) * share, a.y_mm + (b.y_mm - a.y_mm) * share};
+    }
+};
+
+// The path of a host: its trace, or an empty one. The contract has the rows of one host together, hosts ascending.
+inline Path path_of(const MobileNetwork &network, int32_t host) {
+    const std::string &hosts = network.trace_host();
+    size_t low = 0, high = hosts.size() / sizeof(int32_t);
+    const size_t rows = high;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (at<int32_t>(hosts, middle) < host) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Path path;
+    for (size_t i = low; i < rows && at<int32_t>(hosts, i) == host; ++i) {
+        path.add(at<int64_t>(network.trace_time_ps(), i), at<int32_t>(network.trace_x_mm(), i),
+                 at<int32_t>(network.trace_y_mm(), i));
+    }
+    return path;
+}
+
+// The inverse of `pack_position`.
+inline std::pair<int32_t, int32_t> unpack_position(int64_t ref) {
+    const auto bits = static_cast<uint64_t>(ref);
+    return {static_cast<int32_t>(bits >> 32), static_cast<int32_t>(bits & 0xFFFFFFFF)};
+}
+
+}  // namespace causeway

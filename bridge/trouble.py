@@ -1,0 +1,118 @@
+"""What goes wrong on a network for a stretch of time, besides nodes that fail: cut wires, jammers, partitions.
+
+A study says it in one field of its network, as a script:
+
+    MobileNetwork(..., trouble=(Cut(0, 1, 5 * S_PS, 8 * S_PS), Jammer(0, 0, 60_000, 5 * S_PS, 9 * S_PS)))
+
+or draws the script from its seed: `random_cuts`, `random_jammers`, `random_partitions`. The edges' twin of `apart` is
+`bridge/cpp/trouble.h`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from causeway.bridge.random import draw_unit
+from causeway.bridge.schema import pb
+
+STREAM_TROUBLE = int(pb.RandomStream.TROUBLE)
+S_PS = 10**12
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Whatever would arrive over the wire between two stations is lost. On the abstract network: every packet between
+    the two nodes."""
+
+    a: int
+    b: int
+    from_ps: int
+    to_ps: int
+
+
+@dataclass(frozen=True)
+class Jammer:
+    """Whoever is within the radius understands nothing on the air. What he sends is understood elsewhere."""
+
+    x_mm: int
+    y_mm: int
+    radius_mm: int
+    from_ps: int
+    to_ps: int
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Nodes of the one set and of the other get nothing from each other. Nodes in neither hear all."""
+
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+    from_ps: int
+    to_ps: int
+
+
+Trouble = Cut | Jammer | Partition
+
+
+def random_cuts(
+    wires: Sequence[tuple[int, int]], seed: int, per_s: float, mean_s: float, until_s: float
+) -> tuple[Cut, ...]:
+    """Cuts at a rate (of all wires together), each of one wire, for exponential times."""
+
+    def cut(number: int, from_ps: int, to_ps: int) -> Cut:
+        a, b = wires[_below(seed, number, 2, len(wires))]
+        return Cut(a, b, from_ps, to_ps)
+
+    return tuple(_at_rate(seed, per_s, mean_s, until_s, cut)) if wires else ()
+
+
+def random_jammers(
+    area_mm: tuple[int, int, int, int], radius_mm: int, seed: int, per_s: float, mean_s: float, until_s: float
+) -> tuple[Jammer, ...]:
+    """Jammers at a rate, anywhere in an area (x, y of two corners), for exponential times."""
+    x0, y0, x1, y1 = area_mm
+
+    def jam(number: int, from_ps: int, to_ps: int) -> Jammer:
+        x, y = _share(seed, number, 2), _share(seed, number, 3)
+        return Jammer(int(x0 + x * (x1 - x0)), int(y0 + y * (y1 - y0)), radius_mm, from_ps, to_ps)
+
+    return tuple(_at_rate(seed, per_s, mean_s, until_s, jam))
+
+
+def random_partitions(
+    nodes: Sequence[int], seed: int, per_s: float, mean_s: float, until_s: float
+) -> tuple[Partition, ...]:
+    """Partitions at a rate, each of which puts every node on one side or the other by a coin, for exponential times."""
+
+    def part(number: int, from_ps: int, to_ps: int) -> Partition:
+        sides: tuple[list[int], list[int]] = ([], [])
+        for node in nodes:
+            sides[int(_share(seed, number, 4 + node) < 0.5)].append(node)
+        return Partition(tuple(sides[0]), tuple(sides[1]), from_ps, to_ps)
+
+    return tuple(_at_rate(seed, per_s, mean_s, until_s, part))
+
+
+def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:
+    made: list[T] = []
+    at_s = 0.0
+    while per_s > 0:
+        number = len(made)
+        at_s -= math.log1p(-_share(seed, number, 0)) / per_s
+        if at_s >= until_s:
+            break
+        lasts_s = -math.log1p(-_share(seed, number, 1)) * mean_s
+        made.append(make(number, int(at_s * S_PS), int((at_s + lasts_s) * S_PS) + 1))
+    return made
+
+
+def _share(seed: int, number: int, what: int) -> float:
+    return float(draw_unit(seed, STREAM_TROUBLE, number, what))
+
+
+def _below(seed: int, number: int, what: int, count: int) -> int:
+    return min(int(_share(seed, number, what) * count), count - 1)

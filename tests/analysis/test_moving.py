@@ -1,0 +1,105 @@
+"""The moving picture of any run that recorded where its nodes were, from the run to the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from causeway.analysis import moving, report, store
+from causeway.bridge.errors import UserError
+from causeway.bridge.events import Kind, Window, pack_position
+from causeway.bridge.network import WIRELESS, AbstractNetwork, MobileNetwork, constant_delay
+from causeway.bridge.traces import trace
+from causeway.bridge.trouble import Cut, Jammer, Partition
+from causeway.bridge.workload import Workload
+from causeway.pycontrol.node import EVERYONE
+from causeway.pycontrol.places import Places, wanted
+from tests.analysis.test_animation import write_run
+from tests.bridge.test_movement import both
+from tests.worlds.movement_probe import ZIGZAG, Chatty, S, ad_hoc
+
+NETWORK = MobileNetwork(
+    ((0, 0), (100_000, 0)), ((0, 1),), 2, Workload(4), traces=(trace((0, 1, 2), (3, 4, 5)), None), places_every_ps=S,
+    trouble=(Jammer(1000, 2000, 3000, S, 2 * S), Cut(0, 1, S, 3 * S), Partition((0,), (2, 3), S, 4 * S)),
+)  # fmt: skip
+
+
+def window(*rows: tuple[Kind, int, int, int, int]) -> Window:
+    kind, time_ps, node, ref, arg = zip(*rows, strict=True)
+    types = (np.uint8, np.int64, np.int32, np.int64, np.int32)
+    return Window(
+        1, 10 * S, False, *(np.array(c, t) for c, t in zip((kind, time_ps, node, ref, arg), types, strict=True))
+    )
+
+
+def test_places_are_taken_out_of_the_windows_and_the_rest_stays() -> None:
+    places = Places(NETWORK)
+    kept = places.take(window(
+        (Kind.LOST, S, 2, 7, WIRELESS), (Kind.PLACE, S, 2, pack_position(-5000, 6001), 0), (Kind.STATION, S, 3, 0, 1),
+    ))  # fmt: skip
+    assert kept.kind.tolist() == [Kind.LOST, Kind.STATION] and kept.node.tolist() == [2, 3]
+    found = places.samples()
+    assert found["place[2]", "x_m"] == ([S], [-5.0]) and found["place[2]", "y_m"] == ([S], [6.001])
+    assert found["place[2]", "lost"] == ([S], [0.0]) and found["place[3]", "at"] == ([S], [1.0])
+    assert found["place[0]", "station"] == ([0], [120.0]) and found["place[0]", "wired_to"] == ([0], [1.0])
+    assert found["place[2]", "trace_x_m"] == ([0, 3 * S], [1.0, 4.0])
+    assert found["trouble[0]", "jammer"] == ([S] * 3, [1.0, 2.0, 3.0]) and found["trouble[1]", "until"][0] == [3 * S]
+    assert found["trouble[2]", "other"] == ([S, S], [2.0, 3.0])
+
+
+def test_of_a_node_that_stands_the_first_and_last_instant_are_kept() -> None:
+    places = Places(NETWORK)
+    at = [(1, 0), (2, 0), (3, 0), (4, 0), (5, 9), (6, 9)]
+    places.take(window(*((Kind.PLACE, t * S, 0, pack_position(x * 1000, 0), 0) for t, x in at)))
+    times, xs = places.samples()["place[0]", "x_m"]
+    assert [t // S for t in times] == [1, 4, 5, 6] and xs == [0, 0, 9, 9], "where it sets out from is known, too"
+
+
+def data_of(path: Path) -> dict:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.S)
+    assert found
+    return json.loads(found[1])
+
+
+def ints(text: str) -> list[int]:
+    return np.frombuffer(base64.b64decode(text), "<i4").tolist()
+
+
+@both
+def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: Path) -> None:
+    net = ad_hoc((ZIGZAG, None), trouble=(Jammer(0, 0, 50_000, 3 * S, 4 * S),))
+    _, plain = probe.run(net, 6, Chatty)
+    _, recorded = probe.run(replace(net, places_every_ps=S // 2), 6, Chatty)
+    assert recorded.digest == plain.digest
+    series = {key: list(zip(*points, strict=True)) for key, points in recorded.samples.items()}
+    write_run(tmp_path, series, unit_ps=1)
+    (name,) = [name for _, name in moving.write_all(tmp_path, tmp_path)]
+    data = data_of(tmp_path / name)
+    first, second = data["nodes"]
+    assert ints(first["t"]) == [500 * i for i in range(12)]
+    assert ints(first["x"])[:3] == [10_000, 22_500, 35_000] and set(ints(second["x"])) == {5_000}
+    assert len(ints(first["trace"]["x"])) == len(ZIGZAG)
+    assert data["events"]["told"]["count"] == 2 * 60
+    assert data["events"]["lost"]["count"] > 0
+    assert data["trouble"] == [{"jammer": [0.0, 0.0, 50.0], "until": 4000, "from": 3000}]
+    assert f'href="{name}"' in report.write(tmp_path).read_text()
+
+
+def test_a_run_that_was_not_recorded_has_no_page_and_says_how_to_get_one(tmp_path: Path) -> None:
+    write_run(tmp_path, {("run", "loss_rate"): [(1, 0.5), (2, 0.25)]})
+    assert moving.write_all(tmp_path, tmp_path) == []
+    with pytest.raises(UserError, match=r"run r did not record where its nodes were; run it with --animate 0\.5"):
+        moving.write(tmp_path, "r", tmp_path / "page.html")
+    assert store.has_run(tmp_path, "r")
+
+
+def test_only_runs_that_ask_for_it_are_recorded() -> None:
+    assert wanted(NETWORK) and not wanted(replace(NETWORK, places_every_ps=0))
+    assert not wanted(AbstractNetwork(2, constant_delay(1), Workload(2)))
+    assert EVERYONE == -1

@@ -1,0 +1,115 @@
+"""What `causeway check` makes of a study: few nodes unless told otherwise, cells where there are stations, bounds."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from causeway.bridge.errors import UserError
+from causeway.cli.check import Search, check_study
+from causeway.pycontrol.check import orders, schedules
+from causeway.pycontrol.check.mobile import MobileWorld
+from causeway.studies.trial import Trial, parse_bounds
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+FLOOD, RUMOUR, CHATTER = (str(EXAMPLES / name) for name in ("flood.py", "rumour.py", "chatter.py"))
+
+
+def checked(trial: Trial, folder: Path, every: int = 0) -> tuple[bool, str]:
+    text = io.StringIO()
+    broken = check_study(trial, Search(300, 60.0, every, False, 1), folder, Console(file=text, width=300))
+    return broken, text.getvalue()
+
+
+def test_a_study_of_many_nodes_is_tried_with_few_and_the_fewest_are_enough(tmp_path: Path) -> None:
+    assert [one.make().count for one in Trial(FLOOD).sizes()] == [2, 3, 4]
+    broken, text = checked(Trial(FLOOD), tmp_path)
+    assert broken and "flood: 2 to 4 nodes" in text
+    assert "node 2" not in text, "two nodes are enough for what has no order"
+
+
+def test_nodes_that_were_asked_for_are_kept_unless_fewer_break_it_too(tmp_path: Path) -> None:
+    causal = Trial(FLOOD, {"processes": 5, "causal": True})
+    assert [one.make().count for one in causal.sizes()] == [5]
+    broken, text = checked(Trial(FLOOD, {"processes": 5}), tmp_path)
+    assert broken and "node 2" not in text
+
+
+def test_a_network_of_stations_is_a_world_of_cells(tmp_path: Path) -> None:
+    trial = Trial(RUMOUR).sizes()[0]
+    world = trial.make()
+    assert isinstance(world, MobileWorld) and (world.stations, world.count) == (7, 9)
+    broken, text = checked(trial, tmp_path)
+    assert broken and "is in the cell of station" in text
+    with pytest.raises(UserError, match="leave --every away"):
+        orders.every_order(trial.make, trial.rules(), 1000, 10.0)
+
+
+def test_an_asyncio_program_is_checked_in_made_up_orders_only(tmp_path: Path) -> None:
+    trial = Trial(CHATTER, {"nodes": 3}, budget={"broadcasts": 0})
+    found = schedules.search(trial.make, trial.rules(), 30, 60.0, 1)
+    assert found.broken is None
+    with pytest.raises(UserError, match="asyncio programs"):
+        orders.every_order(trial.make, trial.rules(), 1000, 10.0)
+
+
+def test_a_bound_on_what_nodes_keep_holds_or_is_broken(tmp_path: Path) -> None:
+    causal = Trial(FLOOD, {"processes": 3, "causal": True}, ("once",), {"broadcasts": 3})
+    for most, expected in ((3, False), (0, True)):
+        broken, text = checked(Trial(**{**vars(causal), "bounds": {"waiting": most}}), tmp_path)
+        assert broken == expected, text
+    assert "things in waiting, more than 0" in text
+    with pytest.raises(UserError, match="no node keeps"):
+        checked(Trial(**{**vars(causal), "bounds": {"wait": 1}}), tmp_path)
+    with pytest.raises(UserError, match="--bound NAME=N"):
+        parse_bounds(["held=many"])
+
+
+def test_a_search_that_runs_away_is_followed_by_the_shortest_orders(tmp_path: Path) -> None:
+    file = tmp_path / "again.py"
+    file.write_text(AGAIN)
+    broken, text = checked(Trial(str(file)), tmp_path, every=3000)
+    assert broken and "the shortest first" in text and "broken money: " in text
+
+
+AGAIN = """
+from causeway import Budget, Checks, Node, SmallStudy
+
+
+class Account(Node):
+    # gives until it hears that it was got, and remembers nothing of what it got
+
+    def on_start(self):
+        self.money, self.pending = 10, False
+
+    def give(self):
+        self.money -= 1
+        self.pending = True
+        self.on_timer("again")
+
+    def on_timer(self, key):
+        if self.pending:
+            self.send(1 - self.id, "give", 10)
+            self.set_timer("again", 5)
+
+    def on_packet(self, content, sender, interface):
+        if content == "give":
+            self.money += 1
+            self.send(sender, "got", 10)
+        else:
+            self.pending = False
+
+
+def total(world):
+    have = sum(node.money for node in world.nodes)
+    return None if have == 20 else f"money: {have}"
+
+
+class Bank(SmallStudy):
+    name, title = "bank", "money is kept"
+    versions = {"right": Account}
+    asked = Checks(at_end={"total": total}, calls={"give": Account.give}, budget=Budget(broadcasts=0, calls=1), nodes=2)
+"""
