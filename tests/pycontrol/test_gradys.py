@@ -228,7 +228,7 @@ def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
 
 @pytest.mark.parametrize("engine", RADIO)
 def test_over_a_radio_drones_are_sent_and_bring_what_they_collect(engine, monkeypatch):
-    """gradysim's medium has no interference and an exact border, so counts may differ by what two meetings bring."""
+    """No packet is lost or doubled. Meetings begin where the radio's reach does, so some seconds off theirs."""
     monkeypatch.setattr(f"{__name__}.ENDS", FAR)
     monkeypatch.setattr(f"{__name__}.RANGE_M", 120)
     fleet = [*((Sensor, end) for end in FAR), *((Drone, (0, 0, 0)) for _ in FAR), (Ground, (0, 0, 0))]
@@ -236,7 +236,8 @@ def test_over_a_radio_drones_are_sent_and_bring_what_they_collect(engine, monkey
     theirs = in_gradysim()
     ours = run(engine, fleet, on_a_radio(fleet), SECONDS)
     assert theirs[8] > 100
-    assert abs(ours[8] - theirs[8]) <= 8
+    assert sum(ours.values()) == sum(theirs.values())
+    assert all(abs(ours[drone] - theirs[drone]) <= 5 for drone in range(4, 8))
 
 
 class Mover(Plain):
