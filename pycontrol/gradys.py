@@ -5,7 +5,8 @@
 Its `IProtocol` talks to a provider: messages, timers, movement, telemetry. Here the provider is a node. On the abstract
 network nobody has a place, so the adapter moves the nodes as gradysim's own massless mobility does, and a message goes
 to those within `range_m`. On networks that have places the radio decides who hears, telemetry is what STATION events
-say, and a movement command is refused: those networks move their hosts themselves.
+say, and a movement command sends the host there in the plane (its height is kept here and does not matter there).
+Ask for positions often (`position_every_ps`): a protocol sees where it is only then.
 
 gradysim draws from Python's shared generator; it is seeded with the run's seed at the start.
 """
@@ -71,10 +72,6 @@ class GradysNode(Node):
         self._drones.to_one(self, command.destination, command.message)
 
     def send_mobility_command(self, command: Any) -> None:
-        if not self._drones.moves:
-            raise RunError(
-                f"node {self.id} asked to move: this network moves its hosts itself; run it on an abstract network"
-            )
         if command.command_type == SET_SPEED:
             self.speed_m_s = float(command.param_1)
         elif command.command_type == GOTO:
@@ -84,6 +81,16 @@ class GradysNode(Node):
 
             place = (command.param_1, command.param_2, command.param_3)
             self.target = geo_to_cartesian(self._drones.reference, place)
+        if not self._drones.moves and self.target is not None:
+            self._go()
+
+    def _go(self) -> None:
+        """The network takes this host to its target."""
+        if self.id < self._drones.stations:
+            raise RunError(f"node {self.id} asked to move: it is a station, which stands; only hosts can be sent")
+        x, y, z = self.target or self.position
+        self.position = *self.position[:2], z
+        Node.move(self, round(1000 * x), round(1000 * y), max(1, round(1000 * self.speed_m_s)))
 
     def schedule_timer(self, timer: str, timestamp: float) -> None:
         due_ps = round(timestamp * S_PS)
@@ -116,15 +123,14 @@ class GradysNode(Node):
         self.protocol.handle_timer(key[0])
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
-        self.position = (x_mm / 1000, y_mm / 1000, 0.0)
-        self.tell_position()
+        self.position = (x_mm / 1000, y_mm / 1000, self.position[2])
 
     def tell_position(self) -> None:
         self.protocol.handle_telemetry(self._drones.telemetry(current_position=self.position))
 
-    def fly_on(self, seconds: float) -> None:
-        """On in a straight line, at constant speed."""
-        if self.target is not None:
+    def advance(self, seconds: float) -> None:
+        """On in a straight line, at constant speed; and it is told where it is, also where the network moves it."""
+        if self._drones.moves and self.target is not None:
             way, left_m = self.speed_m_s * seconds, math.dist(self.position, self.target)
             share = 1.0 if way >= left_m else way / left_m
             x, y, z = (a + (b - a) * share for a, b in zip(self.position, self.target, strict=True))
@@ -152,13 +158,15 @@ class Drones(PerNode):
         self.nodes_to_make, self.range_m, self.reference = list(nodes), range_m, reference
         self._update_ps = round(update_s * S_PS)
         self.moves = False
+        """The adapter moves the nodes: the network has no places."""
+        self.stations = 0
 
     def start(self, context: Context) -> None:
         if len(self.nodes_to_make) != context.nodes:
             raise UserError(f"there are {len(self.nodes_to_make)} protocols for {context.nodes} nodes: give each one")
         self.moves = isinstance(context.network, AbstractNetwork) or context.network is None
-        if self.moves:
-            self.every(self._update_ps, self._move_all)
+        self.stations = len(getattr(context.network, "station_xy_mm", ()))
+        self.every(self._update_ps, self._move_all)
         random.seed(context.seed)
         super().start(context)
 
@@ -169,7 +177,7 @@ class Drones(PerNode):
 
     def _move_all(self, _: Node) -> None:
         for node in range(len(self.nodes)):
-            self.drone(node).fly_on(self._update_ps / S_PS)
+            self.drone(node).advance(self._update_ps / S_PS)
 
     def to_one(self, sender: GradysNode, destination: int, message: str) -> None:
         reached = not self.moves or self.range_m is None
