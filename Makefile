@@ -2,7 +2,6 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-PROGRAMS := $(VENV)/programs
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
 .PHONY: help setup tools proto edges ns3 omnet wheel demo test test-bounds lint bench chaos clean
@@ -61,13 +60,13 @@ wheel: $(VENV)/.ready proto
 demo: setup
 	$(BIN)/python -m causeway.cli.demo results/demo
 
-test: setup $(PROGRAMS)/.ready
-	CAUSEWAY_AIO_DEPS=$(PROGRAMS) $(BIN)/python -m pytest -m '' tests
+test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
+	CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 $(BIN)/python -m pytest -m '' tests
 
-# Programs of other people that the tests run on simulated nodes.
-$(PROGRAMS)/.ready: requirements-programs.txt $(VENV)/.ready
-	rm -rf $(PROGRAMS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PROGRAMS) -r requirements-programs.txt
+# What only tests need: programs of other people that they run on simulated nodes, a server of S3. Folders of their own.
+$(VENV)/programs/.ready $(VENV)/s3/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
+	rm -rf $(@D)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(@D) -r $<
 	touch $@
 
 # Kernels with a check of every index: slow, and an index out of bounds is an error instead of foreign memory.

@@ -17,12 +17,19 @@ import pytest
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
-def server_program() -> str | None:
+DEPS = os.environ.get("CAUSEWAY_S3_DEPS", "")
+"""The folder into which `make test` installs requirements-s3.txt."""
+
+
+def server_program() -> list[str] | None:
+    if DEPS:
+        return [sys.executable, "-c", "from moto.server import main; main()"]
     beside = Path(sys.executable).with_name("moto_server")
-    return str(beside) if beside.exists() else shutil.which("moto_server")
+    found = str(beside) if beside.exists() else shutil.which("moto_server")
+    return [found] if found else None
 
 
-needs_s3 = pytest.mark.skipif(server_program() is None, reason="no moto_server (pip install 'moto[server]')")
+needs_s3 = pytest.mark.skipif(server_program() is None, reason="no moto_server (make test installs it)")
 
 
 def free_port() -> int:
@@ -38,8 +45,9 @@ def s3_server() -> Iterator[str]:
 
     port, program = free_port(), server_program()
     assert program is not None
-    command = [program, "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [*program, "-H", "127.0.0.1", "-p", str(port)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(DEPS).resolve())} if DEPS else None
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         deadline = time.monotonic() + 60
         while True:
