@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import signal
 import sys
 import unittest
 
@@ -24,6 +25,8 @@ class Policy(asyncio.DefaultEventLoopPolicy):
 
 def main(names: list[str]) -> None:
     asyncio.set_event_loop_policy(Policy())
+    # test_runners interrupts itself. A process in the background of a script inherits that this is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in names:
         module = importlib.import_module(f"test.test_asyncio.{name}")
         module.tearDownModule = lambda: None  # it takes the policy away
