@@ -15,7 +15,7 @@ from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
 
@@ -28,6 +28,21 @@ def _place(folder: Path | None) -> Path | None:
 
 OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
 Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import causeway
+
+        print(f"causeway {causeway.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def top(
+    version: Annotated[bool, typer.Option("--version", help="The version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Runs distributed protocols written in Python on packet-level network simulators. Start: causeway studies."""
 
 
 @app.command()

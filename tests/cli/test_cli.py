@@ -33,6 +33,12 @@ def test_json_prints_one_object_with_scalars_and_digest_and_nothing_else(tmp_pat
     assert run["parameters"]["messages"] == 50
 
 
+def test_the_command_says_its_version(tmp_path):
+    import causeway as package
+
+    assert causeway("--version", cwd=tmp_path).stdout == f"causeway {package.__version__}\n"
+
+
 def test_a_run_that_is_there_is_not_done_again(tmp_path):
     first = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
     again = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
