@@ -126,6 +126,7 @@ def test_the_example_prints_what_is_committed_beside_it():
     assert _command("--engine", "inline").stdout == EXAMPLE.with_suffix(".out").read_text()
 
 
+@pytest.mark.slow
 def test_the_same_file_runs_as_real_processes_over_loopback():
     done = _command("--real", "3", "--seconds", "120")
     assert done.returncode == 0, done.stderr

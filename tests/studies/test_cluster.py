@@ -97,6 +97,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
     assert list(factors) == [2.5] * RUNS
 
 
+@pytest.mark.slow
 def test_the_package_that_goes_along_is_whole_and_runs_out_of_a_zip(tmp_path, study):
     """As with `spark-submit --py-files`: compiled kernels find a place, the version is known, a study runs."""
     archive = ship.package_zip()

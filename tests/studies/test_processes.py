@@ -67,6 +67,7 @@ def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
     assert len(list((tmp_path / "two" / "tables" / "runs").iterdir())) < 8, "many runs a file"
 
 
+@pytest.mark.slow
 def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
     process = start(tmp_path, 2000, 100)
     try:
@@ -86,6 +87,7 @@ def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
     assert len(store.finished_runs(tmp_path)) == 100 and len(store.read_pandas(tmp_path, "runs")) == 100
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 16)
     killed = []

@@ -44,6 +44,7 @@ def test_with_exact_entries_causality_holds_and_nothing_is_stuck_in_any_order(sc
     [([[D, R, E, B], [B, E, B], []], 2), ([[E, B, F, B], [D, R], []], 1), ([[D, R, E, B], [R, B], []], 2)],
     ids=str,
 )
+@pytest.mark.slow
 def test_longer_scripts_with_two_rounds_hold_too(scripts, components):
     assert outcomes(scripts, size=3, components=components, exact=True), "no order was explored"
 

@@ -45,6 +45,7 @@ def test_the_exploration_finds_a_wrong_handoff(monkeypatch: pytest.MonkeyPatch) 
     ],
     ids=["one handoff, one loss", "a timer at any time", "there and back, one loss", "a failure, one loss"],
 )
+@pytest.mark.slow
 def test_two_messages_in_every_order(
     actions: list[Action], losses: int, early_timers: int, ack_intervals: bool
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_mutant_that_hangs_is_stopped() -> None:
             pass
 
 
+@pytest.mark.slow
 def test_the_command_names_those_that_survive_with_their_line() -> None:
     survived, told = told_by(check_mutants, Trial(FIFO), 60, 20.0, 1)
     assert "mutants" in told

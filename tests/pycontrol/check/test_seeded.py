@@ -19,6 +19,7 @@ WORLDS = Path(__file__).resolve().parents[2] / "worlds"
     [("hash", {"detector": "hash", "retest": False}), ("icpp18", {}), ("ladc18", {})],
     ids=["hash", "icpp18", "ladc18"],
 )
+@pytest.mark.slow
 def test_seeded_mistakes_are_noticed_and_the_protocol_passes(study: str, settings: dict[str, object]) -> None:
     text = io.StringIO()
     missed = check_seeded(
