@@ -453,4 +453,4 @@ def test_raft_has_one_leader_a_term_and_another_one_when_the_leader_fails(quiet)
 
 @pytest.mark.parametrize("engine", RADIO)
 def test_raft_has_one_leader_over_a_radio(engine, quiet):
-    _one_leader_a_term(on_radio(engine, _raft(), MEMBERS)[0])
+    assert _one_leader_a_term(on_radio(engine, _raft(), MEMBERS)[0])
