@@ -104,7 +104,7 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
         )
         came = f"{made_up.tried:,} orders of events"
         return Found(came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried)
-    reduce = not (search.whole or rules.always or trial.full_budget().forever)
+    reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
         reduce=reduce, alike=trial.checks.alike,

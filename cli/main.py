@@ -190,6 +190,10 @@ def check(
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 5000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
+    late: Annotated[
+        bool, typer.Option("--late", help="Timers go off in order, once nothing else is left to happen.")
+    ] = False,
+    early: Annotated[int | None, typer.Option(min=0, help="With --late: so many timers may go off sooner.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
@@ -208,13 +212,13 @@ def check(
 
     asked = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
-        "crashes": crashes, "recover": recover, "forever": forever,
+        "crashes": crashes, "recover": recover, "forever": forever, "early": early,
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(
         study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
-        parse_bounds(bound or []),
+        parse_bounds(bound or []), "late" if late else "", bool(every),
     )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)

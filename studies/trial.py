@@ -39,6 +39,8 @@ class Trial:
     """How many things nodes may keep at once, by the name of what they keep them in."""
     clocks: str = ""
     """Other than the study's."""
+    every: bool = False
+    """In every order."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.AT_REST)
@@ -54,7 +56,8 @@ class Trial:
     @property
     def checks(self) -> Checks:
         """What the study says about checks."""
-        return self.study.checks(make_params(self.study, self.settings))
+        found = self.study.checks(make_params(self.study, self.settings))
+        return found.every if self.every and found.every is not None else found
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -32,6 +32,9 @@ class Checks:
     nodes: int = 0
     """How many, if not as many as the run has."""
     clocks: str = ONE_CLOCK
-    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order."""
+    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order;
+    "late": in order, and only once nothing else is left to happen by itself, in every order, too."""
+    every: Checks | None = None
+    """What is said instead of all this where every order is followed: a smaller world."""
     alike: bool = False
     """Whether nodes differ in nothing but their names."""

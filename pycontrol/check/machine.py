@@ -4,7 +4,7 @@ A node's state is a number, and so is a packet; the state of a world is a tuple 
 
 - a message is named by who broadcast it, as which of its own, and what it knew by then, not by when;
 - a node's clock stands still but for its own timers. Whether nodes look at it is noticed; if they do not, it is no part
-  of their state;
+  of their state. Where there is one clock for all (`late`), it is part of the world's state;
 - nodes share nothing that changes. That is watched: if an event at one node changes another, the search stops;
 - what nodes record of calls has an order between nodes, so it is part of the world's state, not of theirs.
 """
@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
+from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.check.frozen import frozen
-from causeway.pycontrol.check.properties import OnDelivery
-from causeway.pycontrol.check.world import DETACHED, STEP_PS, Event, raised
-from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.check.world import STEP_PS, World, raised
+from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 
 BROADCAST, CRASH, RECOVER, LOSS, TWICE = ("broadcast",), ("crash",), ("recover",), ("loss",), ("twice",)
@@ -49,14 +50,14 @@ class Step(NamedTuple):
     sends: tuple[int, ...]
     """Packets, in order."""
     receivers: int
-    """Bit mask of the nodes that get any of them."""
+    """Bit mask of the nodes that get any of them, where no cells decide that."""
     broken: str | None
     said: tuple[int, ...] = ()
     """What is recorded of calls (`Machine.sayings`), in order."""
 
 
 class Copy(NamedTuple):
-    """One copy of a packet, for one receiver. Equal copies are one packet."""
+    """One copy of a packet, for one receiver (or EVERYONE in reach). Equal copies are one packet."""
 
     receiver: int
     sender: int
@@ -72,7 +73,7 @@ class Forgetful(Context):
 
 
 def _may_change(value: Any) -> bool:
-    return isinstance(value, dict | list | set | bytearray) or hasattr(value, "__dict__")
+    return isinstance(value, dict | list | set | bytearray) or (hasattr(value, "__dict__") and not isinstance(value, Enum))
 
 
 @dataclass(eq=False)
@@ -82,7 +83,7 @@ class Desk:
     machine: Machine
     node: int
     facts: Facts
-    log: list[Event] | None = None
+    clock_ps: int
 
     def __post_init__(self) -> None:
         self.timers = {(self.node, key): due_ps for key, due_ps in self.facts.timers}
@@ -91,7 +92,6 @@ class Desk:
         self.broken: str | None = None
         self.sends: list[int] = []
         self.said: list[int] = []
-        self.clock_ps = self.facts.now_ps
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.machine.protocol, name)
@@ -103,13 +103,11 @@ class Desk:
         return self.clock_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
-        machine = self.machine
-        receivers = [i for i in range(machine.count) if i != node] if peer == EVERYONE else [peer]
+        machine, receivers = self.machine, [peer]
+        if peer == EVERYONE and not (machine.world.cells and interface == WIRELESS):
+            receivers = [i for i in range(machine.count) if i != node]
         kept = machine.content(content)
-        for receiver in receivers:
-            packet = machine.packet(Copy(receiver, node, interface, kept))
-            self.sends.append(packet)
-            self._tell("sent", packet, receiver, str(content))
+        self.sends += [machine.packet(Copy(receiver, node, interface, kept)) for receiver in receivers]
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         """Every event is told at once."""
@@ -126,28 +124,20 @@ class Desk:
     def recorded(self, kind: str, node: int, said: Any) -> None:
         self.machine.recorded_calls = True
         self.said.append(self.machine.saying((kind, node, said)))
-        self._tell("call" if kind == "call" else "return", -1, text=str(said))
 
     def broadcast(self, node: int) -> int:
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
-        self._tell("broadcast", message)
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
         if op == DELIVER:
             self.delivered.append(message)
-            self._tell("delivered", message)
             self.broken = self.broken or self.machine.look(self)
         elif op == LEFT:
             self.gone = True
-            self._tell("left", -1)
         elif op == JOINED:
             raise UserError("nodes of this protocol join while it runs; `check --every` cannot do that, leave it away")
-
-    def _tell(self, what: str, number: int, peer: int = -1, text: str = "") -> None:
-        if self.log is not None:
-            self.log.append(Event(self.clock_ps, what, self.node, number, peer, text))
 
 
 @dataclass(eq=False)
@@ -166,21 +156,21 @@ class Row:
 class Machine:
     """All states of the nodes of one protocol that were met, and what every event did to each."""
 
-    protocol: PerNode
-    count: int
-    seed: int = 1
-    watched: tuple[OnDelivery, ...] = ()
+    world: World
+    """As it begins. Nothing happens in it any more: its nodes are taken over."""
     ordered: bool = True
     """Whether it matters in which order a node delivered what it delivered."""
     timed: bool = False
-    calls: dict[str, Callable[[Node], None]] = field(default_factory=dict)
-    """What the application can do at a node besides broadcasting."""
-    looked_at_clock: bool = False
     keeps_calls: bool = False
     """Whether states hold what nodes recorded of calls."""
+    late: bool = False
+    """One clock for all, which the world keeps."""
+    looked_at_clock: bool = False
     recorded_calls: bool = False
 
     def __post_init__(self) -> None:
+        world = self.world
+        self.protocol, self.count, self.calls = world.protocol, world.count, world.calls
         self.states: list[tuple[Node, Facts]] = []
         self.copies: list[Copy] = []
         self.contents: list[Any] = []
@@ -192,34 +182,44 @@ class Machine:
         self._content_ids: dict[Hashable, int] = {}
         self._saying_ids: dict[Hashable, int] = {}
         self._message_ids: dict[tuple[int, int, frozenset[int]], int] = {}
-        self._steps: dict[tuple[int, int, Hashable], Step] = {}
-        self.context = Forgetful(self.count, self.seed, STEP_PS)
-        self._make_nodes()
-        self.begun = [
-            self._done(node, Desk(self, id_, Facts()), "on_start", ()) for id_, node in enumerate(self.protocol.nodes)
-        ]
+        self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
+        self.context = Forgetful(self.count, world.seed, STEP_PS)
+        self._watch_shared()
+        self._take_over(world)
 
-    def _make_nodes(self) -> None:
-        """As PerNode does; but they start one by one, later."""
-        protocol: Any = self.protocol
-
-        def make(nodes: int, what: Callable[[int], None], handler: str) -> None:
-            if handler == "make":
-                for id_ in range(nodes):
-                    what(id_)
-
-        for name in DETACHED:
-            protocol.__dict__.pop(name, None)
-        protocol.nodes.clear()
-        protocol._each = make
-        protocol.start(self.context)
-        held = Counter(id(value) for node in protocol.nodes for value in vars(node).values() if _may_change(value))
+    def _watch_shared(self) -> None:
+        nodes = self.world.nodes
+        held = Counter(id(value) for node in nodes for value in vars(node).values() if _may_change(value))
         self._shared = {
             name: frozen(value, node.not_state)
-            for node in protocol.nodes
+            for node in nodes
             for name, value in vars(node).items()
-            if held[id(value)] > 1 and value is not protocol and name not in node.not_state
+            if held[id(value)] > 1 and value is not self.protocol and name not in node.not_state
         }
+
+    def _take_over(self, world: World) -> None:
+        """The world's nodes, and what is on its way in it, as they are."""
+        names: dict[int, int] = {}
+        for message, source in enumerate(world.source):
+            number = sum(world.source[m] == source for m in range(message))
+            names[message] = self.message(source, number, frozenset(names[m] for m in world.past[message]))
+        self.begun = [self._taken_over(world, id_, names) for id_ in range(self.count)]
+        self.on_the_way = [
+            self.packet(Copy(p.receiver, p.sender, p.interface, self.content(p.content))) for p in world.flying
+        ]
+        self.said = tuple(self.saying(said) for said in world.history)
+        self.recorded_calls = bool(self.said)
+
+    def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
+        timers = {key: due_ps if self.timed else 0 for (owner, key), due_ps in world.due.items() if owner == id_}
+        facts = Facts(
+            _in_order(timers), world.now_ps if self.timed and not self.late else 0,
+            tuple(names[m] for m in world.delivered[id_]),
+            tuple(names[m] for m, source in enumerate(world.source) if source == id_),
+            id_ in world.down, id_ in world.failed, id_ in world.gone,
+        )  # fmt: skip
+        vars(world.nodes[id_]).pop("host", None)
+        return self.kept(id_, world.nodes[id_], facts)
 
     @property
     def must_look_again(self) -> bool:
@@ -261,41 +261,41 @@ class Machine:
         """What the delivery that just happened breaks."""
         known = set(desk.delivered) | set(desk.own)
         row = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
-        return next((found for rule in self.watched if (found := rule(row, desk.node)) is not None), None)
+        return next((found for rule in self.world.watched if (found := rule(row, desk.node)) is not None), None)
 
     # ---- steps ------------------------------------------------------------------------------------------------------
-    def step(self, node: int, state: int, event: Hashable) -> Step:
-        """What an event does: a packet's number, ("timer", key), ("call", name), BROADCAST, CRASH or RECOVER."""
-        key = (node, state, event)
+    def step(self, node: int, state: int, event: Hashable, now_ps: int = 0) -> Step:
+        """What an event does: a packet's number, ("timer", key), ("call", name), ("station", nearest), BROADCAST, CRASH
+        or RECOVER. `now_ps`: where all have one clock."""
+        key = (node, state, event, now_ps)
         found = self._steps.get(key)
         if found is None:
-            found = self._steps[key] = self.work_out(node, state, event)
+            found = self._steps[key] = self._work_out(*key)
         return found
 
-    def work_out(self, node: int, state: int, event: Any, log: list[Event] | None = None) -> Step:
-        """The same, not remembered, and told to `log`."""
+    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
         kept, facts = self.states[state]
-        handler = self._copied(kept)
-        desk = Desk(self, node, facts, log)
+        if facts.down and isinstance(event, int):
+            return Step(state, (), 0, None)
+        return self._let(self._copied(kept), Desk(self, node, facts, now_ps or facts.now_ps), event)
+
+    def _let(self, handler: Node, desk: Desk, event: Any) -> Step:
+        """The event happens at the node."""
         if isinstance(event, int):
-            if facts.down:
-                return Step(state, (), 0, None)
             said = self.copies[event]
-            return self._done(
-                handler, desk, "on_packet", (copy.deepcopy(self.contents[said.content]), said.sender, said.interface)
-            )
+            content = copy.deepcopy(self.contents[said.content])
+            return self._done(handler, desk, "on_packet", (content, said.sender, said.interface))
         what = event[0]
         if what == "timer":
-            due_ps = desk.timers.pop((node, event[1]))
-            desk.clock_ps = max(desk.clock_ps, due_ps)
+            desk.clock_ps = max(desk.clock_ps, desk.timers.pop((desk.node, event[1])))
             return self._done(handler, desk, "on_timer", (event[1],))
         if what == "broadcast":
-            return self._done(handler, desk, "on_broadcast", (len(facts.own), 100))
+            return self._done(handler, desk, "on_broadcast", (len(desk.own), 100))
         if what == "call":
             return self._done(handler, desk, event[1], ())
-        desk.facts = facts._replace(down=what == "crash", failed=True)
-        if log is not None:
-            log.append(Event(desk.clock_ps, what, node, -1, -1, ""))
+        if what == "station":
+            return self._done(handler, desk, "on_station", (event[1], 0, 0))
+        desk.facts = desk.facts._replace(down=what == "crash", failed=True)
         if what == "crash":
             desk.timers.clear()
         return self._done(handler, desk, "on_down" if what == "crash" else "on_up", ())
@@ -326,7 +326,7 @@ class Machine:
         self._check_shared(node)
         receivers = 0
         for packet in desk.sends:
-            receivers |= 1 << self.copies[packet].receiver
+            receivers |= 1 << max(0, self.copies[packet].receiver)
         del anything.host
         return Step(self._state(node, desk), tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
 
@@ -339,15 +339,23 @@ class Machine:
                 )
 
     def _state(self, node: Node, desk: Desk) -> int:
-        timers = tuple(sorted(((key, due) for (_, key), due in desk.timers.items()), key=repr))
         delivered = tuple(desk.delivered if self.ordered else sorted(desk.delivered))
         facts = desk.facts._replace(
-            timers=timers, now_ps=desk.clock_ps if self.timed else 0, delivered=delivered, own=tuple(desk.own),
+            timers=_in_order({key: due_ps for (_, key), due_ps in desk.timers.items()}),
+            now_ps=desk.clock_ps if self.timed and not self.late else 0, delivered=delivered, own=tuple(desk.own),
             gone=desk.gone,
         )  # fmt: skip
+        return self.kept(desk.node, node, facts)
+
+    def kept(self, id_: int, node: Node, facts: Facts) -> int:
+        """The number of a node's state."""
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
-        key = (desk.node, frozen(counts, node.not_state), facts)
+        key = (id_, frozen(counts, node.not_state), facts)
         if key not in self._state_ids:
             self._state_ids[key] = len(self.states)
             self.states.append((node, facts))
         return self._state_ids[key]
+
+
+def _in_order(timers: dict[Hashable, int]) -> tuple[tuple[Hashable, int], ...]:
+    return tuple(sorted(timers.items(), key=repr))

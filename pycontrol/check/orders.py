@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 from causeway.bridge.errors import UserError
 from causeway.pycontrol.check import reduced, schedules
-from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
+from causeway.pycontrol.check.cells import CellSpace
+from causeway.pycontrol.check.machine import Machine
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
-from causeway.pycontrol.check.world import NO_CLOCKS, OWN_CLOCKS, Choice, World
+from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
 
 MakeWorld = Callable[[], World]
-WORDS = {BROADCAST: "broadcast", CRASH: "crash", RECOVER: "recover", LOSS: "loss", TWICE: "twice"}
 
 
 @dataclass
@@ -43,6 +43,7 @@ class Covered:
     plan: tuple[int, ...] = ()
     """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
     path: list[Move] = field(default_factory=list, repr=False)
+    purses: tuple[Purse, ...] = ()
 
 
 @dataclass
@@ -69,30 +70,24 @@ def every_order(
     limits = Limits(most_states, seconds, tell)
     timed = calls = False
     while True:
-        world = make()
-        if type(world) is not World:
-            raise UserError(
-                "every order is followed only where everybody reaches everybody; this world has cells and hosts that "
-                "move: leave --every away, and many orders are made up"
-            )
-        if not world.protocol.can_be_copied:
-            raise UserError(
-                "every order needs nodes that can be copied, and a coroutine that waits cannot: leave --every away; "
-                "asyncio programs are checked in made-up orders"
-            )
-        machine = _machine(world, rules, timed, calls)
-        covered = _search(machine, world, rules, limits, reduce, alike)
+        machine = _machine(make(), rules, timed, calls)
+        covered = _search(machine, rules, limits, reduce, alike)
         if not machine.must_look_again:
             break
         timed, calls = timed or machine.looked_at_clock, calls or machine.recorded_calls
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
-    covered.clocks = OWN_CLOCKS if machine.timed else NO_CLOCKS
+    covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
         world = make()
         world.clocks = covered.clocks
-        covered.plan = plan_of(world, machine, covered.path)
+        covered.plan = plan_of(world, _space(machine, covered.purses), covered.path)
         covered.broken = world.broken or rules.at_once(world) or rules.at_end(world) or covered.broken
     return covered
+
+
+def can_reduce(world: World, rules: Rules) -> bool:
+    """Whether events at different nodes can be swapped, and nobody would notice."""
+    return not (rules.always or world.budget.forever or world.cells or world.clocks == LATE_CLOCKS)
 
 
 def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]:
@@ -109,20 +104,27 @@ def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]
 
 
 def _machine(world: World, rules: Rules, timed: bool, calls: bool) -> Machine:
-    return Machine(
-        world.protocol, world.count, world.seed, world.watched, rules.ordered, timed, dict(world.calls),
-        keeps_calls=calls,
-    )  # fmt: skip
+    if not world.protocol.can_be_copied:
+        raise UserError(
+            "every order needs nodes that can be copied, and a coroutine that waits cannot: leave --every away; "
+            "asyncio programs are checked in made-up orders"
+        )
+    late = world.clocks == LATE_CLOCKS
+    return Machine(world, rules.ordered, timed or late, calls, late)
 
 
-def _search(machine: Machine, world: World, rules: Rules, limits: Limits, reduce: bool, alike: bool) -> Covered:
-    total = Covered(complete=True)
+def _space(machine: Machine, purses: tuple[Purse, ...]) -> Space:
+    return (CellSpace if machine.world.cells else Space)(machine, purses)
+
+
+def _search(machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike: bool) -> Covered:
+    world, total = machine.world, Covered(complete=True)
     ways: Sequence[tuple[Purse, ...]] = [one_purse(world.budget)]
     if reduce:
         ways = list(shares(world.budget, world.count, world.broadcasters, alike))
-    senders = frozenset(world.broadcasters or range(world.count))
     for purses in reversed(ways):
-        space = Space(machine, purses, senders, world.budget.recover, world.budget.forever, world.budget.in_order)
+        space = _space(machine, purses)
+        total.purses = purses
         one = reduced.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
         if one.broken is not None or not one.complete or machine.must_look_again:
             return one
@@ -133,7 +135,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
     first = space.first()
     came: dict[State, tuple[State, Move] | None] = {first: None}
     layer = [first]
-    total.broken = space.begun_broken()
+    total.broken = space.machine.world.broken
     asks = 0
     while layer and total.broken is None and not space.machine.must_look_again:
         following: list[State] = []
@@ -177,35 +179,28 @@ def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: S
     return total
 
 
-def plan_of(world: World, machine: Machine, path: Sequence[Move]) -> tuple[int, ...]:
+def plan_of(world: World, space: Space, path: Sequence[Move]) -> tuple[int, ...]:
     """The same order in a world, as numbers of its choices."""
-    names: dict[tuple[int, int], int] = {}
-    plan, begun = [], [p for step in machine.begun for p in step.sends]
-    for packet, number in zip(world.flying, begun, strict=True):
-        names[packet.number, packet.receiver] = number
-    states = [step.state for step in machine.begun]
-    for node, what, number in path:
+    state = space.first()
+    names = {(p.number, p.receiver): name for p, name in zip(world.flying, space.machine.on_the_way, strict=True)}
+    plan = []
+    for move in path:
         choices = world.choices()
-        word = what[0] if isinstance(what, tuple) else "packet"
-        chosen = next(i for i, choice in enumerate(choices) if _same(choice, word, node, what, number, names))
-        plan.append(chosen)
+        plan.append(next(i for i, choice in enumerate(choices) if _same(choice, move, names)))
         sent = world.packets
-        world.do(choices[chosen])
-        if what is LOSS:
-            continue
-        step = machine.step(node, states[node], number if what is TWICE else what)
-        states[node] = step.state
-        fresh = [packet for packet in world.flying if packet.number >= sent]
-        for packet, name in zip(fresh, step.sends, strict=False):
+        world.do(choices[plan[-1]])
+        after = space.take(state, move)[0]
+        for packet, name in zip((p for p in world.flying if p.number >= sent), space.last_sent, strict=False):
             names[packet.number, packet.receiver] = name
+        state = after
     return tuple(plan)
 
 
-def _same(
-    choice: Choice, word: str, node: int, what: object, number: int, names: dict[tuple[int, int], int]
-) -> bool:  # fmt: skip
-    if choice.what != word or choice.node != node:
+def _same(choice: Choice, move: Move, names: dict[tuple[int, int], int]) -> bool:
+    what = move.what
+    word = what[0] if isinstance(what, tuple) else "packet"
+    if choice.what != word or choice.node != move.node:
         return False
     if choice.packet is not None:
-        return names.get((choice.packet.number, choice.packet.receiver)) == number
-    return word not in ("timer", "call") or (isinstance(what, tuple) and choice.key == what[1])
+        return names.get((choice.packet.number, choice.packet.receiver)) == move.packet
+    return word not in ("timer", "call", "move") or (isinstance(what, tuple) and choice.key == what[1])

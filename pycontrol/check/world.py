@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
@@ -20,8 +20,8 @@ from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 
 STEP_PS = 1_000_000
 """Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
-DETACHED = ("recorded", "send", "patient", "set_timer", "cancel_timer", "switch", "broadcast", "note", "timers")
-"""What a world puts in place of the protocol's own."""
+Reach = tuple[int, ...]
+"""The stations that reach a host, the nearest first."""
 
 
 class Packet(NamedTuple):
@@ -76,6 +76,8 @@ class Budget:
     """Of what else the application can do (`World.calls`)."""
     moves: int = 0
     """Of hosts, from cell to cell."""
+    early: int = 0
+    """So many timers may go off although something is still on its way, where clocks are `late`."""
     recover: bool = True
     forever: bool = False
     """What is on the air stays there: every copy may arrive again at any time."""
@@ -83,14 +85,17 @@ class Budget:
     """Between two nodes what was sent first arrives first, and always, over the air, too."""
 
 
-ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS = "one", "own", "none"
-"""Timers go off in the order in which they are due: all of them; those of one node; in any order."""
+ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
+"""Timers go off in the order in which they are due: all of them; those of one node; in any order; all of them, and only
+once nothing else is left to happen by itself (timeouts are longer than anything takes)."""
 
 
 @dataclass
 class World:
     """Nodes and everything between them. It takes the place of the engine: what nodes ask of `protocol` comes here."""
 
+    cells: ClassVar[bool] = False
+    """Whether who gets what is sent to everyone depends on where nodes are."""
     protocol: PerNode
     count: int
     budget: Budget
@@ -216,8 +221,14 @@ class World:
         if self.clocks == OWN_CLOCKS:
             first = {i: min(due for (owner, _), due in self.due.items() if owner == i) for i, _ in self.due}
             return [timer for timer, due_ps in self.due.items() if due_ps == first[timer[0]]]
+        if self.clocks == LATE_CLOCKS and self.busy() and not self.budget.early:
+            return []
         first_ps = min(self.due.values())
         return [timer for timer, due_ps in self.due.items() if due_ps == first_ps]
+
+    def busy(self) -> bool:
+        """Something other than timers is left that happens by itself."""
+        return bool(self.flying or (self.down and self.budget.recover))
 
     # ---- making it happen -------------------------------------------------------------------------------------------
     def do(self, choice: Choice) -> None:
@@ -232,8 +243,8 @@ class World:
 
     def _set_clock(self, choice: Choice) -> None:
         due_ps = self.due[choice.node, choice.key] if choice.what == "timer" else 0
-        if self.clocks == ONE_CLOCK:
-            self.protocol.now_ps = max(self.now_ps + STEP_PS, due_ps)
+        if self.clocks in (ONE_CLOCK, LATE_CLOCKS):
+            self.protocol.now_ps = max(self.now_ps + (STEP_PS if self.clocks == ONE_CLOCK else 0), due_ps)
         else:
             self.clock_ps[choice.node] = max(self.clock_ps[choice.node], due_ps)
             self.protocol.now_ps = self.clock_ps[choice.node]
@@ -243,6 +254,7 @@ class World:
         if packet is not None:
             self._on_packet(what, node, packet)
         elif what == "timer":
+            self.budget.early -= self.clocks == LATE_CLOCKS and self.busy()
             del self.due[node, key]
             self._log("timer", node, -1, -1, str(key))
             handler.on_timer(key)
