@@ -96,6 +96,10 @@ class Desk:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.machine.protocol, name)
 
+    def tick(self, now_ps: int) -> None:
+        """The node's clock shows that."""
+        self.clock_ps = now_ps
+
     @property
     def now_ps(self) -> int:
         if not self.machine.timed:
@@ -211,15 +215,17 @@ class Machine:
         self.recorded_calls = bool(self.said)
 
     def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
-        timers = {key: due_ps if self.timed else 0 for (owner, key), due_ps in world.due.items() if owner == id_}
-        facts = Facts(
+        vars(world.nodes[id_]).pop("host", None)
+        return self._kept(id_, world.nodes[id_], self._facts(world, id_, names))
+
+    def _facts(self, world: World, id_: int, names: dict[int, int]) -> Facts:
+        timers = {key: due_ps if self.timed else 0 for (owner, key), due_ps in world.timers.items() if owner == id_}
+        return Facts(
             _in_order(timers), world.now_ps if self.timed and not self.late else 0,
             tuple(names[m] for m in world.delivered[id_]),
             tuple(names[m] for m, source in enumerate(world.source) if source == id_),
             id_ in world.down, id_ in world.failed, id_ in world.gone,
         )  # fmt: skip
-        vars(world.nodes[id_]).pop("host", None)
-        return self.kept(id_, world.nodes[id_], facts)
 
     @property
     def must_look_again(self) -> bool:
@@ -277,28 +283,38 @@ class Machine:
         kept, facts = self.states[state]
         if facts.down and isinstance(event, int):
             return Step(state, (), 0, None)
-        return self._let(self._copied(kept), Desk(self, node, facts, now_ps or facts.now_ps), event)
+        desk = Desk(self, node, facts, now_ps or facts.now_ps)
+        anything: Any = self._copied(kept)
+        anything.host, anything.id = desk, node
+        self._let(anything, desk, event)
+        self._check_shared(anything)
+        del anything.host
+        return self._step(self._kept(node, anything, self._facts_of(desk)), desk)
 
-    def _let(self, handler: Node, desk: Desk, event: Any) -> Step:
+    def _let(self, handler: Node, desk: Desk, event: Any) -> None:
         """The event happens at the node."""
         if isinstance(event, int):
             said = self.copies[event]
             content = copy.deepcopy(self.contents[said.content])
-            return self._done(handler, desk, "on_packet", (content, said.sender, said.interface))
+            self._handled(handler, desk, "on_packet", (content, said.sender, said.interface))
+            return
         what = event[0]
         if what == "timer":
-            desk.clock_ps = max(desk.clock_ps, desk.timers.pop((desk.node, event[1])))
-            return self._done(handler, desk, "on_timer", (event[1],))
-        if what == "broadcast":
-            return self._done(handler, desk, "on_broadcast", (len(desk.own), 100))
-        if what == "call":
-            return self._done(handler, desk, event[1], ())
-        if what == "station":
-            return self._done(handler, desk, "on_station", (event[1], 0, 0))
-        desk.facts = desk.facts._replace(down=what == "crash", failed=True)
-        if what == "crash":
+            desk.tick(max(desk.clock_ps, desk.timers.pop((desk.node, event[1]))))
+            self._handled(handler, desk, "on_timer", (event[1],))
+        elif what == "broadcast":
+            self._handled(handler, desk, "on_broadcast", (len(desk.own), 100))
+        elif what == "call":
+            self._handled(handler, desk, event[1], ())
+        elif what == "station":
+            self._handled(handler, desk, "on_station", (event[1], 0, 0))
+        elif what == "crash":
+            desk.facts = desk.facts._replace(down=True, failed=True)
             desk.timers.clear()
-        return self._done(handler, desk, "on_down" if what == "crash" else "on_up", ())
+            self._handled(handler, desk, "on_down", ())
+        else:
+            desk.facts = desk.facts._replace(down=False)
+            self._handled(handler, desk, "on_up", ())
 
     def _copied(self, node: Node) -> Node:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
@@ -310,10 +326,8 @@ class Machine:
                 "leave --every away, and many orders are made up"
             ) from None
 
-    def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
-        """Lets the node handle it; the state that it is in then."""
-        anything: Any = node
-        anything.host, anything.id = desk, desk.node
+    def _handled(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> None:
+        """Lets the node handle it."""
         try:
             if handler in self.calls:
                 self.calls[handler](node)
@@ -323,12 +337,13 @@ class Machine:
             raise
         except Exception as error:
             desk.broken = desk.broken or raised(desk.node, error)
-        self._check_shared(node)
+
+    def _step(self, state: int, desk: Desk) -> Step:
+        """What came of it."""
         receivers = 0
         for packet in desk.sends:
             receivers |= 1 << max(0, self.copies[packet].receiver)
-        del anything.host
-        return Step(self._state(node, desk), tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
+        return Step(state, tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
 
     def _check_shared(self, node: Node) -> None:
         for name, before in self._shared.items():
@@ -338,16 +353,15 @@ class Machine:
                     f"if it only counts, name it in `not_state` of {type(node).__name__}"
                 )
 
-    def _state(self, node: Node, desk: Desk) -> int:
+    def _facts_of(self, desk: Desk) -> Facts:
         delivered = tuple(desk.delivered if self.ordered else sorted(desk.delivered))
-        facts = desk.facts._replace(
+        return desk.facts._replace(
             timers=_in_order({key: due_ps for (_, key), due_ps in desk.timers.items()}),
             now_ps=desk.clock_ps if self.timed and not self.late else 0, delivered=delivered, own=tuple(desk.own),
             gone=desk.gone,
         )  # fmt: skip
-        return self.kept(desk.node, node, facts)
 
-    def kept(self, id_: int, node: Node, facts: Facts) -> int:
+    def _kept(self, id_: int, node: Node, facts: Facts) -> int:
         """The number of a node's state."""
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
         key = (id_, frozen(counts, node.not_state), facts)

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from causeway.bridge.errors import UserError
 from causeway.pycontrol.check import reduced, schedules
 from causeway.pycontrol.check.cells import CellSpace
 from causeway.pycontrol.check.machine import Machine
 from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.retold import RetoldMachine
 from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
 from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
 
@@ -70,11 +70,13 @@ def every_order(
     limits = Limits(most_states, seconds, tell)
     timed = calls = False
     while True:
-        machine = _machine(make(), rules, timed, calls)
+        machine = _machine(make, rules, timed, calls)
         covered = _search(machine, rules, limits, reduce, alike)
         if not machine.must_look_again:
             break
+        machine.world.close()
         timed, calls = timed or machine.looked_at_clock, calls or machine.recorded_calls
+    machine.world.close()
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
     covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
@@ -103,14 +105,12 @@ def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]
     return schedules.simplest(make_alike, rules, taken)
 
 
-def _machine(world: World, rules: Rules, timed: bool, calls: bool) -> Machine:
-    if not world.protocol.can_be_copied:
-        raise UserError(
-            "every order needs nodes that can be copied, and a coroutine that waits cannot: leave --every away; "
-            "asyncio programs are checked in made-up orders"
-        )
+def _machine(make: MakeWorld, rules: Rules, timed: bool, calls: bool) -> Machine:
+    world = make()
     late = world.clocks == LATE_CLOCKS
-    return Machine(world, rules.ordered, timed or late, calls, late)
+    if world.protocol.can_be_copied:
+        return Machine(world, rules.ordered, timed or late, calls, late)
+    return RetoldMachine(world, rules.ordered, True, calls, late, make=make)
 
 
 def _space(machine: Machine, purses: tuple[Purse, ...]) -> Space:
@@ -159,7 +159,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                         came[after] = (state, move)
                         following.append(after)
             asks += 1
-            if asks % 256 == 0 and limits.reached(len(came)):
+            if asks % 64 == 0 and limits.reached(len(came)):
                 total.states, total.complete = len(came), False
                 return total
         layer, total.depth = following, total.depth + bool(following)

@@ -81,7 +81,7 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
         else:
             frame.sent |= known
         asks += 1
-        if asks % 1024 == 0 and limits.reached(before + len(gets)):
+        if asks % 64 == 0 and limits.reached(before + len(gets)):
             total.complete = False
             break
     total.states = before + len(gets)
