@@ -27,6 +27,8 @@ class Search:
     whole: bool
     """Every order: without reduction."""
     seed: int
+    symmetry: bool = True
+    """Every order: of states that differ only in names of nodes that are alike, one is enough."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
     reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
-        reduce=reduce, alike=trial.checks.alike,
+        reduce=reduce, alike=trial.checks.alike, symmetry=trial.checks.symmetry if search.symmetry else None,
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.complete and reduce:
@@ -123,8 +125,9 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
 
 
 def _states_of(covered: orders.Covered, reduced: bool) -> str:
+    how = ", reduced" if reduced else ", whatever alike nodes are called" if covered.symmetry is not None else ""
     return (
-        f"{covered.states:,} states ({covered.locals:,} of single nodes{', reduced' if reduced else ''}), "
+        f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), "
         f"{covered.depth} events deep, {'all of them' if covered.complete else 'not all'}"
     )
 

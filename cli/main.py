@@ -195,6 +195,9 @@ def check(
     ] = False,
     early: Annotated[int | None, typer.Option(min=0, help="With --late: so many timers may go off sooner.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    symmetry: Annotated[
+        bool, typer.Option(help="Every order: states that differ only in what alike nodes are called are one.")
+    ] = True,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
     ] = False,
@@ -224,7 +227,7 @@ def check(
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
         raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out, every) else 0)
-    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
+    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed, symmetry), out_dir, out) else 0)
 
 
 @app.command()

@@ -185,6 +185,10 @@ class Machine:
         self._copy_ids: dict[Copy, int] = {}
         self._content_ids: dict[Hashable, int] = {}
         self._saying_ids: dict[Hashable, int] = {}
+        self.named: list[tuple[int, int, frozenset[int]]] = []
+        """Of each message: who broadcast it, as which of its own, and what it knew."""
+        self.worked_out: list[tuple[int, int, Hashable, int]] = []
+        """All that was asked of `step`."""
         self._message_ids: dict[tuple[int, int, frozenset[int]], int] = {}
         self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
         self.context = Forgetful(self.count, world.seed, STEP_PS)
@@ -216,7 +220,7 @@ class Machine:
 
     def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
         vars(world.nodes[id_]).pop("host", None)
-        return self._kept(id_, world.nodes[id_], self._facts(world, id_, names))
+        return self.kept(id_, world.nodes[id_], self._facts(world, id_, names))
 
     def _facts(self, world: World, id_: int, names: dict[int, int]) -> Facts:
         timers = {key: due_ps if self.timed else 0 for (owner, key), due_ps in world.timers.items() if owner == id_}
@@ -261,6 +265,7 @@ class Machine:
             self._message_ids[key] = len(self.source)
             self.source.append(source)
             self.past.append(past)
+            self.named.append(key)
         return self._message_ids[key]
 
     def look(self, desk: Desk) -> str | None:
@@ -277,6 +282,7 @@ class Machine:
         found = self._steps.get(key)
         if found is None:
             found = self._steps[key] = self._work_out(*key)
+            self.worked_out.append(key)
         return found
 
     def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
@@ -289,7 +295,7 @@ class Machine:
         self._let(anything, desk, event)
         self._check_shared(anything)
         del anything.host
-        return self._step(self._kept(node, anything, self._facts_of(desk)), desk)
+        return self._step(self.kept(node, anything, self._facts_of(desk)), desk)
 
     def _let(self, handler: Node, desk: Desk, event: Any) -> None:
         """The event happens at the node."""
@@ -361,7 +367,7 @@ class Machine:
             gone=desk.gone,
         )  # fmt: skip
 
-    def _kept(self, id_: int, node: Node, facts: Facts) -> int:
+    def kept(self, id_: int, node: Node, facts: Facts) -> int:
         """The number of a node's state."""
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
         key = (id_, frozen(counts, node.not_state), facts)

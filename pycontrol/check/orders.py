@@ -19,6 +19,7 @@ from causeway.pycontrol.check.machine import Machine
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.retold import RetoldMachine
 from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
+from causeway.pycontrol.check.symmetry import Alike, Symmetry
 from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
 
 MakeWorld = Callable[[], World]
@@ -44,6 +45,8 @@ class Covered:
     """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
     path: list[Move] = field(default_factory=list, repr=False)
     purses: tuple[Purse, ...] = ()
+    symmetry: Symmetry | None = None
+    """If states that differ in names only were one."""
 
 
 @dataclass
@@ -64,14 +67,15 @@ class Limits:
 def every_order(
     make: MakeWorld, rules: Rules, most_states: int, seconds: float,
     tell: Callable[[int], None] = lambda states: None, *, reduce: bool = False, alike: bool = False,
+    symmetry: Alike | None = None,
 ) -> Covered:  # fmt: skip
     """`reduce`: one order of those that differ only in the order of events at different nodes. `alike`: nodes differ in
-    their names only."""
+    their names only. `symmetry` (not together with `reduce`): one state of those that differ in names only."""
     limits = Limits(most_states, seconds, tell)
     timed = calls = False
     while True:
         machine = _machine(make, rules, timed, calls)
-        covered = _search(machine, rules, limits, reduce, alike)
+        covered = _search(machine, rules, limits, reduce, alike, None if reduce else symmetry)
         if not machine.must_look_again:
             break
         machine.world.close()
@@ -82,7 +86,8 @@ def every_order(
     if covered.broken is not None:
         world = make()
         world.clocks = covered.clocks
-        covered.plan = plan_of(world, _space(machine, covered.purses), covered.path)
+        space = _space(machine, covered.purses)
+        covered.plan = plan_of(world, space, _by_their_own_names(space, covered))
         covered.broken = world.broken or rules.at_once(world) or rules.at_end(world) or covered.broken
     return covered
 
@@ -117,8 +122,12 @@ def _space(machine: Machine, purses: tuple[Purse, ...]) -> Space:
     return (CellSpace if machine.world.cells else Space)(machine, purses)
 
 
-def _search(machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike: bool) -> Covered:
+def _search(
+    machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike: bool, same: Alike | None
+) -> Covered:  # fmt: skip
     world, total = machine.world, Covered(complete=True)
+    if same is not None and not world.cells:
+        total.symmetry = Symmetry(machine, same)
     ways: Sequence[tuple[Purse, ...]] = [one_purse(world.budget)]
     if reduce:
         ways = list(shares(world.budget, world.count, world.broadcasters, alike))
@@ -132,7 +141,9 @@ def _search(machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike:
 
 
 def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covered:
-    first = space.first()
+    first, symmetry = space.first(), total.symmetry
+    if symmetry is not None:
+        first, _ = symmetry.one(first)
     came: dict[State, tuple[State, Move] | None] = {first: None}
     layer = [first]
     total.broken = space.machine.world.broken
@@ -145,28 +156,45 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                 total.broken = rules.at_end(space.seen(state)) if rules.at_rest else None
             if total.broken is not None:
                 return _told(total, came, state, None)
-            for moves in space.moves(state):
-                for move in moves:
-                    after, _, broken = space.take(state, move)
-                    total.steps += 1
-                    fresh = after not in came
-                    if broken is None and fresh and rules.always:
-                        broken = rules.at_once(space.seen(after))
-                    if broken is not None:
-                        total.broken, total.states = broken, len(came)
-                        return _told(total, came, state, move)
-                    if fresh:
-                        came[after] = (state, move)
-                        following.append(after)
+            for move in (move for moves in space.moves(state) for move in moves):
+                after, _, broken = space.take(state, move)
+                total.steps += 1
+                if symmetry is not None:
+                    after, _ = symmetry.one(after)
+                fresh = after not in came
+                if broken is None and fresh and rules.always:
+                    broken = rules.at_once(space.seen(after))
+                if broken is not None:
+                    total.broken, total.states = broken, len(came)
+                    return _told(total, came, state, move)
+                if fresh:
+                    came[after] = (state, move)
+                    following.append(after)
             asks += 1
             if asks % 64 == 0 and limits.reached(len(came)):
                 total.states, total.complete = len(came), False
                 return total
         layer, total.depth = following, total.depth + bool(following)
+        if symmetry is not None:
+            symmetry.prove()
     total.states = len(came)
     if total.states > limits.states:
         total.complete = False
     return total
+
+
+def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
+    """The way to where it broke, where states were followed under other names."""
+    symmetry = covered.symmetry
+    if symmetry is None:
+        return covered.path
+    state, names = symmetry.one(space.first())
+    found = []
+    for move in covered.path:
+        found.append(names.back().move(move))
+        state, other = symmetry.one(space.take(state, move)[0])
+        names = names.then(other)
+    return found
 
 
 def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: State, move: Move | None) -> Covered:
