@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from causeway.pycontrol.check import reduced, schedules
 from causeway.pycontrol.check.cells import CellSpace
@@ -23,6 +24,9 @@ from causeway.pycontrol.check.symmetry import Alike, Symmetry
 from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
 
 MakeWorld = Callable[[], World]
+CALM_EVENTS = 200
+"""Timers may go on for ever, at other times each time. After so many events in which nothing went wrong and nobody asked
+for anything what is owed must be there, and a search goes no further."""
 
 
 @dataclass
@@ -145,18 +149,19 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
     if symmetry is not None:
         first, _ = symmetry.one(first)
     came: dict[State, tuple[State, Move] | None] = {first: None}
-    layer = [first]
+    layer, calm = [first], dict[State, int]()
     total.broken = space.machine.world.broken
     asks = 0
     while layer and total.broken is None and not space.machine.must_look_again:
         following: list[State] = []
         for state in layer:
-            if space.at_rest(state):
+            tired = calm.get(state, 0) > CALM_EVENTS
+            if space.at_rest(state) or tired:
                 total.ends += 1
                 total.broken = rules.at_end(space.seen(state)) if rules.at_rest else None
             if total.broken is not None:
                 return _told(total, came, state, None)
-            for move in (move for moves in space.moves(state) for move in moves):
+            for move in () if tired else chain.from_iterable(space.moves(state)):
                 after, _, broken = space.take(state, move)
                 total.steps += 1
                 if symmetry is not None:
@@ -169,6 +174,8 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                     return _told(total, came, state, move)
                 if fresh:
                     came[after] = (state, move)
+                    if space.late and after.purses == state.purses:
+                        calm[after] = calm.get(state, 0) + 1
                     following.append(after)
             asks += 1
             if asks % 64 == 0 and limits.reached(len(came)):

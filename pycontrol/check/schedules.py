@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 
@@ -242,7 +243,8 @@ def search(
     """Makes so many orders up or for so long; a shrunk one that breaks something, if one was found."""
     began, random = time.monotonic(), Random(seed)
     for tried in range(1, tries + 1):
-        broken, taken = wander(make(), random, temper(random, tried), rules)
+        with closing(make()) as world:
+            broken, taken = wander(world, random, temper(random, tried), rules)
         if broken is not None:
             break
         if tried % 16 == 0:
@@ -254,8 +256,8 @@ def search(
     if not shrink:
         return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers))
     plan = simplest(make, rules, taken)
-    world = make()
-    broken = follow(world, plan, rules)
+    with closing(make()) as world:
+        broken = follow(world, plan, rules)
     return Verdict(tried, time.monotonic() - began, broken, plan, len(world.log))
 
 
@@ -264,6 +266,11 @@ def simplest(make: MakeWorld, rules: Rules, taken: Taken) -> tuple[int, ...]:
 
     def by_number(plan: Sequence[int]) -> Taken | None:
         told = Taken()
-        return told if follow(make(), plan, rules, told) is not None else None
+        with closing(make()) as world:
+            return told if follow(world, plan, rules, told) is not None else None
 
-    return tuple(shrunk(taken, by_number, lambda labels: follow_labels(make(), labels, rules)).numbers)
+    def by_labels(labels: Sequence[Label]) -> Taken | None:
+        with closing(make()) as world:
+            return follow_labels(world, labels, rules)
+
+    return tuple(shrunk(taken, by_number, by_labels).numbers)
