@@ -181,6 +181,9 @@ def check(
     ] = None,
     broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
+    call: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this of what else it can do. Repeatable.")
+    ] = None,
     moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
     losses: Annotated[int | None, typer.Option(min=0, help="How many copies the air may lose.")] = None,
     duplicates: Annotated[int | None, typer.Option(min=0, help="How many copies may arrive twice.")] = None,
@@ -221,7 +224,7 @@ def check(
     properties = tuple(property_ or ())
     trial = Trial(
         study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
-        parse_bounds(bound or []), "late" if late else "", bool(every),
+        parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)

@@ -39,6 +39,8 @@ class Trial:
     """How many things nodes may keep at once, by the name of what they keep them in."""
     clocks: str = ""
     """Other than the study's."""
+    calls: tuple[str, ...] = ()
+    """Which of the things that the application can do; none: all."""
     every: bool = False
     """In every order."""
 
@@ -142,7 +144,11 @@ class Trial:
             else:
                 world = World(protocol, nodes, self.full_budget(), SEED, senders)
         world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
-        world.calls, world.clocks = dict(checks.calls), self.clocks or checks.clocks
+        for name in self.calls:
+            if name not in checks.calls:
+                raise unknown("call", name, checks.calls)
+        world.calls = {name: call for name, call in checks.calls.items() if name in self.calls or not self.calls}
+        world.clocks = self.clocks or checks.clocks
         return world
 
     def as_json(self) -> dict[str, Any]:

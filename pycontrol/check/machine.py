@@ -73,7 +73,9 @@ class Forgetful(Context):
 
 
 def _may_change(value: Any) -> bool:
-    return isinstance(value, dict | list | set | bytearray) or (hasattr(value, "__dict__") and not isinstance(value, Enum))
+    if isinstance(value, Enum):
+        return False
+    return isinstance(value, dict | list | set | bytearray) or hasattr(value, "__dict__")
 
 
 @dataclass(eq=False)
@@ -271,7 +273,7 @@ class Machine:
     def look(self, desk: Desk) -> str | None:
         """What the delivery that just happened breaks."""
         known = set(desk.delivered) | set(desk.own)
-        row = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
+        row: Any = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
         return next((found for rule in self.world.watched if (found := rule(row, desk.node)) is not None), None)
 
     # ---- steps ------------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, C
 
 MakeWorld = Callable[[], World]
 CALM_EVENTS = 200
-"""Timers may go on for ever, at other times each time. After so many events in which nothing went wrong and nobody asked
-for anything what is owed must be there, and a search goes no further."""
+"""Timers may go on for ever, at other times each time. After so many events in which nothing went wrong and nobody
+asked for anything what is owed must be there, and a search goes no further."""
 
 
 @dataclass

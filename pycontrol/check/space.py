@@ -61,7 +61,8 @@ class Space:
         world = self.machine.world
         budget, everyone = world.budget, range(world.count)
         self.recover, self.forever, self.in_order = budget.recover, budget.forever, budget.in_order
-        self.late, self.last_sent = self.machine.late, self.machine.on_the_way[:0]
+        self.late = self.machine.late
+        self.last_sent: Sequence[int] = ()
         self.may = {
             BROADCASTS: frozenset(world.broadcasters or everyone), CALLS: frozenset(world.callers or everyone),
             CRASHES: frozenset(world.crashers or everyone),
@@ -170,7 +171,7 @@ class Space:
             purses = self._paid(purses, node, CRASHES)
         elif isinstance(what, tuple) and what[0] == "call":
             purses = self._paid(purses, node, CALLS)
-        elif self.late and what is not RECOVER:
+        elif self.late and isinstance(what, tuple) and what is not RECOVER:
             now_ps = max(now_ps, dict(self.machine.states[state.nodes[node]][1].timers)[what[1]])
             purses = self._paid(purses, node, EARLY) if self.busy(state) else purses
         after = state._replace(flying=flying, queues=queues, purses=purses, now_ps=now_ps)

@@ -170,7 +170,7 @@ class Symmetry:
         for node in self.alike.nodes:
             ranks.setdefault(self._rank(node, state), []).append(node)
         ways = product(*(permutations(ranks[rank]) for rank in sorted(ranks)))
-        back = [{node: name for node, name in zip(sum(way, ()), self.alike.nodes, strict=True)} for way in ways]
+        back = [dict(zip(sum(way, ()), self.alike.nodes, strict=True)) for way in ways]
         names = [self._called([to[node] for node in self.alike.nodes]) for to in back]
         return min(((one.state(state), one) for one in names), key=lambda found: found[0])
 

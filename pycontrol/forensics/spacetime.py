@@ -1,9 +1,10 @@
 """A space-time diagram on a page of its own.
 
 Every node is a line and time runs to the right, one column for what happens at once. Packets are arrows from where they
-were sent to where they arrived, crosses where they were lost (or came to the node that waits for them, which could not take
-them), dots while they are on their way; a node that is down has no line. What the violation is about stands out: deliveries and broadcasts of its messages, packets that carry the
-message that did not come in time, and where it should have arrived.
+were sent to where they arrived, crosses where they were lost (or came to the node that waits for them and were not
+delivered), dots while they are on their way; a node that is down has no line. What the violation is about stands out:
+deliveries and broadcasts of its messages, packets that carry the message that did not come in time, and where it should
+have arrived.
 
 Drag to pan, wheel to zoom, click on anything for what it was.
 """

@@ -41,11 +41,12 @@ def on_the_way(world: World) -> Hashable:
 def outside(world: World) -> Hashable:
     """All but the nodes."""
     budget = world.budget
-    left = (budget.broadcasts, budget.losses, budget.duplicates, budget.crashes, budget.calls, budget.moves, budget.early)
+    left = frozen(vars(budget))
     delivered = frozen([sorted(row) for row in world.delivered])
     timers = frozen(dict(sorted(world.timers.items(), key=repr)))
     now_ps = world.now_ps if world.clocks == LATE_CLOCKS else 0
-    return (now_ps, on_the_way(world), left, timers, delivered, frozenset(world.down), frozen(getattr(world, "places", {})))
+    places = frozen(getattr(world, "places", {}))
+    return (now_ps, on_the_way(world), left, timers, delivered, frozenset(world.down), places)
 
 
 def by_state(world: World) -> Hashable:

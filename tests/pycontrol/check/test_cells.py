@@ -134,7 +134,12 @@ TALLY = str(Path(__file__).resolve().parents[3] / "examples" / "tally.py")
 
 @pytest.mark.parametrize("clocks", ["", LATE_CLOCKS], ids=["any clock", "late"])
 def test_every_order_of_a_program_meets_every_history_that_a_slow_search_meets(clocks: str) -> None:
-    trial = Trial(TALLY, {"nodes": 2 if clocks else 3, "tries": 3 if clocks else 1}, budget={"losses": 1 if clocks else 0}, clocks=clocks or "own")
+    trial = Trial(
+        TALLY,
+        {"nodes": 2 if clocks else 3, "tries": 3 if clocks else 1},
+        budget={"losses": 1 if clocks else 0},
+        clocks=clocks or "own",
+    )
     covered = orders.every_order(trial.make, Rules(ordered=False), 10**5, 100.0)
     slow = by_hand.explored(trial.make, by_hand.by_history)
     assert covered.complete and covered.states == len(slow) > 5

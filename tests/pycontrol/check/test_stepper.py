@@ -34,7 +34,9 @@ def state_of(stepper: Stepper) -> object:
 
 
 def state_of_all(world: World) -> list[str]:
-    return [repr(sorted((k, str(v)) for k, v in vars(node).items() if not hasattr(v, "__dict__"))) for node in world.nodes]
+    return [
+        repr(sorted((k, str(v)) for k, v in vars(node).items() if not hasattr(v, "__dict__"))) for node in world.nodes
+    ]
 
 
 def test_a_counterexample_comes_out_as_it_was_kept(example: Path) -> None:
