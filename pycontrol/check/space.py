@@ -74,7 +74,8 @@ class Space:
         now_ps = machine.world.now_ps if self.late else 0
         said = machine.said if machine.keeps_calls else ()
         state = State(tuple(machine.begun), (), (), self.purses, said, self.reaches(), now_ps)
-        return self._with_sent(state, machine.on_the_way)
+        flying, queues = self._with_sent(state, machine.on_the_way)
+        return state._replace(flying=flying, queues=queues)
 
     def reaches(self) -> tuple[Reach, ...]:
         """Where hosts are at first."""
@@ -153,7 +154,7 @@ class Space:
     def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
         """The state after the event, who was sent something (a bit mask), and what it breaks."""
         node, what, packet = move
-        purses, flying, queues, now_ps = state.purses, state.flying, state.queues, state.now_ps
+        nodes, flying, queues, purses, history, reaches, now_ps = state
         if what is LOSS or what is TWICE:
             purses = self._paid(purses, node, LOSSES if what is LOSS else DUPLICATES)
             if what is LOSS:
@@ -174,17 +175,18 @@ class Space:
         elif self.late and isinstance(what, tuple) and what is not RECOVER:
             now_ps = max(now_ps, dict(self.machine.states[state.nodes[node]][1].timers)[what[1]])
             purses = self._paid(purses, node, EARLY) if self.busy(state) else purses
-        after = state._replace(flying=flying, queues=queues, purses=purses, now_ps=now_ps)
-        return self._stepped(after, node, what)
+        return self._stepped(State(nodes, flying, queues, purses, history, reaches, now_ps), node, what)
 
     def _stepped(self, state: State, node: int, what: Hashable) -> tuple[State, int, str | None]:
         """What the node does about it."""
-        nodes, history = state.nodes, state.history
-        step = self.machine.step(node, nodes[node], what, state.now_ps)
-        if step.said and self.machine.keeps_calls:
-            history += step.said
-        after = state._replace(nodes=(*nodes[:node], step.state, *nodes[node + 1 :]), history=history)
-        return (self._with_sent(after, step.sends) if step.sends else after), step.receivers, step.broken
+        nodes, flying, queues, purses, history, reaches, now_ps = state
+        local, sends, receivers, broken, said = self.machine.step(node, nodes[node], what, now_ps)
+        if said and self.machine.keeps_calls:
+            history += said
+        if sends:
+            flying, queues = self._with_sent(state, sends)
+        nodes = (*nodes[:node], local, *nodes[node + 1 :])
+        return State(nodes, flying, queues, purses, history, reaches, now_ps), receivers, broken
 
     def sent(self, state: State, sends: Sequence[int]) -> Sequence[int]:
         """The copies that are on their way then."""
@@ -198,7 +200,8 @@ class Space:
         purse: Any = (*purses[at][:what], purses[at][what] - 1, *purses[at][what + 1 :])
         return (*purses[:at], purse, *purses[at + 1 :])
 
-    def _with_sent(self, state: State, sends: Sequence[int]) -> State:
+    def _with_sent(self, state: State, sends: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        """What is on the air and in queues then."""
         self.last_sent = self.sent(state, sends)
         air, queues = list(state.flying), state.queues
         copies = self.machine.copies
@@ -212,7 +215,7 @@ class Space:
             at = next((i for i, queue in enumerate(queues) if copies[queue[0]][:3] == stream), None)
             before = queues if at is None else queues[:at] + queues[at + 1 :]
             queues = (*before, ((packet,) if at is None else (*queues[at], packet)))
-        return state._replace(flying=tuple(sorted(air)), queues=tuple(sorted(queues)))
+        return tuple(sorted(air)), tuple(sorted(queues)) if queues else ()
 
     def busy(self, state: State) -> bool:
         """Something other than timers is left that happens by itself."""
