@@ -17,7 +17,8 @@ void PeerStreams::listen() {
 }
 
 void PeerStreams::sendPacket(const PacketTag &tag) {
-    if (!has_tcp_) throw cRuntimeError("node %d has no TCP (%s)", node_, app_->getParentModule()->getFullPath().c_str());
+    if (!has_tcp_)
+        throw cRuntimeError("node %d has no TCP (%s)", node_, app_->getParentModule()->getFullPath().c_str());
     if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packets need a peer", tag.interface);
     nodes_.count().stream_packets += 1;
     nodes_.count().stream_bytes += tag.size;
