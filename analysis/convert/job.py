@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.analysis.convert import kernel, sqlite, stage, text
+from causeway.analysis.convert import native, sqlite, stage, text
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Section
 from causeway.analysis.convert.report import FileReport
@@ -194,7 +194,7 @@ def _sections(records: text.Records) -> Iterator[tuple[Section, int, int]]:
 
 
 def _declared(section: Section) -> np.ndarray:
-    return kernel.hash_table((key, *columns) for key, columns in section.vectors.items())
+    return native.hash_table((key, *columns) for key, columns in section.vectors.items())
 
 
 def _stage_ranges(

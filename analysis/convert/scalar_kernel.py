@@ -50,7 +50,6 @@ def read(data, words, starts, first, last, cells, values, own):
     `cells` gets place and length of a scalar's module and name, `own` those of an attribute's name and value, and its
     scalar. An attribute belongs to the scalar before it, so the stretch begins with a scalar.
     """
-    bits = np.zeros(1, np.uint64)
     rows, attributes = 0, 0
     for line in range(first, last):
         at = starts[line]
@@ -65,7 +64,7 @@ def read(data, words, starts, first, last, cells, values, own):
         if is_scalar:
             if not kernel._blank(data[at]):
                 return line, rows, attributes
-            value, at = kernel._value(data, words, kernel._skip_blanks(data, at), bits)
+            value, at = kernel._value(data, words, kernel._skip_blanks(data, at))
             if at < 0:
                 return line, rows, attributes
         at = kernel._skip_blanks(data, at)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from causeway.analysis import schema, store
 from causeway.analysis.convert import sqlite_native
-from causeway.analysis.convert.kernel import NO_EVENT
+from causeway.analysis.convert.native import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.samples import Batch, SampleWriter

@@ -1,6 +1,6 @@
 """Files put together from pieces of the format and of nonsense: rows or a word, never a traceback, never a hang.
 
-python -m tests.analysis.convert.test_fuzz SECONDS      # as many as fit, and how many that were
+python -m tests.analysis.convert.test_fuzz SECONDS [FILES [SEED]]    # as many as fit, and how many that were
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from causeway.analysis import convert, store
 from causeway.analysis.convert import job
 from causeway.bridge.errors import UserError
+from tests.analysis.convert.made_up import made_up
 
 SLOW_S = 5.0
 """No file of some hundred bytes may take so much processor time."""
@@ -67,13 +68,11 @@ def fuzz(content: bytes, folder: Path) -> None:
     """One file: both ways to go on, and what came out is whole."""
     path = folder / "f.vec"
     path.write_bytes(content)
-    begun = time.process_time()
     try:
         piece = job.read_file(path, folder / "out", None, keep_going=True)
     except UserError as error:
         assert str(path) in str(error)
         return
-    assert time.process_time() - begun < SLOW_S
     if not piece.report.problem_count:
         assert job.read_file(path, folder / "out", None).report.rows == piece.report.rows
         return
@@ -96,7 +95,9 @@ QUIET = [
 @settings(max_examples=150, deadline=None, suppress_health_check=QUIET)
 @given(content=files)
 def test_any_file_gives_rows_or_a_word(content, tmp_path):
+    begun = time.process_time()
     fuzz(content, tmp_path)
+    assert time.process_time() - begun < SLOW_S
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
@@ -116,23 +117,26 @@ def test_any_files_together_land_whole(contents, packed):
             assert all(set(table.run_id) <= ids for table in tables.values())
 
 
-def main(seconds: float) -> None:
-    """Fuzzes for so long, and tells how many files that were."""
-    count, end = 0, time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as name:
-
-        @settings(max_examples=2000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-        @given(content=files)
-        def many(content: bytes) -> None:
-            nonlocal count
-            if time.monotonic() < end:
-                count += 1
+def main(seconds: float, most: int, seed: int) -> None:
+    """Fuzzes for so long or with so many files, and tells how many that were."""
+    count, end, watched = 0, time.monotonic() + seconds, time.process_time()
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
+        for count, content in enumerate(made_up(seed), start=1):
+            try:
                 fuzz(content, Path(name))
-
-        while time.monotonic() < end:
-            many()
+            except BaseException:
+                print(f"file {count} of seed {seed}: {content!r}", flush=True)
+                raise
+            if count % 100 == 0:
+                assert time.process_time() - watched < SLOW_S, f"one of files {count - 99} to {count} of seed {seed}"
+                watched = time.process_time()
+            if count % 100_000 == 0:
+                print(f"{count} files, {time.process_time():.0f} CPU seconds", flush=True)
+            if count == most or time.monotonic() > end:
+                break
     print(f"{count} files, {time.process_time():.0f} CPU seconds: no exception but the converter's own")
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    given = sys.argv[1:]
+    main(float(given[0]), int(given[1]) if len(given) > 1 else 0, int(given[2]) if len(given) > 2 else 1)
