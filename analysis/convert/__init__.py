@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from causeway.analysis import compact, schema, store
-from causeway.analysis.convert import job, sqlite
+from causeway.analysis.convert import job
 from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
 from causeway.analysis.convert.landing import CLASH, Lander
 from causeway.analysis.convert.piece import Mark, Piece
 from causeway.analysis.convert.report import FileReport, Report
-from causeway.analysis.convert.stage import fingerprint, source_id
+from causeway.analysis.convert.stage import fingerprint, is_sqlite, source_id
 from causeway.analysis.remote import is_remote, place
 from causeway.bridge.errors import UserError
 
@@ -94,7 +94,7 @@ def _has_changed(path: Path, mark: Mark | None) -> bool:
     status = path.stat()
     if (mark.size, mark.mtime_ns) == (status.st_size, status.st_mtime_ns):
         return False
-    return sqlite.is_sqlite(path) or status.st_size < mark.end or fingerprint(path, mark.end) != mark.fingerprint
+    return is_sqlite(path) or status.st_size < mark.end or fingerprint(path, mark.end) != mark.fingerprint
 
 
 def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> list[Path]:

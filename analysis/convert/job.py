@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.analysis.convert import native, sqlite, stage, text
+from causeway.analysis.convert import native, stage, text
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Section
 from causeway.analysis.convert.report import FileReport
@@ -94,7 +94,9 @@ def read_file(
         if before and _is_unchanged(before, status, keep_going):
             piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.runs
             piece.report.problem_count, piece.report.problems = before.problems, list(before.told)
-        elif sqlite.is_sqlite(source):
+        elif stage.is_sqlite(source):
+            from causeway.analysis.convert import sqlite
+
             sqlite.read(piece, before, keep_going)
         else:
             with _content(source, piece.folder) as content:
@@ -127,7 +129,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
         with gzip.open(source, "rb") as inside, open(plain, "wb") as unpacked:
             while block := inside.read(1 << 20):
                 unpacked.write(block)
-        if sqlite.is_sqlite(plain):
+        if stage.is_sqlite(plain):
             raise UserError(f"{source} is a packed database; unpack it first")
         yield plain
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
@@ -187,6 +186,8 @@ class Lander:
 
     def _landed_header(self, run: str, keys: set[str]) -> Header:
         """The header of a run as its tables have it."""
+        import pyarrow.compute as pc
+
         found = Header(run)
         for key in sorted(keys):
             for name in self._batches[key].files:
@@ -244,6 +245,8 @@ class _Carried:
         return [run not in self._dead and run not in self._headers for run in run_ids.to_pylist()]
 
     def _file(self, batch: Batch, name: str, part: Part) -> None:
+        import pyarrow.compute as pc
+
         table, held = name.partition("/")[0], batch.held.get(name, [])
         out = {source for source in held if source in self._gone and not (table == "samples" and self._gone[source])}
         if held and not out:
@@ -292,7 +295,7 @@ class _Writer:
         self._batch.held[name] = [source]
 
 
-def _read(out: Path, name: str, where: pc.Expression | None = None) -> pa.Table:
+def _read(out: Path, name: str, where: Any | None = None) -> pa.Table:
     table = batches.opened(out / "tables" / name).read()
     return table if where is None else table.filter(where)
 

@@ -17,6 +17,8 @@ from causeway.analysis import store
 from causeway.analysis.remote import desk
 
 _SAMPLE_BYTES = 1 << 16
+SQLITE = b"SQLite format 3\0"
+"""What a database begins with."""
 
 
 def fingerprint(path: Path, end: int) -> str:
@@ -27,6 +29,12 @@ def fingerprint(path: Path, end: int) -> str:
         file.seek(max(0, end - _SAMPLE_BYTES))
         digest.update(file.read(min(end, _SAMPLE_BYTES)))
     return digest.hexdigest()
+
+
+def is_sqlite(path: Path) -> bool:
+    """Both kinds have the same suffixes: only the first bytes tell."""
+    with open(path, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 def source_id(source: Path) -> str:
