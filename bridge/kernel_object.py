@@ -5,7 +5,8 @@ in the cache folder, and from then on LLVM's loader alone brings it in (a fortie
 Where that cannot be, numba's own function is called: the answer is the same.
 
 A signature says what is given and what comes back: `u1[] i8 f8[,] -> i8 i8` is an array of bytes, a number and an array
-of two axes, and two numbers come back. `u8[:]` is an array whose elements need not lie side by side, `i8*4` a tuple.
+of two axes, and two numbers come back. `u8[:]` is an array whose elements need not lie side by side; what stands in
+brackets is one argument, a tuple.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import re
 import sys
 import uuid
 from collections.abc import Callable
@@ -38,7 +40,7 @@ class Kernel:
     def __init__(self, module: str, name: str, signature: str) -> None:
         self._module, self._name = module, name
         given, _, back = signature.partition("->")
-        self._given, self._back = given.split(), len(back.split())
+        self._given, self._back = given.strip(), len(back.split())
         self._call: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -53,7 +55,7 @@ class Kernel:
                 return self._from_address(_address(self._machine_code()))
             except (OSError, RuntimeError, ImportError, ValueError):  # no cache folder, another LLVM: numba can do it
                 pass
-        return getattr(import_module(self._module), self._name)  # type: ignore[no-any-return]
+        return getattr(import_module(self._module), self._name)
 
     # --- finding the machine code ---
 
@@ -61,7 +63,7 @@ class Kernel:
         """The file of it, compiled now if it is not there."""
         spec = find_spec(self._module)
         assert spec is not None and spec.origin is not None
-        about = (_VERSION, state_of(Path(spec.origin)), _machine(), self._name, *self._given, str(self._back))
+        about = (_VERSION, state_of(Path(spec.origin)), _machine(), self._name, self._given, str(self._back))
         digest = hashlib.blake2b("\0".join(about).encode(), digest_size=8).hexdigest()
         path = kernels_dir() / "objects" / f"{self._name}-{digest}.o"
         if not path.exists():
@@ -76,11 +78,12 @@ class Kernel:
         from llvmlite import binding
 
         function = getattr(import_module(self._module), self._name).py_func
-        made = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")(function)
-        made.compile(tuple(_numba_type(one) for one in self._given))
+        options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+        made: Any = numba.njit(**options)(function)
+        made.compile(tuple(map(_numba_type, _parted(self._given))))
         (overload,) = made.overloads.values()
         back = overload.fndesc.restype
-        if (back != numba.types.none) if not self._back else (back != numba.types.UniTuple(numba.int64, self._back)):
+        if back != (_numba_type(f"({'i8 ' * self._back})") if self._back else numba.types.none):
             raise ValueError(f"{self._name} gives {back}")
         code = binding.parse_assembly(overload.library.get_llvm_str())
         for one in code.functions:
@@ -90,20 +93,19 @@ class Kernel:
                 one.name = "kernel"
             elif not one.is_declaration:
                 one.linkage = "internal"
-        return binding_target(binding).emit_object(code)
+        return _target(binding).emit_object(code)
 
     # --- calling it ---
 
     def _from_address(self, address: int) -> Callable[..., Any]:
-        places = [kind for one in self._given for kind in _flat_types(one)]
+        places = _flat_types(self._given)
         function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *places)(address)
         room_type, back = ctypes.c_int64 * max(1, self._back), self._back
-        flatten = [_flattener(one) for one in self._given]
+        flatten = _flattener(f"({self._given})")
 
         def call(*arguments: Any) -> Any:
             flat: list[Any] = []
-            for take, argument in zip(flatten, arguments, strict=True):
-                take(flat, argument)
+            flatten(flat, arguments)
             room, raised = room_type(), ctypes.c_void_p()
             if function(ctypes.addressof(room), ctypes.addressof(raised), *flat):
                 raise RuntimeError(f"the kernel {self._name} failed")
@@ -112,38 +114,55 @@ class Kernel:
         return call
 
 
+def _parted(signature: str) -> list[str]:
+    """Its arguments; one in brackets stays together."""
+    return re.findall(r"\([^)]*\)|\S+", signature)
+
+
 def _numba_type(one: str) -> Any:
     import numba
 
-    kind = getattr(numba.types, _CODES[one[:2]])
-    if "*" in one:
-        return numba.types.UniTuple(kind, int(one.partition("*")[2]))
-    if "[" not in one:
-        return kind
-    return numba.types.Array(kind, 2 if "," in one else 1, "A" if ":" in one else "C")
+    types: Any = numba.types
+    if one[0] == "(":
+        return types.Tuple(tuple(map(_numba_type, one[1:-1].split())))
+    kind = getattr(types, _CODES[one[:2]])
+    return types.Array(kind, 2 if "," in one else 1, "A" if ":" in one else "C") if "[" in one else kind
 
 
-def _flat_types(one: str) -> list[Any]:
-    if "[" in one:
-        return [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 2, ctypes.c_void_p,
-                *[ctypes.c_int64] * (4 if "," in one else 2)]  # fmt: skip
-    kind: Any = ctypes.c_double if one[0] == "f" else ctypes.c_int64
-    return [kind] * (int(one.partition("*")[2]) if "*" in one else 1)
+def _flat_types(signature: str) -> list[Any]:
+    """The C types that numba passes: an array as owner, parent, size, size of an element, address, shape, strides."""
+    places: list[Any] = []
+    for one in re.findall(r"[^\s()]+", signature):
+        if "[" in one:
+            axes = 2 if "," in one else 1
+            places += [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2 + [ctypes.c_void_p] + [ctypes.c_int64] * (2 * axes)
+        else:
+            places.append(ctypes.c_double if one[0] == "f" else ctypes.c_int64)
+    return places
 
 
 def _flattener(one: str) -> Callable[[list[Any], Any], None]:
-    """How numba passes such an argument: an array as owner, parent, size, address, shape and strides."""
-    if "[" in one:
-        def of_array(flat: list[Any], array: Any) -> None:
-            assert array.dtype.str[1:] == one[:2], f"{one} instead of {array.dtype}"
-            address = array.__array_interface__["data"][0]
-            flat += (None, None, array.size, array.itemsize, address, *array.shape, *array.strides)
+    """What puts such an argument into a list of those places."""
+    if one[0] == "(":
+        inside = [_flattener(part) for part in _parted(one[1:-1])]
 
-        return of_array
-    return list.extend if "*" in one else list.append  # type: ignore[return-value]
+        def of_tuple(flat: list[Any], given: tuple[Any, ...]) -> None:
+            for take, value in zip(inside, given, strict=True):
+                take(flat, value)
+
+        return of_tuple
+    if "[" not in one:
+        return list.append
+
+    def of_array(flat: list[Any], array: Any) -> None:
+        assert array.dtype.str[1:] == one[:2], f"{one} instead of {array.dtype}"
+        address = array.__array_interface__["data"][0]
+        flat += (None, None, array.size, array.itemsize, address, *array.shape, *array.strides)
+
+    return of_array
 
 
-def binding_target(binding: Any) -> Any:
+def _target(binding: Any) -> Any:
     """LLVM's view of this machine."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -165,7 +184,7 @@ def _address(code: Path) -> int:
 
     binding.add_symbol("NRT_MemInfo_call_dtor", ctypes.cast(_NO_OWNER, ctypes.c_void_p).value)
     empty = binding.parse_assembly("")
-    engine = binding.create_mcjit_compiler(empty, binding_target(binding))
+    engine = binding.create_mcjit_compiler(empty, _target(binding))
     engine.add_object_file(binding.ObjectFileRef.from_data(code.read_bytes()))
     engine.finalize_object()
     _ENGINES.append(engine)
@@ -174,6 +193,8 @@ def _address(code: Path) -> int:
     return int(address)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _NO_OWNER(owner: int | None) -> None:
+def _never(owner: int | None) -> None:
     raise AssertionError("an argument of a kernel has no owner that numba knows")
+
+
+_NO_OWNER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_never)

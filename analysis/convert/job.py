@@ -90,7 +90,7 @@ def read_file(
     try:
         status = os.stat(source)
         piece.report.size_bytes = status.st_size
-        piece.mark = Mark(str(source.resolve()), status.st_size, status.st_mtime_ns)
+        piece.mark = Mark(piece.resolved, status.st_size, status.st_mtime_ns)
         if before and _is_unchanged(before, status, keep_going):
             piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.runs
             piece.report.problem_count, piece.report.problems = before.problems, list(before.told)
@@ -164,7 +164,7 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
         first = text.located(content, problems, piece.source)[0]
         raise UserError(f"{first}; mend it, or convert the rest with --keep-going") from None
     if records.end < content.stat().st_size:
-        report.notes.append(f"{piece.source}: its last line has no line end and was not read: is it still written?")
+        report.notes.append(stage.unended(piece.source))
     report.notes += [f"{piece.source}: {told}" for told in records.contradictions]
     piece.headers, report.runs = records.headers, list(records.headers)
     report.problem_count = problems.count

@@ -1,4 +1,4 @@
-"""The compiled readers as the rest of the converter calls them. Nothing here loads numba: see `bridge.kernel_object`."""
+"""The compiled readers, as the rest of the converter calls them; numba is not loaded (see `bridge.kernel_object`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
 NO_EVENT = np.int64(-(2**63))  # stands for a missing event number
 SPARE = 8  # bytes that a buffer holds behind its lines
 
+RUN_ATTR, ITERVAR, CONFIG, SCALAR, PAR, FIELD, BIN, VECTOR, OF_ITEM = 0, 1, 2, 3, 4, 5, 6, 7, 8
+"""What a row of `read_files` is; OF_ITEM and the three behind it are attributes of a scalar, par, statistic, vector."""
+
 _BUFFER = "u1[] u8[:]"
 _COLUMNS = "i8[] i8[] i8[] i1[] f8[]"
 
@@ -22,8 +25,15 @@ records = Kernel("causeway.analysis.convert.kernel", "records", f"{_BUFFER} i8 i
 read_scalars = Kernel(
     "causeway.analysis.convert.scalar_kernel", "read", f"{_BUFFER} i8[] i8 i8 i8[,] f8[] i8[,] -> i8 i8 i8"
 )
+read_files = Kernel(
+    "causeway.analysis.convert.bulk_kernel", "read_files",
+    f"({_BUFFER}) (i8[] i8[] i8) (i8[] i8[,] u8[]) (i8[,] i8[]) (i8[,] i8[]) (i1[] i4[,] f8[,] i8[]) ({_COLUMNS}) "
+    "i8[,] -> i8 i8 i8 i8",
+)  # fmt: skip
 gather = Kernel("causeway.analysis.convert.scalar_kernel", "gather", "u1[] i8[] i8[] i4[] u1[]")
-fill = Kernel("causeway.analysis.convert.sqlite_kernel", "fill", "i8*4 i8 i8 i8[] i8[] i8[] f8[] i8[] -> i8 i8")
+fill = Kernel(
+    "causeway.analysis.convert.sqlite_kernel", "fill", "(i8 i8 i8 i8) i8 i8 i8[] i8[] i8[] f8[] i8[] -> i8 i8"
+)
 
 
 def words_of(buffer: bytearray | bytes) -> np.ndarray:

@@ -12,19 +12,15 @@ from causeway.analysis.convert.units import in_plain_units
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
 
-def header_tables(header: Header, source: str) -> dict[str, dict[str, list[Any]]]:
-    """The tables `runs`, `parameters`, `config` and `attributes` of one run, as columns.
-
-    A run's .sca and .vec share a header, so `source` is the path without its suffix.
-    """
+def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
+    """The tables `parameters`, `config` and `attributes` of one run, as columns."""
     run_id, itervars = header.run_id, header.iteration_variables()
     return {
-        "runs": {name: [value] for name, value in _run_row(header, itervars, source).items()},
         "parameters": {
             "run_id": [run_id] * len(itervars),
             "name": [name for name, _ in itervars],
             "value": [value for _, value in itervars],
-            "number": [_number(value) for _, value in itervars],
+            "number": [number_of(value) for _, value in itervars],
         },
         "config": {
             "run_id": [run_id] * len(header.config),
@@ -44,7 +40,9 @@ def header_tables(header: Header, source: str) -> dict[str, dict[str, list[Any]]
     }
 
 
-def _run_row(header: Header, itervars: list[list[str]], source: str) -> dict[str, Any]:
+def run_row(header: Header, source: str) -> dict[str, Any]:
+    """The row in `runs`. A run's .sca and .vec share a header, so `source` is the path without its suffix."""
+    itervars = header.iteration_variables()
     said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
     study = said.get("configname", "")
     return {
@@ -83,7 +81,8 @@ def _started_at(datetime: str) -> str:
     return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
 
 
-def _number(value: str) -> float | None:
+def number_of(value: str) -> float | None:
+    """The number that an iteration variable is, in the plain unit; None if it is none."""
     try:
         return number(value)
     except BadLine:

@@ -142,7 +142,7 @@ def _parse_chunk(
     while True:
         batch = writer.batch
         columns = batch.columns
-        status, at, batch.rows = native.parse(data, words, at, lines, offset, declared, *columns, batch.rows)  # type: ignore[call-arg]
+        status, at, batch.rows = native.parse(data, words, at, lines, offset, declared, *columns, batch.rows)
         if status == native.DONE:
             return
         if status == native.FULL:

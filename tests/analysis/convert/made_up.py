@@ -18,6 +18,8 @@ NUMBERS = [
     b"0", b"1", b"-2.5", b"3e-7", b"1.23456789012345", b"nan", b"7", b"12345678901234567890", b"+1", b"1e-320", b"-0",
     b"0.000000000001", b"9223372.5", b"123456789.123456789123",
 ]  # fmt: skip
+PLAIN = [b"0", b"1", b"-2.5", b"3e-7", b"1.23456789012345", b"nan", b"-inf", b"7", b"1e300", b"-0"]
+TIMES = [b"0", b"1", b"0.5", b"0.000000000001", b"12.34", b"9223372.5", b"10"]
 IDS = [b"0", b"1", b"2", b"9999999999"]
 COLUMNS = [b"ETV", b"TV", b"VT", b"VTE", b"EV", b"V", b"TVX", b"7", b""]
 KINDS = [b"version", b"run", b"attr", b"itervar", b"config", b"param", b"scalar", b"par", b"statistic", b"field",
@@ -55,9 +57,49 @@ def _line(draw: random.Random, oddness: float) -> bytes:
     return draw.choice(_BETWEEN).join(parts) + draw.choice(_ENDS)
 
 
+def _orderly(draw: random.Random) -> bytes:
+    """A file as a simulation writes it."""
+    one = draw.choice
+    parts = [b"version 3\nrun R\n"]
+    parts += [
+        b"%s %s %s\n" % (one((b"attr", b"itervar", b"config")), one(NAMES), one(NAMES))
+        for _ in range(draw.randrange(4))
+    ]
+    free = [b"0", b"1", b"2", b"77", b"123456"]
+    declared = []
+    for _ in range(draw.randrange(8)):
+        kind = draw.randrange(6)
+        if kind < 2:
+            parts.append(b"scalar %s %s %s\n" % (one(NAMES), one(NAMES), one(PLAIN)))
+        elif kind == 2:
+            parts.append(b"par %s %s %s\n" % (one(NAMES), one(NAMES), one(NAMES)))
+        elif kind == 3:
+            parts.append(b"statistic %s %s\n" % (one(NAMES), one(NAMES)))
+            parts += [b"field %s %s\n" % (one(NAMES), one(PLAIN)) for _ in range(draw.randrange(3))]
+            parts += [b"bin %s %s\n" % (one(PLAIN), one(PLAIN)) for _ in range(draw.randrange(3))]
+        elif kind == 4 and free:
+            order = one((b"", b" ETV", b" TV"))
+            declared.append((free.pop(draw.randrange(len(free))), order == b" ETV"))
+            parts.append(b"vector %s %s %s%s\n" % (declared[-1][0], one(NAMES), one(NAMES), order))
+        elif declared:
+            vector, with_event = one(declared)
+            event = b"7\t" if with_event else b""
+            parts.append(b"%s\t%s%s\t%s\n" % (vector, event, one(TIMES), one(PLAIN)))
+            continue
+        parts += [b"attr %s %s\n" % (one(NAMES), one(NAMES)) for _ in range(draw.randrange(3))]
+    return b"".join(parts)
+
+
 def made_up(seed: int) -> Iterator[bytes]:
     """Files without end, the same for the same seed: some plain all through, some with a few odd tokens, some wild."""
     draw = random.Random(seed)
     while True:
+        if draw.random() < 0.5:
+            content = _orderly(draw)
+            if draw.random() < 0.3:  # something put in anywhere
+                at = draw.randrange(len(content) + 1)
+                content = content[:at] + draw.choice((*ODD, *NAMES, b" ", b"\n")) + content[at + draw.randrange(3) :]
+            yield content
+            continue
         oddness = draw.choice((0.0, 0.0, 0.05, 0.3))
         yield draw.choice(HEADS) + b"".join(_line(draw, oddness) for _ in range(draw.randrange(14)))
