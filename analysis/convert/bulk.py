@@ -72,7 +72,19 @@ class Bundle:
             into[kind].append([name, value])
         return found
 
-    def said(self, file: int) -> bytes:
+    def said(self, file: int) -> tuple[dict[str, str], list[list[str]]]:
+        """The attributes by name, and the iteration variables: a header in short."""
+        begin, end = self._header_span(file)
+        kinds, names, values = self._header_lists
+        attributes, itervars = {}, []
+        for kind, name, value in zip(kinds[begin:end], names[begin:end], values[begin:end], strict=True):
+            if kind == native.RUN_ATTR:
+                attributes[name] = value
+            elif kind == native.ITERVAR:
+                itervars.append([name, value])
+        return attributes, itervars
+
+    def header_bytes(self, file: int) -> bytes:
         """What its header says, to be compared with another file's of this bundle."""
         return self._header_rows[:, slice(*self._header_span(file))].tobytes()
 
@@ -192,7 +204,11 @@ class Bundle:
 def same_header(first: Piece, second: Piece) -> bool:
     """Whether two pieces of one bundle say the same of their run."""
     bundle = first.bundle
-    return bundle is not None and bundle is second.bundle and bundle.said(first.place) == bundle.said(second.place)
+    return (
+        bundle is not None
+        and bundle is second.bundle
+        and (bundle.header_bytes(first.place) == bundle.header_bytes(second.place))
+    )
 
 
 def bundled(

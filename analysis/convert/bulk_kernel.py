@@ -8,7 +8,7 @@ record in the wrong place, a second run) the file is given up, what it gave is t
 import numpy as np
 from numba import njit
 
-from causeway.analysis.convert import kernel
+import causeway.analysis.convert.kernel as kernel
 from causeway.analysis.convert.native import (
     BIN,
     CONFIG,

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from causeway.analysis.convert import powers
+import causeway.analysis.convert.powers as powers
 
 _HIGH, _LOW = powers.table()
 _EXACT = np.array([10.0**n for n in range(23)])

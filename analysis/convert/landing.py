@@ -58,6 +58,7 @@ class Lander:
         self._pieces: list[Piece] = []
         self._bytes = 0
         self._study_of: dict[str, str] = {}
+        self._short: dict[str, tuple[dict[str, str], list[list[str]]]] = {}
         self._load()
         if (self.out / ".convert").is_dir() and any((self.out / ".convert").glob("*.json")):
             raise UserError(
@@ -142,23 +143,26 @@ class Lander:
             return
         ids = {piece.id for piece in pieces}
         headers, alone = self._headers(pieces)
+        here = headers.keys() | alone.keys()
         touched = {key: batch for key, batch in self._batches.items()
-                   if ids & batch.sources.keys() or headers.keys() & set(batch.run_ids)}  # fmt: skip
+                   if ids & batch.sources.keys() or here & set(batch.run_ids)}  # fmt: skip
         new = Batch(batches.new_key(), replaces=tuple(touched))
         new.sources = {source: mark for batch in touched.values() for source, mark in batch.sources.items()}
         new.sources |= {piece.id: piece.mark.plain() for piece in pieces}
-        carried, runs = _Carried(self, new, headers, pieces), []
+        carried, runs = _Carried(self, new, here, pieces), []
         for batch in touched.values():
             runs += carried.take(batch)
         with locks.held(store.lock_path(self.out, new.key), wait=True):
             writer = _Writer(self.out, new)
             together = bundled(pieces, alone, self._study_of)
-            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers, alone), *together]:
+            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers), *together]:
                 writer.write(table, study, rows, held)
             for piece in pieces:
                 for staged in piece.staged:
                     writer.move(staged.path, staged.table, self._study_of.get(staged.run_id, ""), piece.id)
-            runs.append(_runs_table(headers.values(), self._sources(pieces)))
+            sources = self._sources(pieces)
+            rows = [run_row(run, *self._short.pop(run), sources.get(run, "")) for run in (*alone, *headers)]
+            runs.append(_runs_table(rows))
             whole = pa.concat_tables(runs)
             write_runs(self.out, whole, new)
             for key in touched:
@@ -183,20 +187,23 @@ class Lander:
             for run in piece.runs:
                 if (first := alone.get(run)) is not None and same_header(first, piece):
                     continue
-                header = piece.header(run)
-                taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
                 if run not in merged:
                     landed = {c.batch for s, c in self._claims.get(run, {}).items() if s not in ids and c.batch}
-                    if not landed and piece.bundle is not None and taken.itervars == header.itervars:
-                        merged[run], alone[run] = taken, piece
-                        continue
+                    if first is None and not landed and piece.bundle is not None:
+                        said, itervars = piece.bundle.said(piece.place)
+                        if itervars or "iterationvars" not in said:
+                            alone[run], self._short[run] = piece, (said, itervars)
+                            continue
                     merged[run] = self._landed_header(run, landed) if landed else Header(run)
-                alone.pop(run, None)
+                    if (first := alone.pop(run, None)) is not None:
+                        merged[run].take(first.header(run))
+                header = piece.header(run)
+                taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
                 told = merged[run].take(taken)
                 piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in told]
-        for run, header in merged.items():
-            said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
-            self._study_of[run] = said.get("configname", "")
+        self._short |= {run: (header.said, header.iteration_variables()) for run, header in merged.items()}
+        for run in (*merged, *alone):
+            self._study_of[run] = self._short[run][0].get("configname", "")
         return merged, alone
 
     def _landed_header(self, run: str, keys: set[str]) -> Header:
@@ -223,14 +230,10 @@ class Lander:
                 stems[run] = stem_of(landed[0])
         return stems
 
-    def _rows(
-        self, pieces: list[Piece], headers: dict[str, Header], alone: dict[str, Piece]
-    ) -> Iterator[tuple[str, str, pa.Table, list[str]]]:
+    def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, str, pa.Table, list[str]]]:
         """(study, table, rows, sources) of what waits in memory, header tables included, bundles not."""
         by_study: dict[str, list[Header]] = {}
         for run, header in headers.items():
-            if run in alone:
-                continue
             by_study.setdefault(self._study_of[run], []).append(header)
         for study, some in by_study.items():
             made = _header_tables(some)
@@ -247,8 +250,8 @@ class Lander:
 class _Carried:
     """What a batch keeps of the batches that it replaces: whole files as they are, others without what is gone."""
 
-    def __init__(self, lander: Lander, new: Batch, headers: dict[str, Header], pieces: list[Piece]) -> None:
-        self._out, self._new, self._headers = lander.out, new, headers
+    def __init__(self, lander: Lander, new: Batch, here: set[str], pieces: list[Piece]) -> None:
+        self._out, self._new, self._here = lander.out, new, here
         self._gone = {piece.id: piece.continued for piece in pieces}
         self._dead = {run for run, claims in lander._claims.items() if not claims}
         self.rows: list[tuple[str, str, pa.Table, list[str]]] = []
@@ -261,7 +264,7 @@ class _Carried:
         return [rows.filter(self._kept(rows["run_id"]))]
 
     def _kept(self, run_ids: pa.ChunkedArray) -> list[bool]:
-        return [run not in self._dead and run not in self._headers for run in run_ids.to_pylist()]
+        return [run not in self._dead and run not in self._here for run in run_ids.to_pylist()]
 
     def _file(self, batch: Batch, name: str, part: Part) -> None:
         import pyarrow.compute as pc
@@ -328,8 +331,7 @@ def _header_tables(headers: Iterable[Header]) -> dict[str, pa.Table]:
     return {table: schema.conform(table, made) for table, made in columns.items()}
 
 
-def _runs_table(headers: Iterable[Header], sources: dict[str, str]) -> pa.Table:
-    rows = [run_row(header, sources.get(header.run_id, "")) for header in headers]
+def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
     return (
         schema.conform("runs", {name: [row[name] for row in rows] for name in rows[0]})
         if rows

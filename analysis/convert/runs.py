@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, number
@@ -40,13 +41,11 @@ def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def run_row(header: Header, source: str) -> dict[str, Any]:
-    """The row in `runs`. A run's .sca and .vec share a header, so `source` is the path without its suffix."""
-    itervars = header.iteration_variables()
-    said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
+def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
+    """The row in `runs`, from a run's attributes. Its .sca and .vec share a header: `source` is without its suffix."""
     study = said.get("configname", "")
     return {
-        "run_id": header.run_id,
+        "run_id": run_id,
         "study": study,
         "point": _point(study, itervars),
         "engine": "omnet",
@@ -68,7 +67,7 @@ def _point(study: str, itervars: list[list[str]]) -> str:
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
 
-def _seed(said: dict[str, str]) -> int:
+def _seed(said: Mapping[str, str]) -> int:
     for name in ("seedset", "repetition", "runnumber"):
         if re.fullmatch(r"\d{1,18}", said.get(name, "")):
             return int(said[name])

@@ -21,7 +21,7 @@ _OPTIONS = {
     "store_schema": False,
     "use_dictionary": ["run_id", "vector_id"],
     "column_encoding": {"event": "DELTA_BINARY_PACKED", "time_raw": "DELTA_BINARY_PACKED"},
-    "write_statistics": ["vector_id", "event", "time_raw"],
+    "write_statistics": ["vector_id", "event", "time_raw", "time_exp"],
 }
 
 

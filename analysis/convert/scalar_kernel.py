@@ -1,12 +1,13 @@
 """Plain `scalar` and `attr` lines, from bytes into columns; compiled. See `scalars`.
 
-Imports the other compiled reader alone: a kernel is compiled again whenever a file that it reaches changes.
+Imports only what it needs, by `import ... as`: a kernel is compiled again whenever a file that it reaches changes, and
+`from package import module` reaches the whole package.
 """
 
 import numpy as np
 from numba import njit
 
-from causeway.analysis.convert import kernel
+import causeway.analysis.convert.kernel as kernel
 
 _LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
 
