@@ -256,5 +256,7 @@ def spark_tables(
     spark: "SparkSession", paths: Sequence[str | Path], out: str | Path, keep_going: bool = False
 ) -> dict[str, "DataFrame"]:
     """The tables of some result files as Spark DataFrames, converted into `out` first."""
+    from causeway.analysis.spark import read_spark
+
     convert(paths, out, keep_going, spark)
-    return {name: store.read_spark(spark, place(out), name) for name in schema.TABLES}
+    return {name: read_spark(spark, place(out), name) for name in schema.TABLES}

@@ -67,11 +67,11 @@ def _point(study: str, itervars: list[list[str]]) -> str:
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
 
-def _seed(said: Mapping[str, str]) -> int:
+def _seed(said: Mapping[str, str]) -> int | None:
     for name in ("seedset", "repetition", "runnumber"):
         if re.fullmatch(r"\d{1,18}", said.get(name, "")):
             return int(said[name])
-    return 0
+    return None
 
 
 def _started_at(datetime: str) -> str:

@@ -23,6 +23,7 @@ from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page, wrong
+from causeway.analysis.spark import read_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,7 +126,7 @@ class _Source:
             scalars = pd.concat([store.read_pandas(self.folder, "scalars"), fields], ignore_index=True)
             return comparison.run_values(scalars, names)
         spark = self._spark()
-        read = store.read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
+        read = read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
         if len(fields):
             read = read.union(spark.createDataFrame(fields))
         return comparison.run_values_spark(read, names).toPandas()
@@ -151,7 +152,7 @@ class _Source:
         from causeway.analysis.reduce import in_spark
 
         spark = self._spark()
-        many = in_spark.numbered(store.read_spark(spark, self.folder, "scalars"))
+        many = in_spark.numbered(read_spark(spark, self.folder, "scalars"))
         joined = many.join(spark.createDataFrame(keys), "run_id")
         return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
 
@@ -162,7 +163,7 @@ class _Source:
             return Recorded(vectors, store.read_pandas(self.folder, "samples"), in_pandas)
         from causeway.analysis.reduce import in_spark
 
-        return Recorded(vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark)
+        return Recorded(vectors, read_spark(self._spark(), self.folder, "samples"), in_spark)
 
 
 def _wrong_sections(

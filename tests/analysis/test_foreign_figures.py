@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ from causeway.analysis import convert, kinds, report, store
 from causeway.analysis.convert.units import in_plain_units
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression
+from causeway.analysis.spark import read_spark
 from causeway.bridge.errors import UserError
 
 PLOTS = """
@@ -48,11 +50,18 @@ def test_a_file_with_plots_draws_them_for_somebody_elses_project(folder: Path) -
     assert drawn[drawn["title"] == "Received"]["mean"].tolist() == [3, 6, 9]
 
 
+def test_a_seed_that_the_files_do_not_say_is_empty(folder: Path) -> None:
+    assert store.read_pandas(folder, "runs")["seed"].isna().all()
+    page = report.write(folder).read_text()
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page[page.index("seeds") :])
+    assert cells[cells.index("Aloha") :][:8] == ["Aloha", "omnet", "", "", "", "3", "3", ""]
+
+
 @pytest.mark.spark
 def test_spark_sums_over_the_same_modules(folder: Path, spark) -> None:
     names = {"channelUtilization:last", "**.host[*].app[0].packetReceived:count", "*.nothing"}
     here = comparison.run_values(store.read_pandas(folder, "scalars"), names)
-    there = comparison.run_values_spark(store.read_spark(spark, folder, "scalars"), names).toPandas()
+    there = comparison.run_values_spark(read_spark(spark, folder, "scalars"), names).toPandas()
     by = ["run_id", "name"]
     assert len(here) == 6
     pd.testing.assert_frame_equal(

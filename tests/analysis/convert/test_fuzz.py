@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis import convert, schema, store
+from causeway.analysis import convert, remains, schema, store
 from causeway.analysis.convert import bulk, job
 from causeway.analysis.convert.piece import Piece
 from causeway.bridge.errors import UserError
@@ -118,7 +118,7 @@ def test_any_files_together_land_whole(contents, packed):
             convert.convert([folder], out, keep_going=True, clash=clash)
             tables = {table: store.read_pandas(out, table) for table in ("runs", "scalars", "samples", "attributes")}
             ids = set(tables["runs"].run_id)
-            assert len(ids) == len(tables["runs"]) and store.unfinished(out) == {}
+            assert len(ids) == len(tables["runs"]) and remains.unfinished(out) == {}
             assert all(set(table.run_id) <= ids for table in tables.values())
 
 
