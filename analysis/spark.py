@@ -116,9 +116,7 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
         return spread.mapInArrow(_Reader(table, cut), spark_schema)
     plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
     plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
-    if len(files) == len(
-        store.all_files(folder, table)
-    ):  # most often: one folder instead of names
+    if len(files) == len(store.all_files(folder, table)):  # most often: one folder instead of names
         return plain.parquet(str(store.table_dir(folder, table).resolve()))
     return plain.parquet(*files)
 

@@ -50,6 +50,29 @@ def test_a_file_with_plots_draws_them_for_somebody_elses_project(folder: Path) -
     assert drawn[drawn["title"] == "Received"]["mean"].tolist() == [3, 6, 9]
 
 
+def test_a_whole_name_of_one_module_needs_no_wildcard(folder: Path) -> None:
+    plots = [
+        Plot("One host", "Aloha", '"Net.host[1].app[0].packetReceived:count"', "iat"),
+        Plot("No such", "Aloha", '"Net.host[9].app[0].packetReceived:count"', "iat"),
+        Plot("Not here", "Token", '"x"', "iat"),
+    ]
+    page = report.write(folder, plots=plots).read_text()
+    drawn = pd.read_csv(folder / "report" / "figures.csv")
+    assert drawn[drawn["title"] == "One host"]["mean"].tolist() == [1, 2, 3]
+    assert "nothing of that name to draw: No such (<code>" in page and "No runs here for: Not here." in page
+
+
+def test_what_cannot_be_drawn_is_told_when_nothing_can(folder: Path) -> None:
+    page = report.write(folder, plots=[Plot("No such", "Aloha", "nothing", "iat")]).read_text()
+    assert "nothing of that name to draw: No such (<code>nothing</code>)" in page
+
+
+def test_a_plots_fields_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text('from causeway import Plot\nplots = [Plot("T", "S", "y", "x", series=("a",))]\n')
+    with pytest.raises(UserError, match=r"the plot 'T' has series=\('a',\); allowed: a text"):
+        kinds.load(tmp_path / "p.py")
+
+
 def test_a_seed_that_the_files_do_not_say_is_empty(folder: Path) -> None:
     assert store.read_pandas(folder, "runs")["seed"].isna().all()
     page = report.write(folder).read_text()
