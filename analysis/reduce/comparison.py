@@ -31,8 +31,8 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
 
-    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit. So is
-    a whole one: `Net.host[0].app[0].packetReceived:count`.
+    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit. So
+    is a whole one: `Net.host[0].app[0].packetReceived:count`.
     """
     plain, patterns = _plain_and_patterns(names)
     wanted = scalars[scalars["name"].isin(plain)]
