@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from causeway.analysis import convert, kinds, report, store
-from causeway.analysis.convert.units import in_plain_units
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression
 from causeway.analysis.spark import read_spark
+from causeway.analysis.units import in_plain_units
 from causeway.bridge.errors import UserError
 
 PLOTS = """
@@ -60,6 +60,15 @@ def test_a_whole_name_of_one_module_needs_no_wildcard(folder: Path) -> None:
     drawn = pd.read_csv(folder / "report" / "figures.csv")
     assert drawn[drawn["title"] == "One host"]["mean"].tolist() == [1, 2, 3]
     assert "nothing of that name to draw: No such (<code>" in page and "No runs here for: Not here." in page
+
+
+def test_axes_and_keys_read_well(folder: Path) -> None:
+    received = '"**.app[0].packetReceived:count"'
+    over = Plot("S", "Aloha", received, "iat", kind="scatter", more={"over": '"channelUtilization:last" * 100'})
+    plots = [over, Plot("L", "Aloha", received, series="iat")]
+    page = report.write(folder, plots=plots).read_text()
+    assert ">channelUtilization:last * 100</text>" in page and ">**.app[0].packetReceived:count</text>" in page
+    assert page.index("iat 500ms") < page.index("iat 1s") < page.index("iat 2.5s")
 
 
 def test_what_cannot_be_drawn_is_told_when_nothing_can(folder: Path) -> None:
