@@ -24,6 +24,7 @@ from causeway.pycontrol.check.frozen import frozen
 from causeway.pycontrol.check.world import STEP_PS, World, raised
 from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 BROADCAST, CRASH, RECOVER, LOSS, TWICE = ("broadcast",), ("crash",), ("recover",), ("loss",), ("twice",)
 
@@ -334,6 +335,7 @@ class Machine:
                 "leave --every away, and many orders are made up"
             ) from None
 
+    @calls_handlers
     def _handled(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> None:
         """Lets the node handle it."""
         try:
@@ -343,6 +345,8 @@ class Machine:
                 getattr(node, handler)(*given)
         except UserError:
             raise
+        except TookTooLong as error:
+            raise UserError(raised(desk.node, error)) from None
         except Exception as error:
             desk.broken = desk.broken or raised(desk.node, error)
 
