@@ -1,8 +1,8 @@
 """dcs23 in a small world: the readable twin among three processes, which change their clocks when the application says.
 
 Every process has an entry of its own, so causality must hold, not only with high probability. With
-`--set component_size=2` all share one, two of them count in the second component from the beginning, and what is left to
-hold is that everything is delivered, once.
+`--set component_size=2` all share one, two of them count in the second component from the beginning, and what is left
+to hold is that everything is delivered, once.
 """
 
 from __future__ import annotations
