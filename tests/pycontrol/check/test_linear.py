@@ -103,6 +103,7 @@ def test_every_order_catches_the_hurried_register() -> None:
 @pytest.mark.parametrize(("version", "expected"), [("right", None), ("hurried", "linearizability: ")])
 def test_a_register_over_messages(version: str, expected: str | None) -> None:
     trial = Trial(REGISTER, {"version": version})
-    found = schedules.search(trial.make, trial.rules(), 3000, 600.0, 1)
+    tries = 3000 if expected is None else 30_000  # of three seeds the worst took 19,661 (docs/lab/check.md)
+    found = schedules.search(trial.make, trial.rules(), tries, 600.0, 1, shrink=False)
     assert (found.broken is None) == (expected is None)
     assert expected is None or found.broken.startswith(expected)
