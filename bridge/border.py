@@ -18,6 +18,7 @@ from causeway.bridge.border_kernel import (
     BROADCASTS,
     CHANNELS,
     CONNECTIONS,
+    EFFECT,
     END,
     FAR_PS,
     FIRST_MOVER,
@@ -95,13 +96,13 @@ class Border:
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
         s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS
-        self._nodes, self._end_ps, self._next = network.nodes, 0, 0
+        self._nodes, self._end_ps, self._effect_ps, self._next = network.nodes, 0, 0, 0
         self._packets, self._timers = Ranges(), Ranges()
         """Those outside of the ranges in the state."""
 
     def follow(self, window: Window) -> None:
         """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
-        self._end_ps = self._fast[END] = window.end_ps
+        self._effect_ps = self._fast[EFFECT] = self._end_ps = self._fast[END] = window.end_ps
 
     # ---- windows --------------------------------------------------------------------------------------------------
     def check_window(self, window: Window) -> None:
@@ -118,6 +119,12 @@ class Border:
             raise RunError(
                 f"window 0 is wrong: it ends at {end_ps} ps and has {len(window)} rows; allowed: 0 ps and no rows"
             )
+        effect_ps = window.effect_ps or end_ps
+        if not end_ps <= effect_ps < FAR_PS:
+            raise RunError(
+                f"window {window.number} is wrong: its answer takes effect at {effect_ps} ps; allowed: {end_ps} ps, where "
+                f"it ends, to {FAR_PS - 1} ps"
+            )
         bad = first_bad_event(self._s, end_ps, window.kind, window.time_ps, window.node, window.ref, window.arg)
         if bad == LOOK_UP:
             bad = self._look_up(window)
@@ -125,6 +132,7 @@ class Border:
             self._refuse_event(window, int(bad))
         self._next += 1
         self._end_ps = self._fast[END] = end_ps
+        self._effect_ps = self._fast[EFFECT] = effect_ps
 
     def _look_up(self, window: Window) -> int:
         """The first row with an id that was never made, or a broadcast that came before; ALL_GOOD if there is none."""
@@ -190,11 +198,11 @@ class Border:
 
     def _first_bad_of_rows(self, actions: ActionRows) -> int:
         """As `first_bad_action`, for a few rows."""
-        s, nodes, end_ps = self._fast, self._nodes, self._end_ps
+        s, nodes, effect_ps = self._fast, self._nodes, self._effect_ps
         packet, timer = s[PACKET_HIGH], s[TIMER_HIGH]
         packet_first, timer_first, unicast = packet, timer, False
         for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
-            if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
+            if not (effect_ps <= time_ps < FAR_PS and 0 <= node < nodes):
                 break
             if kind == SEND and ref == packet:
                 if not (
@@ -257,7 +265,7 @@ class Border:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
         told = words.Action(*(int(value) for value in values))
         limits = words.Limits(
-            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS]),
+            self._nodes, 0, int(self._s[INTERFACES]), self._effect_ps, 0, channels=int(self._s[CHANNELS]),
             connections=int(self._s[CONNECTIONS]), first_mover=int(self._s[FIRST_MOVER]),
         )  # fmt: skip
         raise RunError(

@@ -23,13 +23,13 @@ from causeway.bridge.schema import constant, declared
 (
     END, NODES, STATIONS, INTERFACES, CHANNELS, PACKET_LOW, PACKET_HIGH, PACKET_LOW_2, PACKET_HIGH_2, TIMER_LOW,
     TIMER_HIGH, TIMER_LOW_2, TIMER_HIGH_2, BROADCASTS, FLOOR, INSTANT, MOST_BROADCASTS, CONNECTIONS, UNICASTS,
-    FIRST_MOVER,
-) = range(20)  # fmt: skip
+    FIRST_MOVER, EFFECT,
+) = range(21)  # fmt: skip
 """Places in the state. Ranges are [low, high). BROADCASTS: one more than the highest number so far; FLOOR: the same,
 before the INSTANT of the last broadcast (broadcasts of one instant are ordered by their nodes, not by their numbers).
 CONNECTIONS: how many there are so far, or NO_TCP. UNICASTS: whether any packet was for one node only.
-FIRST_MOVER: nodes from here on can MOVE."""
-STATE = 20
+FIRST_MOVER: nodes from here on can MOVE. EFFECT: actions take effect at or after it."""
+STATE = 21
 NO_TCP = -1
 
 ALL_GOOD, LOOK_UP, MISFIT = -1, -2, -3
@@ -178,7 +178,7 @@ def _is_bad(s, k, now, r, a):
 
 @compiled
 def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
-    """The first row that may not answer the window that ended at s[END], or ALL_GOOD, or LOOK_UP, as above; new ids
+    """The first row that may not answer the window before, or ALL_GOOD, or LOOK_UP, as above; new ids
     join their range on the way. MISFIT: the columns are not of one length (none of topics are topics of 0)."""
     rows, topics = len(kind), len(topic)
     if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
@@ -188,7 +188,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface, topic):
     outside = 0
     for i in range(rows):
         k, r, p = kind[i], ref[i], np.int64(peer[i])
-        if time[i] < s[END] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES]:
+        if time[i] < s[EFFECT] or time[i] >= FAR_PS or node[i] < 0 or node[i] >= s[NODES]:
             return i
         if topics and topic[i] >= TOPICS:
             return i

@@ -125,7 +125,7 @@ def wrong_action(a: Action, limits: Limits) -> str:
         return f"kind {a.kind} is unknown; allowed: {_names(Act)}"
     if not limits.begin_ps <= a.time_ps < FAR_PS:
         return (
-            f"{a.time_ps} ps is before the end of its window or too far; allowed: {limits.begin_ps} to {FAR_PS - 1} ps"
+            f"{a.time_ps} ps is too early for an answer to its window, or too far; allowed: {limits.begin_ps} to {FAR_PS - 1} ps"
         )
     if not 0 <= a.node < limits.nodes:
         return f"there is no node {a.node}; allowed: 0 to {limits.nodes - 1}"

@@ -1,9 +1,11 @@
-"""One core for two processes that take turns.
+"""Which cores a run's two processes have, and whether the simulator runs ahead of the controller.
 
-In lockstep the simulator waits while the controller works and the other way round, so a second core gains nothing, and
-waking it up costs: on a virtual machine with two cores, windows come 1.7 times as fast on one of them. The core is
-chosen among those this process may use and claimed for the run, so that runs side by side get one each; where none is
-free, both processes stay where the system puts them.
+With two cores, the simulator sends a window as soon as it can and goes on until the answer can take effect, while the
+controller works on the other core. With one, both take turns on it: waking up another core costs more than a window.
+
+A core is chosen among those this process may use and claimed for the run, so that runs side by side get one each; where
+none is free, both processes stay where the system puts them. The core of a controller may become another run's, if
+there is no better one: then that one shares it.
 """
 
 from __future__ import annotations
@@ -12,41 +14,88 @@ import os
 import socket
 
 SWITCH = "CAUSEWAY_SHARE_CORE"
-"""Environment: 0 turns this off."""
+"""Environment: 1: simulator and controller share a core, always; 0: no process is bound to a core."""
 CLAIM = "causeway-core"
 
 
-class SharedCore:
-    """Claims a core for the calling thread and the processes and threads that it starts; `release` undoes it."""
+class Cores:
+    """Claims cores for a simulator and the calling thread; `release` undoes it.
 
-    def __init__(self) -> None:
-        self.core: int | None = None
-        self._claim: socket.socket | None = None
+    Threads and processes begin where the one that starts them is: the simulator is started after `simulator_begins`.
+    """
+
+    def __init__(self, ahead: bool | None = None) -> None:
+        """`ahead`: whether the simulator runs ahead; None: if there is a core for each."""
+        self.simulator: int | None = None
+        self.controller: int | None = None
+        self.ahead = bool(ahead)
+        self._claims: list[socket.socket] = []
         self._allowed: set[int] = set()
         if not hasattr(os, "sched_setaffinity") or os.environ.get(SWITCH) == "0":
             return
         allowed = os.sched_getaffinity(0)
-        if len(allowed) < 2:
+        if len(allowed) < 2 or (core := self._claim_best(allowed)) is None:
             return
+        self._allowed = allowed
+        self.simulator = self.controller = core
+        if ahead is None and os.environ.get(SWITCH) != "1" or ahead:
+            self._look_for_another(allowed - {core})
+        self.ahead = self.controller != core if ahead is None else ahead
+        os.sched_setaffinity(0, {self.controller})
+
+    def _claim_best(self, allowed: set[int]) -> int | None:
+        """A core that is no run's; better one where no controller is, either."""
+        second_best = None
         for core in sorted(allowed, reverse=True):  # the first cores have the interrupts
-            if (claim := _claim(core)) is not None:
-                self.core, self._claim, self._allowed = core, claim, allowed
-                os.sched_setaffinity(0, {core})
-                return
+            if (claim := _claim(f"{core}")) is None:
+                continue
+            if (other := _claim(f"{core}-controller")) is not None:
+                other.close()
+                self._claims.append(claim)
+                return core
+            if second_best is not None:
+                claim.close()
+                continue
+            second_best = core, claim
+        if second_best is None:
+            return None
+        self._claims.append(second_best[1])
+        return second_best[0]
+
+    def _look_for_another(self, allowed: set[int]) -> None:
+        """A core for the controller, that no run has claimed."""
+        for core in sorted(allowed, reverse=True):
+            if (free := _claim(f"{core}")) is not None:
+                free.close()
+                if (claim := _claim(f"{core}-controller")) is not None:
+                    self._claims.append(claim)
+                    self.controller = core
+                    return
+
+    def simulator_begins(self) -> None:
+        """What this thread starts now is the simulator."""
+        if self.simulator is not None:
+            os.sched_setaffinity(0, {self.simulator})
+
+    def simulator_began(self) -> None:
+        """The calling thread is the controller again."""
+        if self.controller is not None:
+            os.sched_setaffinity(0, {self.controller})
 
     def release(self) -> None:
         """May be called twice."""
-        if self._claim is not None:
+        if self._claims:
             os.sched_setaffinity(0, self._allowed)
-            self._claim.close()
-            self._claim = None
+        for claim in self._claims:
+            claim.close()
+        self._claims = []
 
 
-def _claim(core: int) -> socket.socket | None:
+def _claim(name: str) -> socket.socket | None:
     """A name in Linux's abstract namespace: it has one owner at a time, and is gone with the process."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        claim.bind(f"\0{CLAIM}-{core}")
+        claim.bind(f"\0{CLAIM}-{name}")
     except OSError:
         claim.close()
         return None

@@ -42,6 +42,9 @@ class RunSpec:
     channels: tuple[str, ...] = ()
     record_to: Path | None = None
     """Where to keep the frames of the run, for `replay`."""
+    ahead: bool | None = None
+    """Whether the simulator goes on while the controller works; None: if there is a core for each. A run's outcome does
+    not depend on it."""
     deadline_s: float = 60.0
     """How long either side waits for the other before it calls it dead."""
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from causeway.bridge import wire
-from causeway.bridge.core import SharedCore
+from causeway.bridge.core import Cores
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Kind, Window
@@ -64,7 +64,8 @@ class PairSession:
         self._simulator: Peer | None = None
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
-        self._core: SharedCore | None = None
+        self._cores: Cores | None = None
+        self._ahead = bool(spec.ahead)
         self._number = 0
         self._finished = False
         self._deadline_s = spec.deadline_s
@@ -74,12 +75,17 @@ class PairSession:
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         if not self._spec.passive_kinds >> Kind.ARRIVAL & 1:  # else the simulator runs ahead while the controller works
-            self._core = SharedCore()
+            self._cores = Cores(self._spec.ahead)
+            self._ahead = self._cores.ahead
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
         deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
+        if self._cores is not None:
+            self._cores.simulator_begins()
         self._simulator = Simulator(
             self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
         )
+        if self._cores is not None:
+            self._cores.simulator_began()
         self._handshake()
 
     def _handshake(self) -> None:
@@ -101,7 +107,7 @@ class PairSession:
                 f"rebuild it (causeway build {self.engine})"
             )
         self.engine_version = hello.engine_version
-        self._send(wire.encode_setup(self._spec))
+        self._send(wire.encode_setup(self._spec, self._spec.reaction_ps - 1 if self._ahead else 0))
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:
@@ -134,9 +140,9 @@ class PairSession:
         if self._recorder is not None:
             self._recorder.discard()
             self._recorder = None
-        if self._core is not None:
-            self._core.release()
-            self._core = None
+        if self._cores is not None:
+            self._cores.release()
+            self._cores = None
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _receive(self) -> Any:
