@@ -38,7 +38,7 @@ class Cores:
             return
         self._allowed = allowed
         self.simulator = self.controller = core
-        if ahead is None and os.environ.get(SWITCH) != "1" or ahead:
+        if (ahead is None and os.environ.get(SWITCH) != "1") or ahead:
             self._look_for_another(allowed - {core})
         self.ahead = self.controller != core if ahead is None else ahead
         os.sched_setaffinity(0, {self.controller})
