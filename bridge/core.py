@@ -72,6 +72,11 @@ class Cores:
                     self.controller = core
                     return
 
+    @property
+    def are_two(self) -> bool:
+        """Whether each of the two has a core of its own."""
+        return self.simulator != self.controller
+
     def simulator_begins(self) -> None:
         """What this thread starts now is the simulator."""
         if self.simulator is not None:

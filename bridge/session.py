@@ -29,6 +29,16 @@ TELLING_S = 1.0
 """A simulator that broke the contract may not listen either: it is told why it is ended, if that takes no longer."""
 
 
+SPIN_S, EDGE_SPIN_US = 400e-6, 200
+"""Where each side has a core of its own: so long it looks for a frame again and again before it sleeps. To be woken up
+takes 30 us and more, and leaves cold caches."""
+
+
+def _ahead_ps(reaction_ps: int) -> int:
+    """How far a simulator runs ahead. The rest of the reaction time is for events to come that share the window."""
+    return max(1, 3 * reaction_ps // 4) if reaction_ps > 1 else 0
+
+
 def open_session(
     spec: RunSpec,
     engine: str,
@@ -65,7 +75,7 @@ class PairSession:
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
         self._cores: Cores | None = None
-        self._ahead = bool(spec.ahead)
+        self._ahead_ps = _ahead_ps(spec.reaction_ps) if spec.ahead else 0
         self._number = 0
         self._finished = False
         self._deadline_s = spec.deadline_s
@@ -76,13 +86,16 @@ class PairSession:
             self._recorder = Recorder(self._spec.record_to)
         if not self._spec.passive_kinds >> Kind.ARRIVAL & 1:  # else the simulator runs ahead while the controller works
             self._cores = Cores(self._spec.ahead)
-            self._ahead = self._cores.ahead
+            self._ahead_ps = _ahead_ps(self._spec.reaction_ps) if self._cores.ahead else 0
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
+        told = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
+        if self._cores is not None and self._cores.are_two:
+            self._transport.spin(SPIN_S)
+            told["CAUSEWAY_SPIN_US"] = str(EDGE_SPIN_US)
         if self._cores is not None:
             self._cores.simulator_begins()
         self._simulator = Simulator(
-            self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
+            self.engine, command, {**environment, **self._transport.environment, **told}, directory
         )
         if self._cores is not None:
             self._cores.simulator_began()
@@ -107,7 +120,7 @@ class PairSession:
                 f"rebuild it (causeway build {self.engine})"
             )
         self.engine_version = hello.engine_version
-        self._send(wire.encode_setup(self._spec, self._spec.reaction_ps - 1 if self._ahead else 0))
+        self._send(wire.encode_setup(self._spec, self._ahead_ps))
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:

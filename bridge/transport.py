@@ -78,6 +78,11 @@ class Transport:
             os.close(self._lock)
             self._lock = None
 
+    def spin(self, spin_s: float) -> None:
+        """From now on `receive` looks so long again and again before it sleeps, if nobody else wants this core."""
+        if isinstance(self._pair, ZmtpPair):
+            self._pair.spin_s = spin_s
+
     def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
         """The next frame. `check_peer` says in words why none can come any more; the deadline bounds the wait."""
         assert self._pair is not None

@@ -85,7 +85,7 @@ void Client::take_promises() {
         window_.patience().promise(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i),
                                    at<int64_t>(a.patience_ps(), i));
     }
-    if (promises > 0) window_.look_again(effect_ps_);
+    if (promises > 0) window_.look_again();
 }
 
 void Client::expect(Frame::BodyCase body, const char *what) {

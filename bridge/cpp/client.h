@@ -93,8 +93,8 @@ class Client {
     size_t exchange(int64_t next_ps);
     Action action(size_t i) const { return Action::row(in_.actions(), i); }
 
-    // A window is on its way: its answer will be taken at the instant at which it can take effect, no sooner and no
-    // later, whenever it comes.
+    // A window is on its way. Its answer will be taken when simulated time is where it can take effect (sooner, if there
+    // is no room for more events): that hangs on what was simulated, never on when the answer comes.
     bool awaits_answer() const { return due_ps_ != kNever; }
 
     // The window sent last.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bridge/cpp/columns.h"
+#include "bridge/cpp/contract.h"
 #include "bridge/cpp/patience.h"
 #include "causeway.pb.h"
 
@@ -17,7 +18,6 @@ class WindowBuilder {
   public:
     struct Row {
         int64_t time_ps;
-        int64_t deadline_ps;  // the first instant at which something may be done about it
         int64_t ref;
         int32_t node;
         int32_t arg;
@@ -31,11 +31,10 @@ class WindowBuilder {
     // closes beyond it).
     static constexpr int kMostUnanswered = 8;
 
-    // `ahead_ps`: windows close so long before their answers are needed (0: lockstep), but not before the instant of
-    // their first active event is over.
+    // `ahead_ps`: windows are sent so long before their answers are needed; 0: when they are needed.
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds, int64_t ahead_ps) {
         reaction_ps_ = reaction_ps;
-        ahead_ps_ = std::min(ahead_ps, reaction_ps - 1);
+        ahead_ps_ = ahead_ps;
         cap_ = cap > 0 ? std::min<size_t>(cap, kMostRows) : kMostRows;
         passive_kinds_ = passive_kinds;
     }
@@ -45,47 +44,48 @@ class WindowBuilder {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
         if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && patience_.of(node, ref) == Constant::IGNORED) return;
         last_ps_ = time_ps;
-        rows_.push_back({time_ps, 0, ref, node, arg, static_cast<uint8_t>(kind)});
-        rows_.back().deadline_ps = deadline_ps(rows_.back());
-        horizon_ps_ = std::min(horizon_ps_, rows_.back().deadline_ps);
+        rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
+        horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
 
-    // What the controller said of its packets and nodes. After a promise: `look_again`, from when it is in force.
+    // What the controller said of its packets and nodes. After a promise: `look_again`.
     PatienceTable &patience() { return patience_; }
-    void look_again(int64_t from_ps) {
-        for (Row &row : rows_) {
-            if (row.time_ps >= from_ps) row.deadline_ps = deadline_ps(row);
-        }
-        keep_from(0);
-    }
+    void look_again() { keep_from(0); }
 
-    // The simulator must not run what happens at or after this instant before the window is sent.
-    int64_t horizon_ps() const { return horizon_ps_ == kNever ? kNever : horizon_ps_ - ahead_ps_; }
     bool runs_ahead() const { return ahead_ps_ > 0; }
+
+    // The simulator must not run what happens at or after this instant before the window is sent; running ahead, the
+    // instant of the last event may run to its end.
+    int64_t horizon_ps() const {
+        return horizon_ps_ == kNever ? kNever : horizon_ps_ - ahead_ps_;
+    }
 
     // Whether as many events are there as the cap allows.
     bool full() const { return rows_.size() >= cap_; }
 
     // Whether the window must close before the simulator goes on to next_ps (kNever: nothing is left to happen).
     bool must_close(int64_t next_ps) const {
-        if (next_ps >= horizon_ps() && horizon_ps_ != kNever) return true;
-        if (rows_.empty()) return false;
-        return next_ps == kNever || has_no_room(next_ps);
+        if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
+        if (rows_.empty() || next_ps == last_ps_) return false;
+        return next_ps == kNever || full() || next_ps >= horizon_ps();
     }
-    // Whether there are too many rows to go on to another instant.
+
+    // Whether no other instant may begin before the rows that are there are sent.
     bool has_no_room(int64_t next_ps) const { return full() && next_ps > last_ps_; }
 
     // Moves the events before the window's end into `window`, in canonical order, and begins the next window.
     void close(int64_t next_ps, Window *window) {
         const bool active = horizon_ps_ != kNever;
-        const int64_t end_ps = active && next_ps >= horizon_ps() ? end_before(next_ps) : last_ps_ + 1;
+        const int64_t told_ps = last_ps_ + 1;
+        const bool all = runs_ahead() ? told_ps <= horizon_ps_ : next_ps < horizon_ps_;
+        const int64_t end_ps = all || !active ? told_ps : horizon_ps_;
         sort_ties();
         size_t count = rows_.size();
         while (count > 0 && rows_[count - 1].time_ps >= end_ps) --count;
         write(count, window);
         window->set_number(number_++);
         window->set_end_ps(end_ps);
-        window->set_effect_ps(active && ahead_ps_ > 0 ? std::max(end_ps, horizon_ps_) : 0);
+        window->set_effect_ps(active && runs_ahead() ? std::min(horizon_ps_, latest_ps_) : 0);
         unanswered_ = active || unanswered_ + 1 == kMostUnanswered ? 0 : unanswered_ + 1;
         window->set_reply(unanswered_ == 0);
         keep_from(count);
@@ -109,15 +109,10 @@ class WindowBuilder {
     int unanswered_ = 0;
     int64_t last_ps_ = 0;
     int64_t horizon_ps_ = kNever;
+    int64_t latest_ps_ = exactly_of(Constant::LATEST_PS);
     PatienceTable patience_;
 
-    // Where an active window ends that is closed on the way to next_ps: all that was told is in it, as long as its
-    // instants are over and nothing can be done about it sooner.
-    int64_t end_before(int64_t next_ps) const {
-        const int64_t told_ps = next_ps > last_ps_ ? last_ps_ + 1 : 0;
-        return std::min(horizon_ps_, std::max(horizon_ps(), told_ps));
-    }
-
+    // The first instant at which something may be done about an event.
     int64_t deadline_ps(const Row &row) const {
         if (passive_kinds_ >> row.kind & 1) return kNever;
         const int64_t patience_ps = row.kind == Kind::ARRIVAL ? patience_.of(row.node, row.ref) : 0;
@@ -160,7 +155,7 @@ class WindowBuilder {
     void keep_from(size_t count) {
         rows_.erase(rows_.begin(), rows_.begin() + count);
         horizon_ps_ = kNever;
-        for (const Row &row : rows_) horizon_ps_ = std::min(horizon_ps_, row.deadline_ps);
+        for (const Row &row : rows_) horizon_ps_ = std::min(horizon_ps_, deadline_ps(row));
     }
 };
 
