@@ -122,8 +122,8 @@ class Border:
         effect_ps = window.effect_ps or end_ps
         if not end_ps <= effect_ps < FAR_PS:
             raise RunError(
-                f"window {window.number} is wrong: its answer takes effect at {effect_ps} ps; allowed: {end_ps} ps, where "
-                f"it ends, to {FAR_PS - 1} ps"
+                f"window {window.number} is wrong: its answer takes effect at {effect_ps} ps; allowed: {end_ps} ps, "
+                f"where it ends, to {FAR_PS - 1} ps"
             )
         bad = first_bad_event(self._s, end_ps, window.kind, window.time_ps, window.node, window.ref, window.arg)
         if bad == LOOK_UP:

@@ -1,7 +1,9 @@
 """Which cores a run's two processes have, and whether the simulator runs ahead of the controller.
 
-With two cores, the simulator sends a window as soon as it can and goes on until the answer can take effect, while the
-controller works on the other core. With one, both take turns on it: waking up another core costs more than a window.
+With a core for each of them, the simulator sends a window as soon as it can and goes on until the answer can take
+effect, while the controller works. Else both take turns on one: waking up another core costs more than a window. Other
+processes that compute need cores, too: where they leave less than two, or a campaign has runs for all of them (SWITCH),
+there is one.
 
 A core is chosen among those this process may use and claimed for the run, so that runs side by side get one each; where
 none is free, both processes stay where the system puts them. The core of a controller may become another run's, if
@@ -12,10 +14,12 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 
 SWITCH = "CAUSEWAY_SHARE_CORE"
 """Environment: 1: simulator and controller share a core, always; 0: no process is bound to a core."""
 CLAIM = "causeway-core"
+LOOKS, LOOK_S = 5, 0.002
 
 
 class Cores:
@@ -29,6 +33,7 @@ class Cores:
         self.simulator: int | None = None
         self.controller: int | None = None
         self.ahead = bool(ahead)
+        """Whether the simulator runs ahead."""
         self._claims: list[socket.socket] = []
         self._allowed: set[int] = set()
         if not hasattr(os, "sched_setaffinity") or os.environ.get(SWITCH) == "0":
@@ -38,9 +43,11 @@ class Cores:
             return
         self._allowed = allowed
         self.simulator = self.controller = core
-        if (ahead is None and os.environ.get(SWITCH) != "1") or ahead:
+        if ahead is None:
+            ahead = os.environ.get(SWITCH) != "1" and others_running() + 2 <= len(allowed)
+        if ahead:
             self._look_for_another(allowed - {core})
-        self.ahead = self.controller != core if ahead is None else ahead
+            self.ahead = self.ahead or self.are_two
         os.sched_setaffinity(0, {self.controller})
 
     def _claim_best(self, allowed: set[int]) -> int | None:
@@ -94,6 +101,19 @@ class Cores:
         for claim in self._claims:
             claim.close()
         self._claims = []
+
+
+def others_running() -> int:
+    """How many processes but this one want a core just now: the least of some looks, since most come and go."""
+    least = None
+    for _ in range(LOOKS):
+        with open("/proc/loadavg") as file:
+            running = int(file.read().split()[3].split("/")[0]) - 1
+        least = running if least is None else min(least, running)
+        if not least:
+            break
+        time.sleep(LOOK_S)
+    return least or 0
 
 
 def _claim(name: str) -> socket.socket | None:

@@ -168,16 +168,32 @@ class PairSession:
             frame = wire.decode(data)
         except RunError as error:
             self._refuse(f"the simulator ({self.engine}) broke the contract: {error}")
+        self._refuse_error(frame)
+        return frame
+
+    def _refuse_error(self, frame: Any) -> None:
         if frame.WhichOneof("body") == "error":
             raise RunError(f"the simulator ({self.engine}) cannot go on: {frame.error.what}")
-        return frame
+
+    def _last_words(self) -> None:
+        """A simulator that runs ahead may have said why it ended before it could be answered."""
+        assert self._transport is not None
+        try:
+            frame = wire.decode(self._transport.receive(0, lambda: None))
+        except RunError:
+            return
+        self._refuse_error(frame)
 
     def _send(self, data: bytes) -> None:
         assert self._transport is not None
         assert self._simulator is not None
         if self._recorder is not None:
             self._recorder.from_controller(data)
-        self._transport.send(data, self._deadline_s, self._simulator.death)
+        try:
+            self._transport.send(data, self._deadline_s, self._simulator.death)
+        except RunError:
+            self._last_words()
+            raise
 
     def _refuse(self, why: str) -> NoReturn:
         """Tells the simulator why, lets it end by itself for a moment, and raises."""

@@ -67,7 +67,7 @@ class ZmtpPair:
 
     def send(self, message: bytes) -> bool:
         """False if it did not all go out within a slice: call again with the same one."""
-        if self._peer is None:
+        if self._peer is None or self.gone:
             time.sleep(GONE_S)
             return False
         if self._left is None:
@@ -80,7 +80,7 @@ class ZmtpPair:
         except BlockingIOError:
             return False
         except OSError:
-            self._hang_up()
+            self.gone = True  # what it said last can still be received
             return False
         self._left = None
         return True

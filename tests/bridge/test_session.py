@@ -17,7 +17,7 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import NO_ACTIONS
+from causeway.bridge.events import NO_ACTIONS, Window
 from causeway.bridge.schema import CONTRACT
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport, private_directory
@@ -123,6 +123,27 @@ def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode:
         play(mode, small_spec(deadline_s=60.0))
     assert str(error.value).startswith(told)
     assert time.monotonic() - began < 15  # not the deadline
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("error while it runs ahead", "the simulator (fake) cannot go on: module 'y' divides by zero"),
+        ("killed while it runs ahead", "the simulator (fake) died: killed by SIGKILL; its last lines: about to be "),
+    ],
+)
+def test_a_simulator_that_ends_before_it_is_answered_is_told_of_as_any_other(mode: str, told: str) -> None:
+    session = open_session(small_spec(), "fake", [*FAKE, mode], {**FAKE_ENVIRONMENT, "FAKE_MARK": str(os.getpid())})
+    try:
+        with pytest.raises(RunError) as error:
+            while True:
+                window = session.next()
+                if isinstance(window, Window) and window.number == 10:
+                    time.sleep(1.0)  # the controller is at work meanwhile
+                session.answer(NO_ACTIONS)
+    finally:
+        session.close()
+    assert str(error.value).startswith(told)
 
 
 def test_of_output_without_end_only_the_end_is_kept() -> None:
