@@ -31,7 +31,7 @@ def cost_by_hosts(engine: Engine, radio: str) -> dict[str, float]:
     figures: dict[str, float] = {}
     for hosts in HOSTS:
         params = Mobile20Params(experiment="dynamic", **PLAIN, radio=radio, hosts=hosts, duration_s=8, drain_s=1)
-        outcome, simulated_s = run_mobile(engine, params)
+        outcome, simulated_s = run_mobile(engine, params, ahead=False)
         figures[f"wall_s_per_simulated_s_{hosts}_hosts"] = outcome.wall_s / simulated_s
         figures[f"controller_share_{hosts}_hosts"] = outcome.controller_s / outcome.wall_s
         figures[f"simulator_events_per_simulated_s_{hosts}_hosts"] = outcome.finish.events / simulated_s

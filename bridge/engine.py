@@ -70,6 +70,8 @@ class Finish:
     end_ps: int
     events: int
     scalars: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    waited_s: float = field(default=0.0, compare=False)
+    """Wall time in which the simulator did nothing but wait for answers."""
 
 
 class Session(Protocol):

@@ -87,7 +87,7 @@ def window(message: Any) -> Window:
 def finish(message: Any) -> Finish:
     """How the engine says the run ended."""
     scalars = {(s.module, s.name): s.value for s in message.scalars}
-    return Finish(message.reason, message.end_ps, message.events, scalars)
+    return Finish(message.reason, message.end_ps, message.events, scalars, message.waited_ns / 1e9)
 
 
 def encode_hello(engine: str, engine_version: str) -> bytes:

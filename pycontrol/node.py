@@ -399,7 +399,6 @@ class PerNode(Protocol):
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
         self._forget_old_packets()
-        self.context.tell_many()
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:

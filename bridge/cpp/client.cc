@@ -52,7 +52,9 @@ void Client::send_window(int64_t next_ps) {
 
 size_t Client::take_answer() {
     due_ps_ = kNever;
+    const auto began = Clock::now();
     channel_.receive(&in_);
+    waited_ += Clock::now() - began;
     expect(Frame::kActions, "the answer to a window");
     stopped_ = in_.actions().stop();
     const uint64_t number = last_window().number();
@@ -98,6 +100,7 @@ void Client::finish(const std::string &reason, int64_t end_ps, uint64_t events, 
     finish->set_reason(reason);
     finish->set_end_ps(end_ps);
     finish->set_events(events);
+    finish->set_waited_ns(std::chrono::nanoseconds(waited_).count());
     for (const Measured &m : scalars) {
         Scalar *scalar = finish->add_scalars();
         scalar->set_module(m.module);

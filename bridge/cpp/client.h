@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -138,6 +139,8 @@ class Client {
     AnswerCheck check_;
     Frame out_, in_;
     bool begun_ = false, stopped_ = false;
+    using Clock = std::chrono::steady_clock;
+    Clock::duration waited_{};
     int64_t effect_ps_ = 0;
     int64_t due_ps_ = kNever;
 
