@@ -30,6 +30,9 @@ class WindowBuilder {
     // running far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer
     // closes beyond it).
     static constexpr int kMostUnanswered = 8;
+    // Running ahead, what is not urgent is sent, too, once so many rows are there: the controller has done that work when
+    // something urgent comes.
+    static constexpr size_t kWorthAWindow = 16;
 
     // `ahead_ps`: windows are sent so long before their answers are needed; 0: when they are needed.
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds, int64_t ahead_ps) {
@@ -52,12 +55,15 @@ class WindowBuilder {
     PatienceTable &patience() { return patience_; }
     void look_again() { keep_from(0); }
 
+    // The first instant at which something may be done about what was told.
+    int64_t deadline_ps() const { return horizon_ps_; }
     bool runs_ahead() const { return ahead_ps_ > 0; }
 
     // The simulator must not run what happens at or after this instant before the window is sent; running ahead, the
     // instant of the last event may run to its end.
     int64_t horizon_ps() const {
-        return horizon_ps_ == kNever ? kNever : horizon_ps_ - ahead_ps_;
+        if (!runs_ahead() || horizon_ps_ == kNever) return horizon_ps_;
+        return std::min(horizon_ps_ - ahead_ps_, rows_.size() < kWorthAWindow ? kNever : last_ps_ + 1);
     }
 
     // Whether as many events are there as the cap allows.

@@ -16,7 +16,7 @@ from causeway.bridge import engines, wire
 from causeway.bridge.border import Border
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import Act, Actions, Kind, Window, no_actions
+from causeway.bridge.events import Act, Actions, Kind, Patience, Window, no_actions
 from causeway.bridge.network import AbstractNetwork, constant_delay, uniform_delay
 from causeway.bridge.session import open_session
 from causeway.bridge.workload import Segment, Workload
@@ -26,6 +26,7 @@ from causeway.pycontrol.node import EVERYONE, PerNode
 from causeway.studies.runner import Job
 from tests.bridge.test_client import SPREAD, edge_against, rows, setup, timers, windows_of_a_run
 from tests.bridge.test_patience import Mute, Talker
+from tests.bridge.test_patience import windows as patient_windows
 from tests.worlds.ahead import Either, both
 from tests.worlds.bridge_tools import build_cpp, build_sanitized, small_spec
 
@@ -140,6 +141,75 @@ def test_the_events_of_a_run_are_the_same_in_lockstep_ahead_and_with_any_cap(
     assert events(ahead=True) == plain
     assert events(ahead=True, cap=cap) == plain
     assert events(ahead=False, cap=cap) == plain
+
+
+def test_what_is_not_urgent_is_sent_too_once_there_is_enough_of_it(ticker: Path) -> None:
+    promise = Patience(2, 1, 400 * L_PS)
+    found = patient_windows(ticker, 40, 1, promise, ahead=True)
+    assert [len(w) for w in found] == [16, 24], "the rest, when the run ends"
+    assert [w.effect_ps for w in found] == [w.time_ps[0] + 400 * L_PS for w in found]
+    assert [len(w) for w in patient_windows(ticker, 40, 1, promise, ahead=False)] == [40]
+
+
+PATIENT_PS = 40 * L_PS
+SENDER = 2
+
+
+class Patiently:
+    """Timers, each of which sends packets that come back a microsecond later; nothing is done about those before
+    PATIENT_PS, and then a timer is set. Ids are handed out in the order of events, as a protocol would."""
+
+    def __init__(self, seed: int, packets: int) -> None:
+        self.seed, self.packets = seed, packets
+        self.timer, self.packet = 10**6, 0
+
+    def __call__(self, window: Window) -> Actions:
+        found: list[tuple[int, int, int, int]] = []  # kind, time_ps, ref, topic
+        for kind, time_ps, ref in zip(*(c.tolist() for c in (window.kind, window.time_ps, window.ref)), strict=True):
+            draw = (ref * 2654435761 + self.seed) % 101
+            if kind == Kind.ARRIVAL and draw % 5 == 0:
+                found.append((int(Act.SET_TIMER), time_ps + PATIENT_PS + L_PS // 3 * (draw % 4), self.timer, 0))
+                self.timer += 1
+            for child in range(draw % 30 if kind == Kind.TIMER and self.packet < self.packets else 0):
+                found.append((int(Act.SEND), time_ps + L_PS + child % 3 * (L_PS // 50), self.packet, 1))
+                self.packet += 1
+        kinds, times, refs, topics = (np.array(c, np.int64) for c in (zip(*found, strict=True) if found else [[]] * 4))
+        zeros = np.zeros(len(found), np.int32)
+        return Actions(
+            kinds.astype(np.uint8), times, zeros + SENDER, refs, zeros, zeros, zeros.astype(np.uint8),
+            topic=topics.astype(np.uint8),
+        )  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    first=st.lists(st.integers(0, 300).map(lambda i: L_PS + L_PS // 8 * i), min_size=1, max_size=12),
+    seed=st.integers(0, 10**6),
+    cap=st.sampled_from([0, 1, 4]),
+    duration_ps=st.sampled_from([0, 20 * L_PS, 90 * L_PS + 1]),
+)
+def test_what_is_not_urgent_is_sent_ahead_and_nothing_else_changes(
+    ticker: Path, first: list[int], seed: int, cap: int, duration_ps: int
+) -> None:
+    def windows(**changes: Any) -> list[Window]:
+        spec = small_spec(reaction_ps=L_PS, duration_ps=duration_ps, **changes)
+        session = open_session(spec, "ticker", [str(ticker)])
+        told, answer = [], Patiently(seed, 120)
+        try:
+            while not isinstance(window := session.next(), Finish):
+                told.append(window)
+                given = timers(first) if window.number == 0 else answer(window)
+                given.patience = (Patience(SENDER, 1, PATIENT_PS),) if window.number == 0 else ()
+                assert window.reply or not len(given)
+                if window.reply:
+                    session.answer(given)
+        finally:
+            session.close()
+        return told
+
+    plain = rows(windows(ahead=False))
+    assert rows(windows(ahead=True)) == plain
+    assert rows(windows(ahead=True, cap=cap)) == plain
 
 
 def test_the_edge_refuses_an_answer_that_takes_effect_where_it_has_been_already(ticker: Path) -> None:
