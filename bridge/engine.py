@@ -8,6 +8,10 @@ their start, in effect at the reaction time. From then on the engine runs to the
 t0 + L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows
 that hold only passive events want no reply, so the engine may run ahead of the controller there (an engine in another
 process asks for an empty reply now and then, so as not to run too far ahead).
+
+A simulator in another process may also send a window before the answer can take effect, soon after t0, and go on to
+t0 + L while the controller works (`RunSpec.ahead`). There it takes the answer, whenever that came, and sends the next
+window: what has happened meanwhile. `Window.effect_ps` is then later than `Window.end_ps`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class WindowBuilder {
     // running far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer
     // closes beyond it).
     static constexpr int kMostUnanswered = 8;
-    // Running ahead, what is not urgent is sent, too, once so many rows are there: the controller has done that work when
+    // Running ahead, what is not urgent is sent once so many rows are there: the controller has done that work when
     // something urgent comes.
     static constexpr size_t kWorthAWindow = 16;
 
