@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from causeway.bridge.engines.inline import InlineSession
+from tests.worlds.command import causeway_here  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(scope="session", autouse=True)

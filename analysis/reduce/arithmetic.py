@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 LEVEL = 0.95
 INTERVAL = ("runs", "mean", "sd", "ci_low", "ci_high")
@@ -15,7 +15,7 @@ MSER_BATCH = 5
 
 @lru_cache(maxsize=1024)
 def _quantile(level: float, degrees: int) -> float:
-    return float(stats.t.ppf(0.5 + level / 2, degrees))
+    return float(stdtrit(degrees, 0.5 + level / 2))
 
 
 def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int, float, float, float, float]:
