@@ -12,8 +12,8 @@ SELDOM = (20_000, 10, 100)
 
 @contextlib.contextmanager
 def only_new_objects_collected() -> Iterator[None]:
-    """Everything that exists before a run (modules, mostly) outlives it: the garbage collector need not look at it. Most
-    of what a run makes goes away without it: it looks less often."""
+    """Everything that exists before a run (modules, mostly) outlives it: the garbage collector need not look at it.
+    Most of what a run makes goes away without it: it looks less often."""
     if gc.get_freeze_count() > 0:  # somebody else has done that, and will undo it
         yield
         return
