@@ -17,7 +17,7 @@ MORE, LONG, COMMAND = 1, 2, 4
 """Flags of a frame."""
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
 READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
-HANDSHAKE_S = 5.0
+HANDSHAKE_S = 20.0
 """So long has somebody who connects to say who it is."""
 AT_ONCE = 1 << 16
 GONE_S = 0.01
