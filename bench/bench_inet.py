@@ -65,7 +65,7 @@ def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: i
     for _ in range(ROUNDS):
         for mode, ahead in MODES.items():
             before_s = _cpu_s()
-            outcome, simulated_s = run_mobile(engine, params, ahead)
+            outcome, simulated_s = run_mobile(engine, params, ahead=ahead)
             runs[mode].append((outcome.wall_s, _cpu_s() - before_s, outcome))
         before_s = _cpu_s()
         plain.append(_plain(found, params, simulated_s, outcome.finish.scalars))

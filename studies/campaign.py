@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causeway.analysis import compact, store
+from causeway.analysis import compact, remains, store
 from causeway.analysis.remote import place
 from causeway.bridge.core import SWITCH
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.user_file import in_users_words
-from causeway.studies.description import describe_in
+from causeway.studies.description import describe, describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.theirs import Planned
 
@@ -88,7 +88,7 @@ def run_here(
     """Runs jobs one after the other in this process; what another command is just doing comes last."""
     todo = list(jobs)
     tally = Tally(len(todo))
-    store.sweep(out)
+    remains.sweep(out)
     busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
     for job in busy:
         _run_one(job, out, tally, watch, each, wait=True, **kwargs)
@@ -110,6 +110,7 @@ def _run_one(
         tally.running = 1
         watch(tally)
         try:
+            describe(job.study)  # needs code and files that may change while the run goes on; what it says is kept
             result = run_job(job, **kwargs)
         except MemoryError:
             tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
@@ -141,7 +142,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
 
     todo = list(jobs)
     tally = Tally(len(todo))
-    store.sweep(out)
+    remains.sweep(out)
     left = [job for job in todo if not store.has_run(out, job.run_id)]
     tally.skipped = len(todo) - len(left)
     watch(tally)
