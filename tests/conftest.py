@@ -1,5 +1,6 @@
 """Fixtures shared by test files."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -22,6 +23,7 @@ def spark():
     pytest.importorskip("pyspark")
     from causeway.analysis.spark import session
 
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # else it says good-bye to a stream that pytest has closed
     running = session("local[2]", memory="1g", spark_sql_shuffle_partitions="4")
     yield running
     running.stop()
