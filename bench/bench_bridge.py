@@ -76,7 +76,7 @@ def lockstep() -> dict[str, object]:
 
 def _passed(border: Border, windows: int, last: Window) -> None:
     """So many windows passed the border unseen."""
-    border._next += windows
+    border._s["number"] += windows
     border.follow(last)
 
 

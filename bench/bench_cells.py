@@ -4,7 +4,7 @@ engines, at the same broadcasts a second in all.
     python -m bench.bench_cells [ENGINE [CELLS ...]]
 
 Processor time of controller and simulator together; of two runs of different length the difference, so that building
-the network and joining it do not count.
+the network and joining it do not count. Small networks run with several seeds: few broadcasts differ much in number.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from causeway.studies.mobile20.study import CELLS, Mobile20Params
 RATE = 20.0
 """Broadcasts a second of all hosts together."""
 SHORT_S, LONG_S = 1, 5
+SEEDS_FOR = 64
+"""So many cells are run at least, with one seed after the other."""
+COSTS = ("us per host and s", "us per copy")
+"""What is told of each size, and how it grows: a copy is one frame at one receiver that it was meant for."""
 
-COMPARED = {f"{name} {CELLS[-1]} cells over {CELLS[0]}": "lower" for name in ("omnet", "ns3")}
+COMPARED = {f"{name} {cost}, {CELLS[-1]} cells over {CELLS[0]}": "lower" for name in ("omnet", "ns3") for cost in COSTS}
 
 
 def run(names: tuple[str, ...] = ("omnet", "ns3"), sizes: tuple[int, ...] = (CELLS[0], CELLS[-1])) -> dict[str, float]:
@@ -30,25 +34,33 @@ def run(names: tuple[str, ...] = ("omnet", "ns3"), sizes: tuple[int, ...] = (CEL
         _cost(name, 1)  # imports and kernels
         for cells in sizes:
             figures |= _cost(name, cells)
-        if len(sizes) > 1:
-            ends = [figures[f"{name} {cells} cells us per host and s"] for cells in (sizes[0], sizes[-1])]
-            figures[f"{name} {sizes[-1]} cells over {sizes[0]}"] = ends[1] / ends[0]
+        for cost in COSTS if len(sizes) > 1 else ():
+            ends = [figures[f"{name} {cells} cells {cost}"] for cells in (sizes[0], sizes[-1])]
+            figures[f"{name} {cost}, {sizes[-1]} cells over {sizes[0]}"] = ends[1] / ends[0]
     return figures
 
 
 def _cost(name: str, cells: int) -> dict[str, float]:
-    engine, used, controller = engines.get(name), [], []
-    for duration_s in (SHORT_S, LONG_S):
-        params = Mobile20Params(cells=cells, hosts=10 * cells, rate=RATE, duration_s=duration_s, drain_s=1, warmup_s=2)
-        before = _cpu_s()
-        run_mobile(engine, params)
-        used.append(sum(_cpu_s()) - sum(before))
-        controller.append(_cpu_s()[0] - before[0])
-    per = 1e6 / (params.hosts * (LONG_S - SHORT_S))
+    engine, seeds = engines.get(name), range(1, 2 + SEEDS_FOR // cells)
+    used, controller, copies = {SHORT_S: 0.0, LONG_S: 0.0}, {SHORT_S: 0.0, LONG_S: 0.0}, {SHORT_S: 0.0, LONG_S: 0.0}
+    for seed in seeds:
+        for duration_s in (SHORT_S, LONG_S):
+            params = Mobile20Params(
+                cells=cells, hosts=10 * cells, rate=RATE, duration_s=duration_s, drain_s=1, warmup_s=2
+            )
+            before = _cpu_s()
+            told = run_mobile(engine, params, seed)[0].engine_scalars
+            used[duration_s] += sum(_cpu_s()) - sum(before)
+            controller[duration_s] += _cpu_s()[0] - before[0]
+            copies[duration_s] += told["network", "copies_received"] + told["network", "copies_lost"]
+    host_s = params.hosts * (LONG_S - SHORT_S) * len(seeds)
+    used_us, more_copies = 1e6 * (used[LONG_S] - used[SHORT_S]), copies[LONG_S] - copies[SHORT_S]
     return {
-        f"{name} {cells} cells us per host and s": (used[1] - used[0]) * per,
-        f"{name} {cells} cells of it controller": (controller[1] - controller[0]) * per,
-        f"{name} {cells} cells start and first {SHORT_S + 2} s": used[0],
+        f"{name} {cells} cells us per host and s": used_us / host_s,
+        f"{name} {cells} cells of it controller": 1e6 * (controller[LONG_S] - controller[SHORT_S]) / host_s,
+        f"{name} {cells} cells copies per host and s": more_copies / host_s,
+        f"{name} {cells} cells us per copy": used_us / more_copies,
+        f"{name} {cells} cells start and first {SHORT_S + 2} s": used[SHORT_S] / len(seeds),
     }
 
 

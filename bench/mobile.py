@@ -14,13 +14,13 @@ PLAIN: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
 """Where stations and hosts stand in the network without a bridge (omnet/inet/omnetpp.ini)."""
 
 
-def run_mobile(engine: Engine, params: Mobile20Params) -> tuple[Outcome, float]:
+def run_mobile(engine: Engine, params: Mobile20Params, seed: int = SEED) -> tuple[Outcome, float]:
     """One run, and the simulated seconds that it took."""
     study = Mobile20Study()
     protocol, duration_ps = study.protocol(params), study.duration_ps(params)
-    network = study.network(params, SEED)
+    network = study.network(params, seed)
     spec = RunSpec(
-        study.name, params.model_dump(), SEED, network, study.reaction_ps(params), duration_ps,
+        study.name, params.model_dump(), seed, network, study.reaction_ps(params), duration_ps,
         passive_kinds=passive_mask(protocol),
     )  # fmt: skip
     return run_protocol(engine, spec, protocol, study.observers(params, network.nodes)), duration_ps / 1e12

@@ -13,37 +13,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from causeway.bridge import border_words as words
-from causeway.bridge.border_kernel import (
-    ALL_GOOD,
-    BROADCASTS,
-    CHANNELS,
-    CONNECTIONS,
-    END,
-    FAR_PS,
-    FIRST_MOVER,
-    FLOOR,
-    INSTANT,
-    INTERFACES,
-    KEPT,
-    LOOK_UP,
-    MISFIT,
-    MOST_BROADCASTS,
-    NO_TCP,
-    NODES,
-    PACKET_HIGH,
-    PACKET_LOW,
-    PACKETS_AT,
-    SIZE,
-    STATE,
-    STATIONS,
-    TIMER_HIGH,
-    TIMER_LOW,
-    TIMERS_AT,
-    UNICASTS,
-    first_bad_action,
-    first_bad_event,
-    settle,
-)
+from causeway.bridge.border_kernel import ALL_GOOD, FAR_PS, KEPT, LOOK_UP, MISFIT, NO_TCP, OUT_OF_TURN, STATE, settled
 from causeway.bridge.checked import MOST_NODES
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
@@ -66,7 +36,6 @@ from causeway.bridge.schema import may_lack
 
 INTERFACES_OF_NETWORKS = 3
 """See `bridge/network.py`."""
-NO_TOPICS = np.empty(0, np.uint8)
 MAY_LACK = may_lack("Actions")
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 TYPES = tuple(ROW[name] for name in COLUMNS)
@@ -83,48 +52,60 @@ class Border:
     """What is known of one run: how many nodes, which ids exist, how far its time is."""
 
     def __init__(self, spec: RunSpec) -> None:
-        settle()
+        self._kernels = settled()
+        self._first_bad_event, self._first_bad_action = self._kernels[:2]
         network = spec.network
-        self._s = s = np.zeros(SIZE, np.int64)
-        self._fast = memoryview(cast(Any, s))  # of the same numbers: for Python, half as slow to get at
-        s[NODES], s[INTERFACES], s[CHANNELS] = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
-        s[STATIONS] = _stations_of(network)
-        s[INSTANT] = s[STATE:] = -1
-        s[CONNECTIONS] = 0 if isinstance(network, MobileNetwork) else NO_TCP
-        s[FIRST_MOVER] = s[STATIONS] if isinstance(network, MobileNetwork) else network.nodes
+        self._state = np.zeros(1, STATE)
+        self._s = s = self._state.view(np.recarray)
+        is_mobile = isinstance(network, MobileNetwork)
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
-        s[MOST_BROADCASTS] = scripted or network.workload.messages or FAR_PS
-        self._nodes, self._end_ps, self._next = network.nodes, 0, 0
+        at = s[0]
+        at.nodes, at.interfaces, at.channels = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
+        at.stations = _stations_of(network)
+        at.first_mover = at.stations if is_mobile else network.nodes
+        at.connections = 0 if is_mobile else NO_TCP
+        at.most_broadcasts = scripted or network.workload.messages or FAR_PS
+        at.instant_ps = at.packet_owners[:] = at.timer_owners[:] = -1
+        self._nodes, self._fast = network.nodes, Fast(s)
         self._packets, self._timers = Ranges(), Ranges()
         """Those outside of the ranges in the state."""
 
     def follow(self, window: Window) -> None:
         """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
-        self._end_ps = self._fast[END] = window.end_ps
+        self._fast.end_ps[0] = window.end_ps
 
     # ---- windows --------------------------------------------------------------------------------------------------
     def check_window(self, window: Window) -> None:
         """Raises RunError if the window is not one that an engine may hand over now."""
-        end_ps = window.end_ps
-        if window.number != self._next:
-            raise RunError(f"window {window.number} came instead of window {self._next}")
-        if not self._end_ps <= end_ps < FAR_PS:
-            raise RunError(
-                f"window {window.number} is wrong: it ends at {end_ps} ps; allowed: {self._end_ps} ps, where the one "
-                f"before it ended, to {FAR_PS - 1} ps"
-            )
-        if window.number == 0 and (end_ps or len(window.kind)):
-            raise RunError(
-                f"window 0 is wrong: it ends at {end_ps} ps and has {len(window)} rows; allowed: 0 ps and no rows"
-            )
-        bad = first_bad_event(self._s, end_ps, window.kind, window.time_ps, window.node, window.ref, window.arg)
+        w = window
+        bad = self._first_bad_event(self._state, w.number, w.end_ps, w.kind, w.time_ps, w.node, w.ref, w.arg)
+        if bad != ALL_GOOD:
+            self._look_again(window, bad)
+        fast = self._fast
+        fast.number[0], fast.end_ps[0] = w.number + 1, w.end_ps
+
+    def _look_again(self, window: Window, bad: int) -> None:
+        """At what the kernel does not know, or does not like."""
+        if bad == OUT_OF_TURN:
+            self._refuse_window(window)
         if bad == LOOK_UP:
             bad = self._look_up(window)
         if bad >= 0:
             self._refuse_event(window, int(bad))
-        self._next += 1
-        self._end_ps = self._fast[END] = end_ps
+
+    def _refuse_window(self, window: Window) -> NoReturn:
+        number, end_ps = int(self._s.number[0]), int(self._s.end_ps[0])
+        if window.number != number:
+            raise RunError(f"window {window.number} came instead of window {number}")
+        if not end_ps <= window.end_ps < FAR_PS:
+            raise RunError(
+                f"window {number} is wrong: it ends at {window.end_ps} ps; allowed: {end_ps} ps, where the one before "
+                f"it ended, to {FAR_PS - 1} ps"
+            )
+        raise RunError(
+            f"window 0 is wrong: it ends at {window.end_ps} ps and has {len(window)} rows; allowed: 0 ps and no rows"
+        )
 
     def _look_up(self, window: Window) -> int:
         """The first row with an id that was never made, or a broadcast that came before; ALL_GOOD if there is none."""
@@ -138,13 +119,13 @@ class Border:
         return min((row for row in bad if row >= 0), default=ALL_GOOD)
 
     def _has_packet(self, ids: Any) -> Any:
-        return _within(self._s, PACKET_LOW, ids) | self._packets.has(ids)
+        return _within(self._s.packets[0], ids) | self._packets.has(ids)
 
     def _has_timer(self, ids: Any) -> Any:
-        return _within(self._s, TIMER_LOW, ids) | self._timers.has(ids)
+        return _within(self._s.timers[0], ids) | self._timers.has(ids)
 
     def _refuse_event(self, window: Window, row: int) -> NoReturn:
-        s = self._s
+        at = self._s[0]
         told = words.Event(*(int(c[row]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg)))
         before = words.Event(
             *(int(c[row - 1]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg))
@@ -155,43 +136,43 @@ class Border:
             Kind.TIMER: lambda: bool(self._has_timer(np.array([told.ref]))[0]),
         }
         limits = words.Limits(
-            self._nodes, int(s[STATIONS]), int(s[INTERFACES]), self._end_ps, window.end_ps,
-            int(s[FLOOR]), int(s[MOST_BROADCASTS]), int(s[BROADCASTS]), connections=int(s[CONNECTIONS]),
-            owner=self._owner(told),
+            self._nodes, int(at.stations), int(at.interfaces), int(at.end_ps), window.end_ps, int(at.floor),
+            int(at.most_broadcasts), int(at.broadcasts), connections=int(at.connections), owner=self._owner(told),
         )  # fmt: skip
         why = words.wrong_event(told, before, limits, known)
         raise RunError(f"window {window.number} is wrong: row {row} ({words.event(told)}): {why}")
 
     def _owner(self, told: words.Event) -> int:
         """Whose packet or timer it is, as far as that is known; else -1."""
-        at = {Kind.ARRIVAL: PACKETS_AT, Kind.TIMER: TIMERS_AT}.get(cast(Kind, told.kind))
-        if at is None:
+        at = self._s[0]
+        owners = {Kind.ARRIVAL: at.packet_owners, Kind.TIMER: at.timer_owners}.get(cast(Kind, told.kind))
+        if owners is None:
             return -1
-        at += 2 * (told.ref & (KEPT - 1))
-        return int(self._s[at + 1]) if self._s[at] == told.ref else -1
+        owner = owners[told.ref & (KEPT - 1)]
+        return int(owner["node"]) if owner["id"] == told.ref else -1
 
     # ---- answers --------------------------------------------------------------------------------------------------
     def check_actions(self, actions: Actions, window: Window) -> None:
         """Raises RunError if the answer to `window` asks for what cannot be done."""
         if actions.patience:
             self._check_patience(actions, window)
-        rows = len(actions)
-        if not rows:
-            return
-        if isinstance(actions, ActionRows):
-            if actions.made is not None:
-                self._fast[PACKET_HIGH], self._fast[TIMER_HIGH] = actions.made
-                return
-            bad = self._first_bad_of_rows(actions)
-        else:
+        if not isinstance(actions, ActionRows):
             bad = self._first_bad_of_columns(actions)
+        elif not actions.rows:
+            return
+        elif actions.made is not None:
+            self._fast.packets_high[0], self._fast.timers_high[0] = actions.made
+            return
+        else:
+            bad = self._first_bad_of_rows(actions)
         if bad >= 0:
             self._refuse_action(actions, window, bad)
 
     def _first_bad_of_rows(self, actions: ActionRows) -> int:
         """As `first_bad_action`, for a few rows."""
-        s, nodes, end_ps = self._fast, self._nodes, self._end_ps
-        packet, timer = s[PACKET_HIGH], s[TIMER_HIGH]
+        fast, nodes = self._fast, self._nodes
+        end_ps, timer_low = fast.end_ps[0], fast.timers_low[0]
+        packet, timer = fast.packets_high[0], fast.timers_high[0]
         packet_first, timer_first, unicast = packet, timer, False
         for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
             if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
@@ -205,38 +186,35 @@ class Border:
                 ):
                     break
                 packet += 1
-                self._keep(PACKETS_AT, ref, peer)
+                fast.packet_owners.keep(ref, peer)
                 unicast |= peer >= 0
             elif kind == SET_TIMER and ref == timer:
                 timer += 1
-                self._keep(TIMERS_AT, ref, node)
-            elif kind != CANCEL_TIMER or not s[TIMER_LOW] <= ref < timer:
+                fast.timer_owners.keep(ref, node)
+            elif kind != CANCEL_TIMER or not timer_low <= ref < timer:
                 break
         else:
             if packet != packet_first:
-                s[PACKET_HIGH] = packet
-                s[UNICASTS] |= unicast
+                fast.packets_high[0] = packet
+                fast.unicasts[0] |= unicast
             if timer != timer_first:
-                s[TIMER_HIGH] = timer
+                fast.timers_high[0] = timer
             return ALL_GOOD
+        _refuse_misfits(actions.rows)
         return self._first_bad_of_columns(actions)  # something rarer, or a mistake
-
-    def _keep(self, at: int, id_: int, node: int) -> None:
-        """A new id: whose it is."""
-        at += 2 * (id_ & (KEPT - 1))
-        self._fast[at], self._fast[at + 1] = id_, node
 
     def _first_bad_of_columns(self, actions: Actions) -> int:
         a = actions
-        if isinstance(actions, ActionRows):
-            _refuse_misfits(actions.rows)
         try:
-            bad = first_bad_action(
-                self._s, a.kind, a.time_ps, a.node, a.ref, a.peer, a.size_bytes, a.interface,
-                NO_TOPICS if a.topic is None else a.topic,
-            )  # fmt: skip
+            bad = self._first_bad_action(
+                self._state, a.kind, a.time_ps, a.node, a.ref, a.peer, a.size_bytes, a.interface
+            )
+            if a.topic is not None:
+                bad = _first_of(bad, self._kernels.first_bad_topic(a.topic, len(a.kind)))
         except (AttributeError, TypeError):  # a column has another type, or is not even an array
             bad = MISFIT
+        if bad == ALL_GOOD:
+            return ALL_GOOD
         if bad == MISFIT:
             _convert(actions)
             return self._first_bad_of_columns(actions)
@@ -245,20 +223,21 @@ class Border:
     def _first_unknown(self, actions: Actions) -> int:
         """Ids outside of the ranges in the state join the others; the first row that cancels a timer never set."""
         s, kind, ref = self._s, actions.kind, actions.ref
-        for made, low, others in ((SEND, PACKET_LOW, self._packets), (SET_TIMER, TIMER_LOW, self._timers)):
-            new = ref[(kind == made) & ~_within(s, low, ref)]
+        for made, ranges, others in ((SEND, s.packets, self._packets), (SET_TIMER, s.timers, self._timers)):
+            new = ref[(kind == made) & ~_within(ranges[0], ref)]
             if len(new):
-                _add(s, low, others, new)
+                _add(ranges, others, new)
         cancelled = np.flatnonzero(kind == CANCEL_TIMER)
         unknown = cancelled[~self._has_timer(ref[cancelled])]
         return int(unknown[0]) if len(unknown) else ALL_GOOD
 
     def _refuse_action(self, actions: Actions, window: Window, row: int) -> NoReturn:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
+        at = self._s[0]
         told = words.Action(*(int(value) for value in values))
         limits = words.Limits(
-            self._nodes, 0, int(self._s[INTERFACES]), self._end_ps, 0, channels=int(self._s[CHANNELS]),
-            connections=int(self._s[CONNECTIONS]), first_mover=int(self._s[FIRST_MOVER]),
+            self._nodes, 0, int(at.interfaces), int(at.end_ps), 0, channels=int(at.channels),
+            connections=int(at.connections), first_mover=int(at.first_mover),
         )  # fmt: skip
         raise RunError(
             f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
@@ -277,19 +256,53 @@ class Border:
                 )
 
 
-def _within(s: Any, low: int, ids: Any) -> Any:
-    """Which ids are in the two ranges whose first place in the state is `low`."""
-    return ((ids >= s[low]) & (ids < s[low + 1])) | ((ids >= s[low + 2]) & (ids < s[low + 3]))
+class Fast:
+    """Numbers of the state where Python gets at them in half the time: each is in the first place of its view."""
+
+    __slots__ = (
+        "end_ps", "number", "packet_owners", "packets_high", "timer_owners", "timers_high", "timers_low", "unicasts",
+    )  # fmt: skip
+
+    def __init__(self, s: Any) -> None:
+        self.number, self.end_ps, self.unicasts = (memoryview(s[name]) for name in ("number", "end_ps", "unicasts"))
+        self.packets_high = memoryview(s["packets"]["high"])
+        self.timers_low, self.timers_high = memoryview(s["timers"]["low"]), memoryview(s["timers"]["high"])
+        self.packet_owners, self.timer_owners = Owners(s["packet_owners"][0]), Owners(s["timer_owners"][0])
 
 
-def _add(s: Any, low: int, others: Ranges, ids: Any) -> None:
+class Owners:
+    """Whose the last packets, or timers, are."""
+
+    __slots__ = ("_ids", "_nodes")
+
+    def __init__(self, owners: Any) -> None:
+        self._ids, self._nodes = memoryview(owners["id"]), memoryview(owners["node"])
+
+    def keep(self, id_: int, node: int) -> None:
+        """A new id: whose it is."""
+        at = id_ & (KEPT - 1)
+        self._ids[at], self._nodes[at] = id_, node
+
+
+def _first_of(bad: int, topic: int) -> int:
+    """The first bad row, if any is; else what else there is to say."""
+    if MISFIT in (bad, topic):
+        return MISFIT
+    return topic if topic >= 0 and not 0 <= bad < topic else bad
+
+
+def _within(ranges: Any, ids: Any) -> Any:
+    """Which ids are in one of two ranges."""
+    return ((ids >= ranges.low) & (ids < ranges.high)) | ((ids >= ranges.low_2) & (ids < ranges.high_2))
+
+
+def _add(ranges: Any, others: Ranges, ids: Any) -> None:
     """Adds ids to the others; the two longest ranges of all are then those in the state."""
     others.add(ids)
-    for at in (low, low + 2):
-        others.add_range(int(s[at]), int(s[at + 1]))
-    s[low : low + 4] = 0
-    for at, whole in zip((low, low + 2), others.take(2), strict=False):
-        s[at : at + 2] = whole
+    for low, high in (("low", "high"), ("low_2", "high_2")):
+        others.add_range(int(ranges[low][0]), int(ranges[high][0]))
+    longest = [*others.take(2), (0, 0), (0, 0)]
+    (ranges["low"], ranges["high"]), (ranges["low_2"], ranges["high_2"]) = longest[:2]
 
 
 def _convert(actions: Actions) -> None:

@@ -25,6 +25,7 @@ DIRECTORY, LOCATORS = "NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"
 OURS = "causeway.bridge.kernel_locator.KernelLocator"
 THEIRS = ("UserProvidedCacheLocator", "InTreeCacheLocator", "UserWideCacheLocator")
 """numba's own, for functions of other packages."""
+LAST = "causeway.bridge.kernel_locator.NoPlace"
 KEPT_S = 30 * 24 * 3600
 
 
@@ -35,7 +36,7 @@ def use_kernel_cache() -> None:
     with suppress(OSError):  # no folder to write to: numba finds a place of its own
         kernels_dir().mkdir(parents=True, exist_ok=True)
         _forget_old(kernels_dir())
-    os.environ[LOCATORS] = ",".join((OURS, *THEIRS))
+    os.environ[LOCATORS] = ",".join((OURS, *THEIRS, LAST))
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_LOCATOR_CLASSES = os.environ[LOCATORS]
 

@@ -5,19 +5,45 @@ numba imports this module when it needs it (NUMBA_CACHE_LOCATOR_CLASSES), never 
 
 from __future__ import annotations
 
+import functools
 import os
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import _CacheLocator
+from numba.core.caching import IndexDataCacheFile, _CacheLocator
 
+from causeway.bridge.errors import UserError
 from causeway.bridge.kernel_cache import kernels_dir, state_of
+from causeway.bridge.places import VARIABLE
 
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")})
 
 STAMP_DIGITS = 16
+
+
+def _no_room(where: str, error: OSError) -> UserError:
+    return UserError(
+        f"what is compiled cannot be kept in {where} ({error.strerror or error}): make room there, or name another "
+        f"folder in {VARIABLE}"
+    )
+
+
+def _told(save: Callable[..., None]) -> Callable[..., None]:
+    """numba saves in the middle of the first call: what goes wrong there would look like a mistake of the caller's."""
+
+    @functools.wraps(save)
+    def saved(file: Any, *arguments: Any) -> None:
+        try:
+            save(file, *arguments)
+        except OSError as error:
+            raise _no_room(file._cache_path, error) from None
+
+    return saved
+
+
+IndexDataCacheFile.save = _told(IndexDataCacheFile.save)  # type: ignore[method-assign]
 
 
 class KernelLocator(_CacheLocator):
@@ -29,16 +55,20 @@ class KernelLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> KernelLocator | None:
-        """None where it is not for us: numba asks its other locators then."""
+        """None where it is not for us, or our folder takes nothing: numba asks its other locators then."""
         of_causeway = py_func.__module__.startswith("causeway.")
         if not of_causeway and (not os.path.exists(py_file) or os.path.abspath(py_file).startswith(LIBRARIES)):
             return None
         locator = cls(py_func, py_file)
         try:
             locator.ensure_cache_path()
-        except OSError:
-            return None
+        except OSError as error:
+            return cls.refused(error)
         return locator
+
+    @classmethod
+    def refused(cls, error: OSError) -> None:
+        """The folder takes nothing."""
 
     def get_cache_path(self) -> str:
         """One folder for each folder of sources."""
@@ -52,3 +82,11 @@ class KernelLocator(_CacheLocator):
         """Tells functions of one name and file apart, and what was compiled from other sources: numba unpickles what it
         finds before it looks at the stamp, and that may name a class which is gone."""
         return f"{self._line}-{self.get_source_stamp()[:STAMP_DIGITS]}"
+
+
+class NoPlace(KernelLocator):
+    """The last that is asked: neither our folder nor one of numba's own can be written to."""
+
+    @classmethod
+    def refused(cls, error: OSError) -> None:
+        raise _no_room(str(kernels_dir()), error) from None

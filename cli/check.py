@@ -13,6 +13,7 @@ from rich.text import Text
 from causeway.cli.console import printable
 from causeway.pycontrol.check import orders, schedules, story
 from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
 
 
@@ -90,6 +91,7 @@ def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], N
     return trial, replace(found, came=came, seconds=seconds)
 
 
+@watchdog(CHECK_S)
 def look(trial: Trial, search: Search, tell: object = None) -> Found:
     """The search itself."""
 

@@ -17,6 +17,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.user_file import module_from
 from causeway.cli.console import printable
 from causeway.pycontrol.check import mutants, orders, schedules
+from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
 
 STATES_EACH = 20_000
@@ -90,6 +91,7 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
             yield name, value
 
 
+@watchdog(CHECK_S)
 def _noticed(
     trial: Trial, tries: int, seconds: float, seed: int, shrink: bool, states: int = 0
 ) -> tuple[str | None, int]:  # fmt: skip

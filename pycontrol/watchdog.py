@@ -23,6 +23,8 @@ VARIABLE = "CAUSEWAY_HANDLER_S"
 """Environment: how long one handler may take by the clock; 0: for ever."""
 LIMIT_S = 300.0
 """Generous: only what hangs takes so long. Time in the compiler of kernels does not count."""
+CHECK_S = 10.0
+"""The same for one handler or condition in a small world, which takes microseconds."""
 LOOKS = 8
 """How often within the limit the timer looks."""
 
@@ -40,11 +42,11 @@ def calls_handlers(function: _F) -> _F:
     return function
 
 
-def limit_s() -> float:
-    """The limit that the environment sets."""
+def limit_s(usual_s: float = LIMIT_S) -> float:
+    """The limit that the environment sets, else the usual one."""
     text = os.environ.get(VARIABLE, "")
     try:
-        limit = float(text) if text else LIMIT_S
+        limit = float(text) if text else usual_s
     except ValueError:
         limit = -1.0
     if not 0 <= limit < float("inf"):
@@ -53,9 +55,9 @@ def limit_s() -> float:
 
 
 @contextlib.contextmanager
-def watchdog() -> Iterator[None]:
+def watchdog(usual_s: float = LIMIT_S) -> Iterator[None]:
     """Watches what goes on inside; nothing is watched outside of the main thread, or where a timer is in use."""
-    limit = limit_s()
+    limit = limit_s(usual_s)
     is_main = threading.current_thread() is threading.main_thread()
     if limit == 0 or not is_main or signal.getitimer(signal.ITIMER_REAL)[0] > 0:
         yield

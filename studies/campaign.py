@@ -21,7 +21,7 @@ from causeway.analysis import compact, remains, store
 from causeway.analysis.remote import place
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.user_file import in_users_words
-from causeway.studies.description import describe_in
+from causeway.studies.description import describe, describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.theirs import Planned
 
@@ -108,6 +108,7 @@ def _run_one(
         tally.running = 1
         watch(tally)
         try:
+            describe(job.study)  # needs code and files that may change while the run goes on; what it says is kept
             result = run_job(job, **kwargs)
         except MemoryError:
             tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"

@@ -14,6 +14,7 @@ from causeway.pycontrol.check.mobile import MobileWorld
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.world import Budget, World
 from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 from causeway.studies import registry
 from causeway.studies.parameters import make_params, parse_settings
 from causeway.studies.study import Study
@@ -189,9 +190,12 @@ def condition(text: str) -> Any:
     except SyntaxError as error:
         raise UserError(f"'{text}' is no Python condition: {error.msg}") from None
 
+    @calls_handlers
     def rule(world: Any) -> str | None:
         try:
             holds = eval(code, {"nodes": world.nodes, "world": world})
+        except TookTooLong as error:
+            raise UserError(f"'{text}' {error}") from None
         except Exception as error:
             raise UserError(f"'{text}' cannot be told: {type(error).__name__}: {error}") from None
         return None if holds else f"condition: {text}"

@@ -9,9 +9,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from causeway.analysis import store
 from causeway.analysis.compact import conformed
 from causeway.analysis.remote import place
-from causeway.studies.campaign import land, summary, told
+from causeway.studies.campaign import summary, told
 from causeway.studies.runner import Job, run_job
 
 _PR_SET_PDEATHSIG = 1
@@ -42,7 +43,7 @@ def _done(job: Job, out: Path) -> tuple[str, dict[str, Any], dict[str, Any] | No
         result = run_job(job)
         tables = conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
-            land(out, result)
+            store.write_run(out, result.tables)  # its study is described already: see processes.py
             return "", summary(result), None
     except MemoryError:
         return "this machine has not the memory for it; choose smaller parameters, or a smaller --jobs", {}, None

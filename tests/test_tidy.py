@@ -43,7 +43,6 @@ MANY_ARGUMENTS = {
 
 COMPILED_WITH_MANY = {
     "analysis/convert/kernel.py:parse": 12,
-    "bridge/border_kernel.py:first_bad_action": 9,
 }
 """Functions compiled by numba, with their number of arguments: an array taken out of a tuple costs two atomic
 operations at each use, so what is done per event gets its arrays one by one. None may grow."""

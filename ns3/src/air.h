@@ -29,7 +29,7 @@ class Air : public ns3::SimpleRefCount<Air> {
     void add(const ns3::Ptr<AirPhy> &phy);
     /// Sends a frame to all who can hear it.
     void send(const AirPhy &sender, const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::dBm_u power);
-    /// Numbers, ascending, of all radios within a distance (at most the range) of one of them, and of some others.
+    /// Numbers, ascending, of all radios within a distance of one of them; of others only as far as somebody moves.
     const std::vector<int> &around(int sender, double radius_m);
 
   private:

@@ -23,6 +23,7 @@ from causeway.pycontrol.check.properties import OnDelivery
 from causeway.pycontrol.check.world import DETACHED, STEP_PS, Event, raised
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 BROADCAST, CRASH, RECOVER, LOSS, TWICE = ("broadcast",), ("crash",), ("recover",), ("loss",), ("twice",)
 
@@ -310,6 +311,7 @@ class Machine:
                 "leave --every away, and many orders are made up"
             ) from None
 
+    @calls_handlers
     def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
         """Lets the node handle it; the state that it is in then."""
         anything: Any = node
@@ -321,6 +323,8 @@ class Machine:
                 getattr(node, handler)(*given)
         except UserError:
             raise
+        except TookTooLong as error:
+            raise UserError(raised(desk.node, error)) from None
         except Exception as error:
             desk.broken = desk.broken or raised(desk.node, error)
         self._check_shared(node)

@@ -17,6 +17,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 STEP_PS = 1_000_000
 """Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
@@ -58,9 +59,9 @@ class Event(NamedTuple):
     text: str
 
 
-def raised(node: int, error: Exception) -> str:
+def raised(node: int, error: BaseException) -> str:
     """What is broken where a node raises an error: which, and in which line."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    last = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, TookTooLong) else -1]  # -1: the watchdog
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
@@ -220,6 +221,7 @@ class World:
         return [timer for timer, due_ps in self.due.items() if due_ps == first_ps]
 
     # ---- making it happen -------------------------------------------------------------------------------------------
+    @calls_handlers
     def do(self, choice: Choice) -> None:
         """The choice comes true; what the node does about it is done. An error of the node is what is broken, then."""
         self._set_clock(choice)
@@ -227,6 +229,8 @@ class World:
             self._do(*choice)
         except UserError:
             raise
+        except TookTooLong as error:  # to look for a smaller case of it would take as long each time
+            raise UserError(raised(choice.node, error)) from None
         except Exception as error:
             self.broken = self.broken or raised(choice.node, error)
 

@@ -240,6 +240,10 @@ class Mobile20Study(Study):
     plots = (
         Plot("Messages in a station's SBuffer, by rate", "mobile20", "sbuffer_station_mean", "rate", "radio",
              {"experiment": "static"}, "mobile20, Section V-A"),
+        Plot("Messages in a station's SBuffer, by cells", "mobile20", "sbuffer_station_mean", "cells", "experiment",
+             {"duration_s": 20}, x_label="cells (stations)", y_label="messages", log_x=True),
+        Plot("Delivery delay, by cells", "mobile20", "delivery_delay_s", "cells", "experiment", {"duration_s": 20},
+             x_label="cells (stations)", y_label="s", log_x=True),
         Plot("SBuffer of the stations over time", "mobile20", "sbuffer_station_mean", series="experiment",
              paper="mobile20, Fig. 6a, 7a, 8a", kind="time", y_label="messages"),
         Plot("RBuffer of the hosts over time", "mobile20", "rbuffer_host_mean", series="experiment",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from causeway.studies.mobile20.study import CELLS, HOSTS_PER_CELL
 from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
 
 INET: dict[str, Any] = {"engine": "omnet"}
@@ -93,9 +94,19 @@ SCALARS = (
 )  # fmt: skip
 
 
+GROWTH_S = 20
+"""Measured time of the runs with more and more cells: too short for the paper's figures."""
+GROWTH = {
+    "`SBuffer` of a station": "sbuffer_station_mean", "delivery delay (s)": "delivery_delay_s",
+    "loss of application copies in reach": "loss_application", "`RBuffer` of a host": "rbuffer_host_mean",
+    "ids in `M_d`": "md_mean", "not delivered": "missing", "out of order": "violations",
+}  # fmt: skip
+
+
 def of(measured: Measured, experiment: str, variant: dict[str, Any]) -> Measured:
     """The runs of an experiment as the paper has it, in one variant."""
-    return measured.at(experiment=experiment, rate=PAPER_RATE[experiment], free=("duration_s",), **variant)
+    here = measured.at(experiment=experiment, rate=PAPER_RATE[experiment], free=("duration_s",), **variant)
+    return Measured(here.study, tuple(row for row in here.rows if row["parameters"]["duration_s"] != GROWTH_S))
 
 
 def experiments(measured: Measured) -> list[str]:
@@ -167,4 +178,15 @@ def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> 
     return with_interval(mine), with_interval(its), f"{ratio:.2f}", f"{len(mine)}, {len(its)}"
 
 
-TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures}
+def cells(measured: Measured) -> list[str]:
+    rows = []
+    for count in CELLS:
+        here = measured.at(**NS3, cells=count, hosts=HOSTS_PER_CELL * count, duration_s=GROWTH_S)
+        if not here.rows:
+            raise NotRun(f"{count} cells")
+        own = (with_interval(here.values(scalar)) for scalar in GROWTH.values())
+        rows.append((str(count), str(HOSTS_PER_CELL * count), *own, str(len(here.rows))))
+    return lines(("cells", "hosts", *GROWTH, "runs"), rows)
+
+
+TABLES: dict[str, Table] = {"": experiments, "six": six, "figures": figures, "cells": cells}

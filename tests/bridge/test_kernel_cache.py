@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -86,3 +88,40 @@ def test_a_kernel_whose_argument_has_another_class_by_now_is_compiled_again(kern
             [sys.executable, "-c", user], cwd=kernels, env=environment, capture_output=True, text=True
         )
         assert (told.stdout, told.returncode) == ("2\n", 0), told.stderr[-2000:]
+
+
+def run_icpp18(cache: Path, out: Path, most_bytes: int) -> subprocess.CompletedProcess[str]:
+    """A command whose files may have so many bytes."""
+
+    def few_bytes() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+    environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)}
+    command = [sys.executable, "-m", "causeway.cli.main", "run", "icpp18", "--set", "nodes=4", "--out", str(out)]
+    return subprocess.run(
+        command, env=environment | {VARIABLE: str(cache)}, preexec_fn=few_bytes, cwd=SOURCES, capture_output=True,
+        text=True,
+    )  # fmt: skip
+
+
+def test_a_full_cache_folder_is_named_with_what_to_do(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    ran = run_icpp18(cache, tmp_path / "out", 100)
+    assert ran.returncode != 0
+    told = [line for line in (ran.stdout + ran.stderr).splitlines() if "File too large" in line]
+    assert len(told) == 1 and f"cannot be kept in {cache}/kernels/" in told[0], ran.stdout + ran.stderr
+    assert told[0].endswith(f"(File too large): make room there, or name another folder in {VARIABLE}")
+    assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_where_no_folder_takes_anything_ours_is_named_with_what_to_do(kernels: Path) -> None:
+    (kernels / "__pycache__").touch()  # numba's own place, beside the file
+    environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", VARIABLE: "/dev/null/cache", "XDG_CACHE_HOME": "/dev/null"}
+    command = [sys.executable, "-c", USER.format(sources=str(SOURCES))]
+    ran = subprocess.run(command, cwd=kernels, env=environment, capture_output=True, text=True)
+    assert ran.stderr.splitlines()[-1] == (
+        "causeway.bridge.errors.UserError: what is compiled cannot be kept in /dev/null/cache/kernels (Not a "
+        f"directory): make room there, or name another folder in {VARIABLE}"
+    )

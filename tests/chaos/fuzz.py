@@ -33,7 +33,7 @@ from rich.console import Console
 
 from causeway.bridge import engines, wire
 from causeway.bridge.border import Border
-from causeway.bridge.border_kernel import STATE
+from causeway.bridge.border_kernel import OWNERS, STATE
 from causeway.bridge.engine import Finish
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import EVENT, Window
@@ -111,7 +111,7 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
 
 def crosses(border: Border, window: Window, said: Counter[str]) -> bool:
     """Whether the border lets it pass; it forgets it again."""
-    kept = border._s[:STATE].copy(), border._next, border._end_ps
+    kept = {name: border._s[name].copy() for name in STATE.names if name not in OWNERS}
     said["windows"] += 1
     try:
         border.check_window(window)
@@ -120,7 +120,8 @@ def crosses(border: Border, window: Window, said: Counter[str]) -> bool:
         said["refused"] += 1
         return False
     finally:
-        border._s[:STATE], border._next, border._end_ps = kept
+        for name, values in kept.items():
+            border._s[name] = values
 
 
 # ---- recordings -----------------------------------------------------------------------------------------------------

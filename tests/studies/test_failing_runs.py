@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from causeway.analysis import store
 from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation
 from causeway.studies import campaign
 
@@ -99,3 +100,41 @@ def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.returncode == 1
     assert re.search(rf"causeway: File too large: {tmp_path}/\S+; free some space and say it again", ran.stderr)
+
+
+CHANGING = STUDY.replace(
+    "    def protocol(self, params):",
+    """    @classmethod
+    def published_file(cls):
+        from pathlib import Path
+        Path(__file__).with_name("described").touch()
+        if Path(__file__).with_name("changed").exists():
+            import a_module_that_is_gone
+        return None
+
+    def protocol(self, params):
+        from pathlib import Path
+        Path(__file__).with_name("changed").touch()  # somebody edits the code while the run goes on""",
+).replace('"fragile"', '"changing"')
+
+
+def test_a_run_lands_though_its_study_cannot_be_described_any_more_when_it_is_over(tmp_path: Path) -> None:
+    path, out = tmp_path / "changing.py", tmp_path / "out"
+    path.write_text(CHANGING)
+    jobs = campaign.plan(str(path), "inline", [{}], 1, 1)
+    tally = campaign.run_here(jobs, out, lambda _: None)
+    assert (tmp_path / "described").exists() and (tmp_path / "changed").exists()
+    assert (tally.done, tally.failed) == (1, {})
+    assert store.finished_runs(out) == {jobs[0].run_id}
+
+
+def test_a_study_that_cannot_be_described_fails_before_it_runs_and_alone(tmp_path: Path) -> None:
+    path, out = tmp_path / "changing.py", tmp_path / "out"
+    path.write_text(CHANGING)
+    (tmp_path / "changed").touch()
+    (tmp_path / "fragile.py").write_text(STUDY)
+    jobs = campaign.plan(str(path), "inline", [{}], 1, 1)
+    jobs += campaign.plan(str(tmp_path / "fragile.py"), "inline", [{"holds": 5}], 1, 1)
+    tally = campaign.run_here(jobs, out, lambda _: None)
+    assert (tally.done, list(tally.failed)) == (1, [jobs[0].run_id])
+    assert tally.failed[jobs[0].run_id].startswith("ModuleNotFoundError: No module named 'a_module_that_is_gone'")

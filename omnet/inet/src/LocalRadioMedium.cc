@@ -77,7 +77,7 @@ void LocalRadioMedium::look() {
     looked_at = simTime();
 }
 
-// Indices of all radios that the transmission can concern.
+// Indices of all radios that the transmission can concern, and of few others.
 const std::vector<int> &LocalRadioMedium::near(const ITransmission *transmission) {
     const double steps = stepsSinceLook();
     if (!grid_is_there || (!(steps == 0) && !(simTime() - looked_at <= LOOK_EVERY_S)) || std::isnan(steps)) look();

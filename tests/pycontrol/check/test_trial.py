@@ -50,6 +50,31 @@ def test_a_network_of_stations_is_a_world_of_cells(tmp_path: Path) -> None:
         orders.every_order(trial.make, trial.rules(), 1000, 10.0)
 
 
+@pytest.mark.parametrize("every", [0, 1000])
+@pytest.mark.parametrize("rule", ["9**9**9 > 0", "any(False for _ in iter(int, 1)) or True"])
+def test_a_condition_that_never_comes_to_a_result_is_ended_in_one_line(
+    rule: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+    with pytest.raises(UserError) as told:
+        checked(Trial(FLOOD, {"processes": 3}, always=(rule,)), tmp_path, every)
+    assert str(told.value) == (
+        f"'{rule}' has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)"
+    )
+
+
+@pytest.mark.parametrize("every", [0, 1000])
+def test_a_handler_that_never_returns_ends_the_search(
+    every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+    file = tmp_path / "endless.py"
+    waits = "if message not in self.heard:\n            while True:\n                pass"
+    file.write_text(Path(FLOOD).read_text().replace("if message not in self.heard:", waits, 1))
+    with pytest.raises(UserError, match=r"node \d raises TookTooLong: has not returned for 0.4 s.*\(endless.py:\d+\)"):
+        checked(Trial(str(file), {"processes": 3}), tmp_path, every)
+
+
 def test_an_asyncio_program_is_checked_in_made_up_orders_only(tmp_path: Path) -> None:
     trial = Trial(CHATTER, {"nodes": 3}, budget={"broadcasts": 0})
     found = schedules.search(trial.make, trial.rules(), 30, 60.0, 1)
