@@ -92,7 +92,15 @@ class StreamTransport(asyncio.Transport, Events):
 
     def _go(self, error: BaseException | None) -> None:
         self._closing = self._gone = True
-        self._soon(self._protocol.connection_lost, error)
+        self._soon(self._tell_lost, error)
+
+    def _tell_lost(self, error: BaseException | None) -> None:
+        """asyncio's readers mark their future as seen when they are collected: too late if the future is first."""
+        self._protocol.connection_lost(error)
+        if isinstance(self._protocol, asyncio.StreamReaderProtocol):
+            closed = self._protocol._get_close_waiter(None)  # type: ignore[attr-defined]
+            if closed.done() and not closed.cancelled():
+                closed.exception()
 
     def _deliver(self, data: bytes | None) -> None:
         """Hands over what came, in order; keeps it while the program pauses."""

@@ -66,7 +66,7 @@ def runs_with_positions(result_dir: Path, study: str, scene: Scene) -> list[dict
     ids = set(moving["run_id"].to_pylist())
     runs = [r for r in store.read_arrow(result_dir, "runs").to_pylist() if r["study"] == study and r["run_id"] in ids]
     first: dict[tuple[str, str], dict[str, Any]] = {}
-    for run in sorted(runs, key=lambda run: run["seed"]):
+    for run in sorted(runs, key=lambda run: run["seed"] or 0):
         first.setdefault((run["point"], run["engine"]), run)
     return list(first.values())
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
@@ -114,6 +113,8 @@ def _plain(form: pa.Schema) -> pa.Schema:
 
 def _sorted(table: pa.Table) -> pa.Table:
     """By run; the order within a run stays."""
+    import pyarrow.compute as pc  # here: only some commands need it, and it takes its time to load
+
     ids = table["run_id"]
     order = pc.sort_indices(ids.cast(pa.string()) if pa.types.is_dictionary(ids.type) else ids)
     return table.take(order)

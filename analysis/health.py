@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from causeway.analysis import batches, description, locks, schema, store
+from causeway.analysis import batches, description, locks, remains, schema, store
 from causeway.analysis.remote import is_remote
 from causeway.bridge.errors import UserError
 
@@ -43,7 +43,7 @@ def finished(folder: Path) -> int:
 
 
 def _leftovers(folder: Path) -> Iterator[Problem]:
-    for path in store.leftovers(folder):
+    for path in remains.leftovers(folder):
         kind = "the lock of a dead process" if path.suffix == ".lock" else "half-written by a process that died"
         yield Problem(f"{path}: {kind}", "it is in nobody's way", partial(_sweep, path))
 
@@ -53,13 +53,13 @@ def _sweep(path: Path) -> str:
 
 
 def _runs(folder: Path) -> Iterator[Problem]:
-    for key, why in store.unfinished(folder).items():
+    for key, why in remains.unfinished(folder).items():
         lock = store.lock_path(folder, key)
         if is_remote(folder) and _is_young(folder, key):
             continue  # another machine may be writing it: its lock is not seen here
         if not lock.exists() or locks.is_free(lock):  # else it is being written
             yield Problem(f"{_called(key)}: {why}", f"it does not count; {AGAIN}", partial(_forget, folder, key))
-    for key, why in store.damaged(folder).items():
+    for key, why in remains.damaged(folder).items():
         yield Problem(f"{_called(key)}: {why}", f"do not trust it; {AGAIN}", partial(_forget, folder, key))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -46,31 +46,30 @@ def take(path: Path, wait: bool) -> int | None:
 
 def is_free(path: Path) -> bool:
     """Whether nobody holds the lock on an existing file. Not for sure: where there are no locks, it is not."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+    return _if_free(path, lambda descriptor: True)
 
 
 def remove_if_free(path: Path) -> bool:
     """Removes a file whose lock nobody holds; whether it did."""
+
+    def remove(descriptor: int) -> bool:
+        if not _is_at(descriptor, path):
+            return False
+        path.unlink()
+        return True
+
+    return _if_free(path, remove)
+
+
+def _if_free(path: Path, do: Callable[[int], bool]) -> bool:
+    """What `do` says of the open file while its lock is ours; False if that cannot be had."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_at(descriptor, path):
-            return False
-        path.unlink()
-        return True
+        return do(descriptor)
     except OSError:
         return False
     finally:

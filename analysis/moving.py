@@ -32,7 +32,7 @@ def write_all(result_dir: Path, out_dir: Path) -> list[tuple[str, str]]:
     ids = set(placed["run_id"].to_pylist())
     runs = [run for run in store.read_arrow(result_dir, "runs").to_pylist() if run["run_id"] in ids]
     first: dict[tuple[str, str], dict[str, Any]] = {}
-    for run in sorted(runs, key=lambda run: run["seed"]):
+    for run in sorted(runs, key=lambda run: run["seed"] or 0):
         first.setdefault((run["point"], run["engine"]), run)
     pages = []
     for run in first.values():

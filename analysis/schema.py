@@ -30,7 +30,8 @@ def _table(*fields: pa.Field) -> pa.Schema:
 TABLES: dict[str, pa.Schema] = {
     "runs": _table(
         *_required(study=_TEXT, point=_TEXT, engine=_TEXT, engine_version=_TEXT, causeway_version=_TEXT, commit=_TEXT),
-        *_required(seed=_INT, digest=_TEXT),
+        pa.field("seed", _INT),  # null where a converted file does not say
+        *_required(digest=_TEXT),
         *_required(started_at=_TEXT),  # ISO-8601, UTC
         *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours

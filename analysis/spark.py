@@ -2,15 +2,20 @@
 
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from causeway.analysis import batches, schema, store
+from causeway.analysis.remote import is_remote, place
 from causeway.analysis.ship import package_zip
 
 _QUIET = (Path(__file__).parent / "spark-log4j2.properties").as_uri()
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _OURS: list["SparkSession"] = []
 """The sessions that were made here, the running one last."""
@@ -91,3 +96,49 @@ def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
     made = builder.getOrCreate()
     _OURS[:] = [made]
     return made
+
+
+def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
+    """All finished runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's
+    Python workers: no jar for it is needed."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    spark_schema = from_arrow_schema(schema.TABLES[table])
+    there, again = store.files_of(folder, table), store.doubled(store.finished_batches(folder))
+    files = [str(path) for path in there]
+    if not files:
+        return spark.createDataFrame([], spark_schema)
+    top = place(folder).resolve()
+    cut = {str(path): sorted(ids) for path in there if again and (ids := again.get(store.below(top, path)))}
+    if is_remote(place(folder)) or cut:
+        listed = spark.createDataFrame([(file,) for file in files], "file string")
+        spread = listed.repartition(min(len(files), _MOST_TASKS))
+        return spread.mapInArrow(_Reader(table, cut), spark_schema)
+    plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
+    plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
+    if len(files) == len(store.all_files(folder, table)):  # most often: one folder instead of names
+        return plain.parquet(str(store.table_dir(folder, table).resolve()))
+    return plain.parquet(*files)
+
+
+_MOST_TASKS = 1000
+
+
+class _Reader:
+    """The rows of files, read by pyarrow where a task of Spark runs; but for the runs of a file that are left out."""
+
+    def __init__(self, table: str, cut: Mapping[str, list[str]]) -> None:
+        self.table, self.cut = table, cut
+
+    def __call__(self, lists: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        form = schema.TABLES[self.table]
+        for files in lists:
+            for name in files["file"].to_pylist():
+                with batches.opened(place(name)) as file:
+                    held = [column for column in form.names if column in file.schema_arrow.names]
+                    for rows in file.iter_batches(batch_size=_BATCH_ROWS, columns=held):
+                        conformed = schema.conform(self.table, pa.Table.from_batches([rows]))
+                        yield from store.without_runs(conformed, self.cut.get(name, ())).to_batches()
+
+
+_BATCH_ROWS = 1 << 16

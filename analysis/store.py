@@ -32,7 +32,6 @@ from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import DataFrame, SparkSession
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
 _LONGEST = 120  # characters of a quoted run id: leaves room for a part's name within the 255 of most file systems
@@ -182,18 +181,18 @@ def forget_key(out_dir: Path, key: str) -> None:
 def forget_replaced(out_dir: Path) -> None:
     """Remove what another batch has replaced, where that was killed before it did so itself."""
     known = finished_batches(out_dir)
-    present = {_key(path) for name in schema.TABLES for path in _files(out_dir, name)}
+    present = {key_of(path) for name in schema.TABLES for path in all_files(out_dir, name)}
     for key in {key for batch in known.values() for key in batch.replaces} & present - known.keys():
         forget_key(out_dir, key)
 
 
 def forget_batch(out_dir: Path, key: str) -> None:
     """Remove a batch, its `runs` file first, but no file that another batch has taken over."""
-    known = _read_batches(_runs_files(out_dir))
+    known = read_batches(runs_files(out_dir))
     own = known.pop(key, Batch(key)).files
     taken = {file for batch in known.values() for file in batch.files}
     (table_dir(out_dir, "runs") / f"{key}.parquet").unlink(missing_ok=True)
-    named = {_below(out_dir, path) for name in schema.TABLES for path in _files(out_dir, name) if _key(path) == key}
+    named = {below(out_dir, path) for name in schema.TABLES for path in all_files(out_dir, name) if key_of(path) == key}
     for file in (own.keys() | named) - taken:
         (place(out_dir) / "tables" / file).unlink(missing_ok=True)
 
@@ -245,9 +244,9 @@ def _batched_runs(folder: Path) -> frozenset[str]:
     if kept is not None and kept[0] == changed_ns and time.time_ns() - changed_ns > _SURE_NS:
         return kept[1]
     known = {
-        path.name.removesuffix(".parquet"): path for path in _files(folder, "runs") if path.name[0] == batches.MARK
+        path.name.removesuffix(".parquet"): path for path in all_files(folder, "runs") if path.name[0] == batches.MARK
     }
-    found = _whole(folder, _read_batches(known)) if known else {}
+    found = _whole(folder, read_batches(known)) if known else {}
     ids = frozenset(run_id for batch in found.values() for run_id in batch.run_ids)
     _LISTED[str(runs)] = (changed_ns, ids)
     return ids
@@ -271,7 +270,7 @@ def forget_what_is_known() -> None:
 
 def finished_runs(out_dir: Path) -> set[str]:
     """The ids of all finished runs."""
-    finished, files = finished_batches(out_dir), _runs_files(out_dir)
+    finished, files = finished_batches(out_dir), runs_files(out_dir)
     single = {_run_of(files[key]) for key, batch in finished.items() if not batch.many}
     many = {run_id for batch in finished.values() for run_id in batch.run_ids}
     return {_no_path(run_id, out_dir) for run_id in single | many}
@@ -283,7 +282,7 @@ _KNOWN: dict[tuple[str, int, int], Batch | None] = {}
 
 def finished_batches(folder: Path) -> dict[str, Batch]:
     """File key -> every single run and every batch that is finished and that no other one replaces."""
-    return _whole(folder, _read_batches(_runs_files(folder)))
+    return _whole(folder, read_batches(runs_files(folder)))
 
 
 def _whole(folder: Path, known: dict[str, Batch]) -> dict[str, Batch]:
@@ -299,7 +298,7 @@ def _whole(folder: Path, known: dict[str, Batch]) -> dict[str, Batch]:
     return {key: batch for key, batch in whole.items() if key not in replaced}
 
 
-def _read_batches(files: Mapping[str, Path]) -> dict[str, Batch]:
+def read_batches(files: Mapping[str, Path]) -> dict[str, Batch]:
     """File key -> what the file in `runs` says, for every one that can be read."""
     if any(map(is_remote, files.values())):
         with ThreadPoolExecutor(_AT_ONCE) as pool:  # they wait for their answers, not for this machine
@@ -331,90 +330,28 @@ def _read_batch(path: Path) -> Batch | None:
         return None
 
 
-def _runs_files(folder: Path) -> dict[str, Path]:
-    return {_key(path): path for path in _files(folder, "runs")}
+def runs_files(folder: Path) -> dict[str, Path]:
+    """File key -> the file in `runs`."""
+    return {key_of(path): path for path in all_files(folder, "runs")}
 
 
-def unfinished(out_dir: Path) -> dict[str, str]:
-    """File key of every run or batch that left files behind but is not finished -> why it is not."""
-    known, finished = _read_batches(_runs_files(out_dir)), finished_batches(out_dir)
-    needed = {file for batch in finished.values() for file in batch.files}
-    present = {_key(path): path for name in reversed(schema.TABLES) for path in _files(out_dir, name)
-               if _below(out_dir, path) not in needed}  # fmt: skip
-    replaced = {key for batch in finished.values() for key in batch.replaces}
-    found = {}
-    for key in sorted(present.keys() - finished.keys()):
-        if key in replaced:
-            found[key] = "replaced by another batch, but not gone"
-        elif key in known:
-            found[key] = f"{', '.join(_not_as_told(out_dir, known[key], False))} missing or cut short"
-        else:
-            row = table_dir(out_dir, "runs") / f"{key}.parquet"
-            found[key] = "its row in `runs` is damaged" if row.exists() else "stopped before its row in `runs`"
-    return found
-
-
-def damaged(out_dir: Path) -> dict[str, str]:
-    """File key of every finished run whose files do not hold what was written -> which. Reads all of them."""
-    bad = {key: _not_as_told(out_dir, batch, True) for key, batch in sorted(finished_batches(out_dir).items())}
-    return {key: f"{', '.join(names)} changed since it was written" for key, names in bad.items() if names}
-
-
-def _not_as_told(out_dir: Path, batch: Batch, look_inside: bool) -> list[str]:
-    """The tables of a run whose file is missing, or is not what the run's row says."""
-    found = []
-    for name, part in batch.files.items():
-        path = place(out_dir) / "tables" / name
-        try:
-            same = path.stat().st_size == part.size and (not look_inside or digest_of(path) == part.digest)
-        except OSError:
-            same = False
-        if not same:
-            found.append(name.partition("/")[0])
-    return sorted(set(found))
-
-
-def sweep(out_dir: Path) -> list[Path]:
-    """Removes what dead writers left: hidden half-written files, and locks that nobody holds. Gives what it removed."""
-    return [path for path in leftovers(out_dir) if locks.remove_if_free(path)]
-
-
-def leftovers(out_dir: Path) -> list[Path]:
-    """Half-written files and locks whose owner is dead."""
-    out_dir = place(out_dir)
-    if is_remote(out_dir):  # nothing is half written there, and locks stay on the machine that has them
-        return []
-    places = [
-        out_dir / ".locks",
-        out_dir / "studies",
-        out_dir / "report",
-        *(one for name in schema.TABLES for one in batches.places(out_dir / "tables", name)),
-    ]
-    found = []
-    for one in places:
-        if one.is_dir():
-            with os.scandir(one) as entries:
-                names = [entry.name for entry in entries]
-            hidden = (one / name for name in names if name.endswith(".part") or one.name == ".locks")
-            found += [path for path in hidden if locks.is_free(path)]
-    return sorted(found)
-
-
-def _files(folder: Path, table: str) -> list[Path]:
+def all_files(folder: Path, table: str) -> list[Path]:
+    """Every file of a table, whoever it belongs to."""
     return [path for _, (_, path) in sorted(batches.found(place(folder) / "tables", table).items())]
 
 
-def _below(folder: Path, path: Path) -> str:
+def below(folder: Path, path: Path) -> str:
     """The path of a file below `tables/`, as a batch names it."""
     return path.relative_to(place(folder) / "tables").as_posix()
 
 
-def _key(path: Path) -> str:
+def key_of(path: Path) -> str:
+    """What files of one run or batch have in common in their names."""
     return path.name.removesuffix(".parquet").partition("~")[0]
 
 
 def _run_of(path: Path) -> str:
-    key = _key(path)
+    key = key_of(path)
     if "!" in key:  # shortened: only the file itself knows the whole id
         return str(batches.opened(path).read(columns=["run_id"])["run_id"][0].as_py())
     return run_of_key(key)
@@ -453,10 +390,10 @@ def files_of(folder: Path, table: str) -> list[Path]:
     folder = place(folder).resolve()
     finished = finished_batches(folder)
     if table == "runs":
-        return [path for key, path in _runs_files(folder).items() if key in finished]
+        return [path for key, path in runs_files(folder).items() if key in finished]
     told = {file for batch in finished.values() for file in batch.files}
     old = {key for key, batch in finished.items() if not batch.told}
-    return [path for path in _files(folder, table) if _below(folder, path) in told or (old and _key(path) in old)]
+    return [path for path in all_files(folder, table) if below(folder, path) in told or (old and key_of(path) in old)]
 
 
 def doubled(finished: Mapping[str, Batch]) -> dict[str, frozenset[str]]:
@@ -487,7 +424,7 @@ def datasets(folder: Path, table: str) -> list[tuple[Any, Any]]:
 
     folder = place(folder).resolve()
     there, again = files_of(folder, table), doubled(finished_batches(folder))
-    some = [(path, again.get(_below(folder, path)) if again else None) for path in there]
+    some = [(path, again.get(below(folder, path)) if again else None) for path in there]
     plain = [path for path, ids in some if ids is None]
     cut = [([path], ~pc.field("run_id").isin(sorted(ids))) for path, ids in some if ids is not None]
     return [(_dataset(folder, table, files), but) for files, but in [(plain, None), *cut] if files]
@@ -539,60 +476,15 @@ def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
 
 
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> "pd.DataFrame":
-    """All finished runs' rows of a table as pandas: for small tables. `event` stays a nullable integer."""
+    """All finished runs' rows of a table as pandas: for small tables. Integers with gaps stay integers."""
     import pandas as pd  # here, because what only writes should not pay for loading it
 
     whole = read_arrow(folder, table, columns)
     frame = whole.to_pandas()
-    if "event" in frame:
-        frame["event"] = whole["event"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    for name in {"event", "seed"} & set(frame):
+        if name == "event" or whole[name].null_count:
+            frame[name] = whole[name].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
     return frame
-
-
-def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
-    """All finished runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's
-    Python workers: no jar for it is needed."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    spark_schema = from_arrow_schema(schema.TABLES[table])
-    there, again = files_of(folder, table), doubled(finished_batches(folder))
-    files = [str(path) for path in there]
-    if not files:
-        return spark.createDataFrame([], spark_schema)
-    top = place(folder).resolve()
-    cut = {str(path): sorted(ids) for path in there if again and (ids := again.get(_below(top, path)))}
-    if is_remote(place(folder)) or cut:
-        listed = spark.createDataFrame([(file,) for file in files], "file string")
-        spread = listed.repartition(min(len(files), _MOST_TASKS))
-        return spread.mapInArrow(_Reader(table, cut), spark_schema)
-    plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
-    plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
-    if len(files) == len(_files(folder, table)):  # the common case: one directory instead of thousands of names
-        return plain.parquet(str(table_dir(folder, table).resolve()))
-    return plain.parquet(*files)
-
-
-_MOST_TASKS = 1000
-
-
-class _Reader:
-    """The rows of files, read by pyarrow where a task of Spark runs; but for the runs of a file that are left out."""
-
-    def __init__(self, table: str, cut: Mapping[str, list[str]]) -> None:
-        self.table, self.cut = table, cut
-
-    def __call__(self, lists: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        form = schema.TABLES[self.table]
-        for files in lists:
-            for name in files["file"].to_pylist():
-                with batches.opened(place(name)) as file:
-                    held = [column for column in form.names if column in file.schema_arrow.names]
-                    for rows in file.iter_batches(batch_size=_BATCH_ROWS, columns=held):
-                        conformed = schema.conform(self.table, pa.Table.from_batches([rows]))
-                        yield from without_runs(conformed, self.cut.get(name, ())).to_batches()
-
-
-_BATCH_ROWS = 1 << 16
 
 
 def without_runs(rows: pa.Table, left_out: Iterable[str]) -> pa.Table:

@@ -137,11 +137,11 @@ def reduce(folder: Path) -> dict[str, float]:
     from pyspark.sql import functions as F
 
     from causeway.analysis.reduce import in_spark
-    from causeway.analysis.spark import session
+    from causeway.analysis.spark import read_spark, session
 
     spark = session("local[2]", memory=MEMORY)
-    runs = store.read_spark(spark, folder, "runs").select("run_id", "study", "point")
-    samples = store.read_spark(spark, folder, "samples").join(F.broadcast(runs), "run_id")
+    runs = read_spark(spark, folder, "runs").select("run_id", "study", "point")
+    samples = read_spark(spark, folder, "samples").join(F.broadcast(runs), "run_id")
     one = samples.where("vector_id = 0")
     width_ps = 10**7 * samples.count() // RUNS // 60
     jobs = {

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri  # not scipy.stats: every command would wait half a second for it
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.random import QUANTILE_BINS
@@ -52,7 +52,7 @@ def _probabilities() -> NDArray[np.float64]:
 
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
     """Quantiles, in ns, of a normal delay; what falls below the minimum is the minimum."""
-    quantiles = stats.norm.ppf(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
+    quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
 
 

@@ -13,8 +13,6 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1]
@@ -26,6 +24,9 @@ VARIABLE = "CAUSEWAY_CACHE"
 @cache
 def version() -> str:
     """The version of Causeway that is installed."""
+    from importlib.metadata import PackageNotFoundError  # here: it takes longer to load than most commands' start
+    from importlib.metadata import version as installed_version
+
     try:
         return installed_version("causeway")
     except PackageNotFoundError:

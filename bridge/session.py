@@ -22,8 +22,8 @@ from causeway.bridge.schema import CONTRACT, schema_sha256
 from causeway.bridge.transport import Transport
 
 EDGE_PATIENCE = 5
-"""The simulator waits so many deadlines for the controller: it sees at once when the controller dies, and one that
-lives may be compiling its kernels."""
+"""The simulator waits this many times as long for the controller as the controller for it. It sees at once when the
+controller dies, and one that lives may be compiling its kernels."""
 
 TELLING_S = 1.0
 """A simulator that broke the contract may not listen either: it is told why it is ended, if that takes no longer."""

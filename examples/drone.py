@@ -14,7 +14,6 @@ from pydantic import Field
 
 from causeway import (
     EVERYONE,
-    MS_PS,
     S_PS,
     Headline,
     Jammer,
@@ -98,9 +97,6 @@ class DroneStudy(Study):
 
     def protocol(self, params: DroneParams) -> PerNode:
         return PerNode(lambda id_: Drone(id_, params.speed_m_s) if id_ == DRONE else Car(id_))
-
-    def reaction_ps(self, params: DroneParams) -> int:
-        return MS_PS
 
     def duration_ps(self, params: DroneParams) -> int:
         return params.duration_s * S_PS

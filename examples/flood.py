@@ -12,7 +12,6 @@ from pydantic import Field
 
 from causeway import (
     EVERYONE,
-    MS_PS,
     AbstractNetwork,
     Expected,
     Headline,
@@ -105,6 +104,3 @@ class Flood(Study):
 
     def protocol(self, params: FloodParams) -> PerNode:
         return PerNode(CausalFlooder if params.causal else Flooder)
-
-    def reaction_ps(self, params: FloodParams) -> int:
-        return MS_PS

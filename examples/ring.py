@@ -99,9 +99,6 @@ class Ring(Study):
     def protocol(self, params: RingParams) -> PerNode:
         return PerNode(lambda id_: Speaker(id_, params.nodes))
 
-    def reaction_ps(self, params: RingParams) -> int:
-        return MS_PS
-
     def duration_ps(self, params: RingParams) -> int:
         return params.duration_s * S_PS
 

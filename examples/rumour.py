@@ -10,7 +10,6 @@ from pydantic import Field
 
 from causeway import (
     EVERYONE,
-    MS_PS,
     S_PS,
     WIRE,
     WIRELESS,
@@ -78,9 +77,6 @@ class Rumour(Study):
 
     def protocol(self, params: RumourParams) -> PerNode:
         return PerNode(Gossip)
-
-    def reaction_ps(self, params: RumourParams) -> int:
-        return MS_PS
 
     def duration_ps(self, params: RumourParams) -> int:
         return (params.duration_s + 2) * S_PS

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from causeway import (
     EVERYONE,
-    MS_PS,
     AbstractNetwork,
     Node,
     Params,
@@ -77,6 +76,3 @@ class SpreadStudy(Study):
 
     def protocol(self, params: SpreadParams) -> PerNode:
         return PerNode(Talker)
-
-    def reaction_ps(self, params: SpreadParams) -> int:
-        return MS_PS

@@ -43,6 +43,7 @@ from causeway.bridge.events import (
     unpack_position,
 )
 from causeway.pycontrol import given
+from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
@@ -107,7 +108,7 @@ class Node:
     def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
         """Promises that this node does nothing about packets of this topic (`deliver` is not doing) sooner than so long
         after their arrival. The simulator then need not stop for them: a run of many such packets is quicker, and its
-        outcome is the same. 0 takes the promise back; packets that one is patient about must not be the reason."""
+        outcome is the same. 0 takes the promise back, but never because of a packet of that very topic."""
         self.host.patient(self.id, topic, patience_ps)
 
     def ignore(self, topic: int) -> None:
@@ -177,21 +178,6 @@ class Repeated:
     handler: Callable[[Node], int | None]
     first_ps: int
     node: int
-
-
-def messages_in(content: Any, depth: int = 3) -> set[int]:
-    """Whole numbers that may be messages: the content itself, or what is called so in it."""
-    if type(content) is int:
-        return {content}
-    found: set[int] = set()
-    for name in ("message", "number", "id"):
-        if type(value := getattr(content, name, None)) is int:
-            found.add(value)
-    if depth and isinstance(content, tuple | list):
-        for one in content:
-            if type(one) is not int:
-                found |= messages_in(one, depth - 1)
-    return found
 
 
 NEVER_AGAIN = -1

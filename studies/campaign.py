@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causeway.analysis import compact, store
+from causeway.analysis import compact, remains, store
 from causeway.analysis.remote import place
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.user_file import in_users_words
@@ -86,7 +86,7 @@ def run_here(
     """Runs jobs one after the other in this process; what another command is just doing comes last."""
     todo = list(jobs)
     tally = Tally(len(todo))
-    store.sweep(out)
+    remains.sweep(out)
     busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
     for job in busy:
         _run_one(job, out, tally, watch, each, wait=True, **kwargs)
@@ -140,7 +140,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
 
     todo = list(jobs)
     tally = Tally(len(todo))
-    store.sweep(out)
+    remains.sweep(out)
     left = [job for job in todo if not store.has_run(out, job.run_id)]
     tally.skipped = len(todo) - len(left)
     watch(tally)

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from causeway.analysis import compact, locks, store
+from causeway.analysis import compact, locks, remains, store
 from causeway.bridge.errors import UserError
 from causeway.studies.campaign import Tally, Watch
 from causeway.studies.description import describe_in
@@ -71,7 +71,7 @@ class _Campaign:
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
-        store.sweep(self.out)
+        remains.sweep(self.out)
         try:
             self._start(count)
             while any(worker.job for worker in self.workers) or self.todo or self.busy:

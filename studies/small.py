@@ -12,7 +12,7 @@ from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.node import Node, PerNode
-from causeway.studies.study import MS_PS, Params, Study
+from causeway.studies.study import Params, Study
 
 
 class SmallParams(Params):
@@ -46,9 +46,6 @@ class SmallStudy(Study):
     def node(self, params: Any, id_: int) -> Node:
         """The node of an id; override it where not all are of one kind."""
         return self.versions[params.version](id_)
-
-    def reaction_ps(self, params: Any) -> int:
-        return MS_PS
 
     def checks(self, params: Any) -> Checks:
         return self.asked

@@ -66,9 +66,9 @@ class Study(ABC):
     def protocol(self, params: Any) -> Protocol:
         """A fresh protocol for one run."""
 
-    @abstractmethod
     def reaction_ps(self, params: Any) -> int:
-        """L, the reaction time of a node."""
+        """L, the reaction time of a node: 1 ms, unless a study says otherwise."""
+        return MS_PS
 
     def duration_ps(self, params: Any) -> int:
         """When the run ends; 0: when nothing is left to happen."""

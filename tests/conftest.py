@@ -1,10 +1,12 @@
 """Fixtures shared by test files."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
 
 from causeway.bridge.engines.inline import InlineSession
+from tests.worlds.command import causeway_here  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,6 +23,7 @@ def spark():
     pytest.importorskip("pyspark")
     from causeway.analysis.spark import session
 
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # else it says good-bye to a stream that pytest has closed
     running = session("local[2]", memory="1g", spark_sql_shuffle_partitions="4")
     yield running
     running.stop()

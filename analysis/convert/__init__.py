@@ -1,24 +1,31 @@
 """OMNeT++'s result files (.sca, .vec, text or SQLite) -> the result tables. Start here: `convert`.
 
 `records` reads what is not vector data, `kernel` (compiled) reads vector data, `text` runs both over a file, `sqlite`
-reads databases, `job` reads one file whole, `landing` puts many files into the result folder at once, `stage` keeps
-half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's results will do.
+reads databases, `job` reads one file whole, `bulk` many small ones at once, `landing` puts many files into the result
+folder at once, `stage` keeps half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's
+results will do.
 """
 
+import gc
+import os
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from causeway.analysis import compact, schema, store
-from causeway.analysis.convert import job, sqlite
+from causeway.analysis.convert import job
+from causeway.analysis.convert.bulk import BulkReader
 from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
 from causeway.analysis.convert.landing import CLASH, Lander
 from causeway.analysis.convert.piece import Mark, Piece
 from causeway.analysis.convert.report import FileReport, Report
-from causeway.analysis.convert.stage import fingerprint, source_id
+from causeway.analysis.convert.stage import fingerprint, is_sqlite, source_id
 from causeway.analysis.remote import is_remote, place
 from causeway.bridge.errors import UserError
 
@@ -51,9 +58,11 @@ def convert(
         raise UserError(f"a clash of runs can be told to {', '.join(CLASH)}, not {clash}")
     report, folder = Report(), place(out).resolve()
     files = find(paths, report.passed_over)
-    with store.revising(folder):
+    with _without_collection(), store.revising(folder):
         lander = Lander(folder, clash)
-        lander.changed = {source_id(path) for path in files if _has_changed(path, lander.mark(path))}
+        if lander.knows_any:
+            marks = ((resolved, path, lander.mark(resolved)) for resolved, path in files.items())
+            lander.changed = {source_id(resolved) for resolved, path, mark in marks if _has_changed(path, mark)}
         try:
             for piece in _pieces(files, folder, lander, keep_going, spark):
                 report.files.append(piece.report)
@@ -64,9 +73,21 @@ def convert(
             raise
         _land(lander)
     compact.compact_if_many(folder)
-    order = {path: number for number, path in enumerate(files)}
+    order = {path: number for number, path in enumerate(files.values())}
     report.files.sort(key=lambda file: order[file.source])
     return report
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Looking for cycles among the rows of thousands of files takes longer than reading them, and there are none."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _land(lander: Lander, piece: Piece | None = None) -> None:
@@ -94,31 +115,64 @@ def _has_changed(path: Path, mark: Mark | None) -> bool:
     status = path.stat()
     if (mark.size, mark.mtime_ns) == (status.st_size, status.st_mtime_ns):
         return False
-    return sqlite.is_sqlite(path) or status.st_size < mark.end or fingerprint(path, mark.end) != mark.fingerprint
+    return is_sqlite(path) or status.st_size < mark.end or fingerprint(path, mark.end) != mark.fingerprint
 
 
-def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> list[Path]:
-    """The result files meant by `paths`, each once; `passed_over` is told what looks like one and is not taken."""
-    found: dict[Path, None] = {}
+def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> dict[str, Path]:
+    """The result files meant by `paths`, each once, by where they really are; `passed_over` is told what looks like one
+    and is not taken."""
+    found: dict[str, Path] = {}
     told = [] if passed_over is None else passed_over
     for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(p for p in path.rglob("*") if _is_result(p.name) and p.is_file())
-            told += [f"{p}: empty, nothing to convert" for p in below if not p.stat().st_size]
-            told += [
-                f"{p}: passed over, only .sca and .vec, plain or .gz, are read" for p in sorted(path.rglob("*"))
-                if {".sca", ".vec"} & set(map(str.lower, p.suffixes)) and not _is_result(p.name) and p.is_file()
-            ]  # fmt: skip
+            below = _below(path, told)
             if not below:
                 raise UserError(f"no result files (.sca, .vec) below {path}; name the folder a simulation wrote to")
-            found |= dict.fromkeys(p for p in below if p.stat().st_size)
+            for resolved, one in below:
+                found.setdefault(resolved, one)
         elif not path.exists():
             raise UserError(f"no such file or folder: {path}")
         elif path.suffix == ".vci":
             raise UserError(f"{path} is only an index; convert {path.with_suffix('.vec')}")
         else:
-            found[path] = None
-    return list({path.resolve(): path for path in found}.values())
+            found.setdefault(str(path.resolve()), path)
+    return found
+
+
+def _below(folder: Path, told: list[str]) -> list[tuple[str, Path]]:
+    """(resolved path, path) of the result files below a folder, sorted; empty ones are only told."""
+    found, odd, empty = [], [], []
+    for where, _, names in os.walk(folder):
+        real = os.path.realpath(where)
+        for name in names:
+            lower = name.lower()
+            if ".sca" not in lower and ".vec" not in lower:
+                continue
+            path = Path(where, name)
+            if not _is_result(name):
+                if {".sca", ".vec"} & set(map(str.lower, path.suffixes)) and path.is_file():
+                    odd.append(path)
+            elif (regular := _regular(os.path.join(real, name))) is not None:
+                whole, size = regular
+                if size:
+                    found.append((whole, path))
+                else:
+                    empty.append(path)
+    told += [f"{path}: empty, nothing to convert" for path in sorted(empty)]
+    told += [f"{path}: passed over, only .sca and .vec, plain or .gz, are read" for path in sorted(odd)]
+    return sorted(found, key=lambda pair: pair[1].parts)
+
+
+def _regular(path: str) -> tuple[str, int] | None:
+    """Where a file really is, and its size; None if it is none (any more)."""
+    with suppress(FileNotFoundError):
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            path = os.path.realpath(path)
+            status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            return path, status.st_size
+    return None
 
 
 def _is_result(name: str) -> bool:
@@ -126,13 +180,15 @@ def _is_result(name: str) -> bool:
 
 
 def _pieces(
-    files: list[Path], out: Path, lander: Lander, keep_going: bool, spark: "SparkSession | str | None"
+    files: dict[str, Path], out: Path, lander: Lander, keep_going: bool, spark: "SparkSession | str | None"
 ) -> Iterator[Piece]:
     """What each file gives, as it is read."""
-    huge = {path for path in files if path.stat().st_size > 2 * job.RANGE_BYTES}
-    if spark is None or (len(files) == 1 and not huge):
-        for path in files:
-            yield _read(path, out, lander.mark(path), keep_going)
+    if spark is None:
+        yield from _pieces_here(files, out, lander, keep_going)
+        return
+    huge = {path for path in files.values() if path.stat().st_size > 2 * job.RANGE_BYTES}
+    if len(files) == 1 and not huge:
+        yield from _pieces_here(files, out, lander, keep_going)
         return
     from causeway.analysis.spark import session
 
@@ -140,20 +196,32 @@ def _pieces(
     # ranges wait in the result folder until all are there; behind a URL in one of this machine, which others do not see
     alone = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
-        yield _read(path, out, lander.mark(path), keep_going, None if alone else _on_spark(spark))
-    small = [(path, lander.mark(path)) for path in files if path not in huge]
+        yield _read(path, out, lander.mark(path.resolve()), keep_going, None if alone else _on_spark(spark))
+    small = [(path, lander.mark(resolved)) for resolved, path in files.items() if path not in huge]
     tasks = max(1, min(len(small), max(spark.sparkContext.defaultParallelism, len(small) // _CHUNK_FILES)))
 
     def read(task: tuple[Path, Mark | None]) -> Piece:
         return _read(task[0].resolve(), out, task[1], True)
 
     if small:
-        resolved = {path.resolve(): path for path in files}
         for piece in spark.sparkContext.parallelize(small, tasks).map(read).toLocalIterator():
-            piece.source = piece.report.source = resolved[piece.source]
+            piece.source = piece.report.source = files[str(piece.source)]
             if piece.report.problem_count and not keep_going:
                 raise UserError(piece.report.problems[0])
             yield piece
+
+
+def _pieces_here(files: dict[str, Path], out: Path, lander: Lander, keep_going: bool) -> Iterator[Piece]:
+    """In this process: files that were not read before many at once, what cannot be read so one by one."""
+    reader = None
+    for known, group in groupby(files.items(), lambda pair: lander.mark(pair[0]) is not None):
+        if known:
+            for resolved, path in group:
+                yield _read(path, out, lander.mark(resolved), keep_going)
+            continue
+        reader = reader or BulkReader(out, min(job.SMALL_BYTES, job.RANGE_BYTES))
+        for one in reader.read([(path, resolved) for resolved, path in group]):
+            yield one if isinstance(one, Piece) else _read(one, out, None, keep_going)
 
 
 def _on_spark(session: "SparkSession") -> job.RunRanges:
@@ -188,5 +256,7 @@ def spark_tables(
     spark: "SparkSession", paths: Sequence[str | Path], out: str | Path, keep_going: bool = False
 ) -> dict[str, "DataFrame"]:
     """The tables of some result files as Spark DataFrames, converted into `out` first."""
+    from causeway.analysis.spark import read_spark
+
     convert(paths, out, keep_going, spark)
-    return {name: store.read_spark(spark, place(out), name) for name in schema.TABLES}
+    return {name: read_spark(spark, place(out), name) for name in schema.TABLES}

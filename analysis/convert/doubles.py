@@ -3,20 +3,32 @@
 A number is `mantissa * 10**exponent` with a mantissa below 2**64. Small ones are exact in one multiplication or
 division (Clinger); the others go through a 128-bit product (Eisel and Lemire). What neither can decide (subnormals, the
 rare product on the edge) is refused, and the caller asks Python's own float().
-
-Who changes this file should touch `kernel.py` too: numba keeps that file's compiled code, with this one's in it.
 """
 
-import numpy as np
-from numba import njit
+from typing import Any
 
-from causeway.analysis.convert import powers
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+import causeway.analysis.convert.powers as powers
 
 _HIGH, _LOW = powers.table()
 _EXACT = np.array([10.0**n for n in range(23)])
 _U = np.uint64
 _ONE, _32, _LOW32, _ALL = _U(1), _U(32), _U(0xFFFFFFFF), _U(0xFFFFFFFFFFFFFFFF)
 _CLINGER = _U(1) << _U(53)
+
+
+@intrinsic
+def _as_double(context: Any, bits: Any = None) -> Any:
+    """The double of these 64 bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
 
 
 @njit(inline="always")
@@ -41,8 +53,8 @@ def _leading_zeros(value):
 
 
 @njit(cache=True)
-def _wide(mantissa, exponent, bits):
-    """`mantissa * 10**exponent` for a mantissa that is not 0; False if undecided. `bits` is viewed as the result."""
+def _wide(mantissa, exponent):
+    """`mantissa * 10**exponent` for a mantissa that is not 0; False if undecided."""
     if exponent < -300 or exponent > 280:
         return False, 0.0
     zeros = _leading_zeros(mantissa)
@@ -68,17 +80,16 @@ def _wide(mantissa, exponent, bits):
     if result >= _U(1) << _U(53):
         result = _U(1) << _U(52)
         power += 1
-    bits[0] = (result & ~(_U(1) << _U(52))) | (_U(power) << _U(52))
-    return True, bits.view(np.float64)[0]
+    return True, _as_double((result & ~(_U(1) << _U(52))) | (_U(power) << _U(52)))
 
 
 @njit(inline="always")
-def decimal_to_double(mantissa, exponent, bits):
-    """(True, the nearest double), or (False, anything) when only strtod can say. `bits` is scratch: uint64[1]."""
+def decimal_to_double(mantissa, exponent):
+    """(True, the nearest double), or (False, anything) when only strtod can say."""
     if mantissa <= _CLINGER and -22 <= exponent <= 22:
         if exponent < 0:
             return True, np.float64(mantissa) / _EXACT[-exponent]
         return True, np.float64(mantissa) * _EXACT[exponent]
     if mantissa == _U(0):
         return True, 0.0
-    return _wide(mantissa, exponent, bits)
+    return _wide(mantissa, exponent)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.analysis.convert import kernel, sqlite, stage, text
+from causeway.analysis.convert import native, stage, text
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Section
 from causeway.analysis.convert.report import FileReport
@@ -90,11 +90,13 @@ def read_file(
     try:
         status = os.stat(source)
         piece.report.size_bytes = status.st_size
-        piece.mark = Mark(str(source.resolve()), status.st_size, status.st_mtime_ns)
+        piece.mark = Mark(piece.resolved, status.st_size, status.st_mtime_ns)
         if before and _is_unchanged(before, status, keep_going):
             piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.runs
             piece.report.problem_count, piece.report.problems = before.problems, list(before.told)
-        elif sqlite.is_sqlite(source):
+        elif stage.is_sqlite(source):
+            from causeway.analysis.convert import sqlite
+
             sqlite.read(piece, before, keep_going)
         else:
             with _content(source, piece.folder) as content:
@@ -127,7 +129,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
         with gzip.open(source, "rb") as inside, open(plain, "wb") as unpacked:
             while block := inside.read(1 << 20):
                 unpacked.write(block)
-        if sqlite.is_sqlite(plain):
+        if stage.is_sqlite(plain):
             raise UserError(f"{source} is a packed database; unpack it first")
         yield plain
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -162,7 +164,7 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
         first = text.located(content, problems, piece.source)[0]
         raise UserError(f"{first}; mend it, or convert the rest with --keep-going") from None
     if records.end < content.stat().st_size:
-        report.notes.append(f"{piece.source}: its last line has no line end and was not read: is it still written?")
+        report.notes.append(stage.unended(piece.source))
     report.notes += [f"{piece.source}: {told}" for told in records.contradictions]
     piece.headers, report.runs = records.headers, list(records.headers)
     report.problem_count = problems.count
@@ -194,7 +196,7 @@ def _sections(records: text.Records) -> Iterator[tuple[Section, int, int]]:
 
 
 def _declared(section: Section) -> np.ndarray:
-    return kernel.hash_table((key, *columns) for key, columns in section.vectors.items())
+    return native.hash_table((key, *columns) for key, columns in section.vectors.items())
 
 
 def _stage_ranges(

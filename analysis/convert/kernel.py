@@ -15,10 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from causeway.analysis.convert.doubles import decimal_to_double
-
-DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
-NO_EVENT = np.int64(-(2**63))  # stands for a missing event number
-SPARE = 8  # bytes that a buffer holds behind its lines
+from causeway.analysis.convert.native import DONE, FULL, NO_EVENT, ODD, UNDECLARED
 
 _LF, _CR, _TAB, _SPACE, _DOT = 10, 13, 9, 32, 46
 _MINUS, _PLUS, _ZERO, _NINE, _HASH = 45, 43, 48, 57, 35
@@ -40,11 +37,6 @@ def _trailing_zeros(context: Any, value: Any = None) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
-
-
-def words_of(buffer: bytearray | bytes) -> np.ndarray:
-    """The 64-bit words that begin at every byte of a buffer but the last seven."""
-    return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
 
 
 @njit(inline="always")
@@ -115,7 +107,7 @@ def _long_time(whole, fraction, decimals, at):
 
 
 @njit(inline="always")
-def _value(data, words, at, bits):
+def _value(data, words, at):
     """(value, position behind) of a plain decimal; position -1 for anything else."""
     negative = data[at] == _MINUS
     if negative:
@@ -146,7 +138,7 @@ def _value(data, words, at, bits):
         at = behind
     if count > 18:
         return 0.0, -1
-    sure, value = decimal_to_double(np.uint64(mantissa), exponent, bits)
+    sure, value = decimal_to_double(np.uint64(mantissa), exponent)
     return (-value if negative else value), (at if sure else -1)
 
 
@@ -167,7 +159,6 @@ def parse(data, words, at, end, base, declared, ids, events, raws, exponents, va
     `declared` is a hash table of three rows: vector id, code of its columns, file offset of its record; `base` is the
     file offset of data[0].
     """
-    bits = np.zeros(1, np.uint64)
     mask = declared.shape[1] - 1
     last_id, columns = np.int64(-1), np.int64(0)
     while at < end:
@@ -202,7 +193,7 @@ def parse(data, words, at, end, base, declared, ids, events, raws, exponents, va
         raw, exponent, at = _time(data, words, at)
         if at < 0:
             return ODD, line, row
-        value, at = _value(data, words, _skip_blanks(data, at), bits)
+        value, at = _value(data, words, _skip_blanks(data, at))
         if at < 0:
             return ODD, line, row
         at = _skip_blanks(data, at)
@@ -243,18 +234,3 @@ def records(data, words, at, end, starts):
             found += 1
         at = _next_line(words, at)
     return found, at, rows
-
-
-def hash_table(vectors) -> np.ndarray:
-    """`declared` for `parse`, from (id, code of its columns, offset) triples."""
-    vectors = list(vectors)
-    size = 16
-    while size < 3 * len(vectors):
-        size *= 2
-    table = np.full((3, size), -1, np.int64)
-    for vector_id, columns, offset in vectors:
-        slot = vector_id & (size - 1)
-        while table[0, slot] >= 0 and table[0, slot] != vector_id:
-            slot = (slot + 1) & (size - 1)
-        table[:, slot] = vector_id, columns, offset
-    return table

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from causeway.analysis import batches, locks, schema, store
@@ -23,16 +22,16 @@ from causeway.analysis.arrays import of_numbers, of_texts
 from causeway.analysis.batches import SOURCE, Batch, Part
 from causeway.analysis.compact import GROUP_ROWS, concatenated, write_runs, write_table, write_tables
 from causeway.analysis.convert import stage
+from causeway.analysis.convert.bulk import HEADER, bundled, same_header
 from causeway.analysis.convert.piece import Mark, Piece, stem_of
 from causeway.analysis.convert.records import Header
-from causeway.analysis.convert.runs import header_tables
+from causeway.analysis.convert.runs import header_tables, run_row
 from causeway.analysis.remote import Remote
 from causeway.bridge.errors import UserError
 
 BATCH_BYTES = 96 << 20
 BATCH_FILES = 4000
 CLASH = ("refuse", "apart", "merge")
-_HEADER = ("parameters", "config")
 
 
 @dataclass
@@ -59,6 +58,7 @@ class Lander:
         self._pieces: list[Piece] = []
         self._bytes = 0
         self._study_of: dict[str, str] = {}
+        self._short: dict[str, tuple[dict[str, str], list[list[str]]]] = {}
         self._load()
         if (self.out / ".convert").is_dir() and any((self.out / ".convert").glob("*.json")):
             raise UserError(
@@ -86,16 +86,22 @@ class Lander:
         for run in mark.runs if mark else []:
             self._claims.get(mark.names.get(run, run) if mark else run, {}).pop(source, None)
 
-    def mark(self, source: Path) -> Mark | None:
+    @property
+    def knows_any(self) -> bool:
+        """Whether anything was converted before."""
+        return bool(self._marks)
+
+    def mark(self, resolved: Path | str) -> Mark | None:
         """How far a source was converted before."""
-        return self._marks.get(stage.source_id(source), (None, ""))[0]
+        return self._marks.get(stage.source_id(resolved), (None, ""))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
         """Take a piece; it lands now or with later ones. A clash that is refused raises UserError."""
         if piece.report.status == "up to date":
             return
         if not self._settle(piece):
-            stage.clear(piece.folder)
+            if piece.bundle is None:
+                stage.clear(piece.folder)
             return
         before = self._marks.get(piece.id)
         self._unclaim(piece.id)
@@ -108,10 +114,10 @@ class Lander:
 
     def _settle(self, piece: Piece) -> bool:
         """Deal with runs that another place gave already; False: the piece is only a copy."""
-        for run in list(piece.headers):
+        for run in piece.runs:
             others = [
                 claim for source, claim in self._claims.get(run, {}).items()
-                if source != piece.id and source not in self.changed and stem_of(Path(claim.mark.path)) != piece.stem
+                if source != piece.id and source not in self.changed and stem_of(claim.mark.path) != piece.stem
             ]  # fmt: skip
             if not others:
                 continue
@@ -136,23 +142,27 @@ class Lander:
         if not pieces:
             return
         ids = {piece.id for piece in pieces}
-        headers = self._headers(pieces)
+        headers, alone = self._headers(pieces)
+        here = headers.keys() | alone.keys()
         touched = {key: batch for key, batch in self._batches.items()
-                   if ids & batch.sources.keys() or headers.keys() & set(batch.run_ids)}  # fmt: skip
+                   if ids & batch.sources.keys() or here & set(batch.run_ids)}  # fmt: skip
         new = Batch(batches.new_key(), replaces=tuple(touched))
         new.sources = {source: mark for batch in touched.values() for source, mark in batch.sources.items()}
         new.sources |= {piece.id: piece.mark.plain() for piece in pieces}
-        carried, runs = _Carried(self, new, headers, pieces), []
+        carried, runs = _Carried(self, new, here, pieces), []
         for batch in touched.values():
             runs += carried.take(batch)
         with locks.held(store.lock_path(self.out, new.key), wait=True):
             writer = _Writer(self.out, new)
-            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers)]:
+            together = bundled(pieces, alone, self._study_of)
+            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers), *together]:
                 writer.write(table, study, rows, held)
             for piece in pieces:
                 for staged in piece.staged:
                     writer.move(staged.path, staged.table, self._study_of.get(staged.run_id, ""), piece.id)
-            runs.append(_header_tables(("runs",), headers.values(), self._sources(pieces))["runs"])
+            sources = self._sources(pieces)
+            rows = [run_row(run, *self._short.pop(run), sources.get(run, "")) for run in (*alone, *headers)]
+            runs.append(_runs_table(rows))
             whole = pa.concat_tables(runs)
             write_runs(self.out, whole, new)
             for key in touched:
@@ -164,34 +174,47 @@ class Lander:
             if mark := Mark.of(given):
                 self._claim(source, mark, new.key)
         for piece in pieces:
-            stage.clear(piece.folder)
+            if piece.bundle is None:
+                stage.clear(piece.folder)
 
-    def _headers(self, pieces: Iterable[Piece]) -> dict[str, Header]:
-        """Run -> its header, of all files that say something of it."""
+    def _headers(self, pieces: list[Piece]) -> tuple[dict[str, Header], dict[str, Piece]]:
+        """Run -> its header, of all files that say something of it; and run -> the piece of a bundle that says it all,
+        whose header is in columns already."""
         merged: dict[str, Header] = {}
-        pieces = list(pieces)
+        alone: dict[str, Piece] = {}
         ids = {piece.id for piece in pieces}
         for piece in pieces:
-            for run, header in piece.headers.items():
+            for run in piece.runs:
+                if (first := alone.get(run)) is not None and same_header(first, piece):
+                    continue
                 if run not in merged:
                     landed = {c.batch for s, c in self._claims.get(run, {}).items() if s not in ids and c.batch}
+                    if first is None and not landed and piece.bundle is not None:
+                        said, itervars = piece.bundle.said(piece.place)
+                        if itervars or "iterationvars" not in said:
+                            alone[run], self._short[run] = piece, (said, itervars)
+                            continue
                     merged[run] = self._landed_header(run, landed) if landed else Header(run)
-                known = merged[run]
+                    if (first := alone.pop(run, None)) is not None:
+                        merged[run].take(first.header(run))
+                header = piece.header(run)
                 taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
-                told = known.take(taken)
+                told = merged[run].take(taken)
                 piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in told]
-        for run, header in merged.items():
-            said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
-            self._study_of[run] = said.get("configname", "")
-        return merged
+        self._short |= {run: (header.said, header.iteration_variables()) for run, header in merged.items()}
+        for run in (*merged, *alone):
+            self._study_of[run] = self._short[run][0].get("configname", "")
+        return merged, alone
 
     def _landed_header(self, run: str, keys: set[str]) -> Header:
         """The header of a run as its tables have it."""
+        import pyarrow.compute as pc
+
         found = Header(run)
         for key in sorted(keys):
             for name in self._batches[key].files:
                 table = name.partition("/")[0]
-                if table not in (*_HEADER, "attributes") or self._batches[key].held.get(name):
+                if table not in (*HEADER, "attributes") or self._batches[key].held.get(name):
                     continue
                 rows = _read(self.out, name, pc.field("run_id") == run)
                 pairs = [[row["name"], row["value"]] for row in rows.select(["name", "value"]).to_pylist()]
@@ -200,20 +223,20 @@ class Lander:
         return found
 
     def _sources(self, pieces: list[Piece]) -> dict[str, str]:
-        stems = {run: piece.stem for piece in reversed(pieces) for run in piece.headers}
+        stems = {run: piece.stem for piece in reversed(pieces) for run in piece.runs}
         for run in stems:
             landed = [c.mark.path for c in self._claims.get(run, {}).values() if c.batch]
             if landed:
-                stems[run] = stem_of(Path(landed[0]))
+                stems[run] = stem_of(landed[0])
         return stems
 
     def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, str, pa.Table, list[str]]]:
-        """(study, table, rows, sources) of what waits in memory, header tables included."""
+        """(study, table, rows, sources) of what waits in memory, header tables included, bundles not."""
         by_study: dict[str, list[Header]] = {}
         for run, header in headers.items():
             by_study.setdefault(self._study_of[run], []).append(header)
         for study, some in by_study.items():
-            made = _header_tables((*_HEADER, "attributes"), some, {})
+            made = _header_tables(some)
             yield from ((study, table, rows, []) for table, rows in made.items())
         groups = _loose_rows(pieces, self._study_of)
         for piece in pieces:
@@ -227,8 +250,8 @@ class Lander:
 class _Carried:
     """What a batch keeps of the batches that it replaces: whole files as they are, others without what is gone."""
 
-    def __init__(self, lander: Lander, new: Batch, headers: dict[str, Header], pieces: list[Piece]) -> None:
-        self._out, self._new, self._headers = lander.out, new, headers
+    def __init__(self, lander: Lander, new: Batch, here: set[str], pieces: list[Piece]) -> None:
+        self._out, self._new, self._here = lander.out, new, here
         self._gone = {piece.id: piece.continued for piece in pieces}
         self._dead = {run for run, claims in lander._claims.items() if not claims}
         self.rows: list[tuple[str, str, pa.Table, list[str]]] = []
@@ -241,9 +264,11 @@ class _Carried:
         return [rows.filter(self._kept(rows["run_id"]))]
 
     def _kept(self, run_ids: pa.ChunkedArray) -> list[bool]:
-        return [run not in self._dead and run not in self._headers for run in run_ids.to_pylist()]
+        return [run not in self._dead and run not in self._here for run in run_ids.to_pylist()]
 
     def _file(self, batch: Batch, name: str, part: Part) -> None:
+        import pyarrow.compute as pc
+
         table, held = name.partition("/")[0], batch.held.get(name, [])
         out = {source for source in held if source in self._gone and not (table == "samples" and self._gone[source])}
         if held and not out:
@@ -292,19 +317,26 @@ class _Writer:
         self._batch.held[name] = [source]
 
 
-def _read(out: Path, name: str, where: pc.Expression | None = None) -> pa.Table:
+def _read(out: Path, name: str, where: Any | None = None) -> pa.Table:
     table = batches.opened(out / "tables" / name).read()
     return table if where is None else table.filter(where)
 
 
-def _header_tables(tables: tuple[str, ...], headers: Iterable[Header], sources: dict[str, str]) -> dict[str, pa.Table]:
-    columns: dict[str, dict[str, list[object]]] = {table: {} for table in tables}
+def _header_tables(headers: Iterable[Header]) -> dict[str, pa.Table]:
+    columns: dict[str, dict[str, list[object]]] = {}
     for header in headers:
-        made = header_tables(header, sources.get(header.run_id, ""))
-        for table in tables:
-            for name, values in made[table].items():
-                columns[table].setdefault(name, []).extend(values)
-    return {table: schema.conform(table, made) if made else schema.empty(table) for table, made in columns.items()}
+        for table, made in header_tables(header).items():
+            for name, values in made.items():
+                columns.setdefault(table, {}).setdefault(name, []).extend(values)
+    return {table: schema.conform(table, made) for table, made in columns.items()}
+
+
+def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
+    return (
+        schema.conform("runs", {name: [row[name] for row in rows] for name in rows[0]})
+        if rows
+        else schema.empty("runs")
+    )
 
 
 def _loose_rows(pieces: list[Piece], study_of: dict[str, str]) -> dict[tuple[str, str], list[tuple[str, pa.Table]]]:
@@ -342,7 +374,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
 def _rename(piece: Piece) -> None:
     """Gives the runs of a piece the names that its mark says, where those differ from the file's."""
     names = piece.mark.names
-    if not names:
+    if not names or piece.bundle is not None:  # that one asks for the names
         return
     for run, name in names.items():
         if run in piece.headers:

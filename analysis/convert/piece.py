@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +14,9 @@ from causeway.analysis import schema, store
 from causeway.analysis.convert import stage
 from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
+
+if TYPE_CHECKING:
+    from causeway.analysis.convert.bulk import Bundle
 
 IN_MEMORY_BYTES = 48 << 20
 _FEW_ROWS = 2000
@@ -44,7 +47,7 @@ class Mark:
             return None
 
     def plain(self) -> dict[str, Any]:
-        return asdict(self)
+        return dict(vars(self))
 
 
 @dataclass
@@ -73,15 +76,34 @@ class Piece:
     continued: bool = False
     """Samples landed before stay."""
     held_bytes: int = 0
+    bundle: Bundle | None = None
+    """Rows and header of a file that was read together with others."""
+    place: int = 0
+    """Which file of the bundle."""
+
+    @cached_property
+    def resolved(self) -> str:
+        return str(self.source.resolve())
 
     @cached_property
     def id(self) -> str:
-        return stage.source_id(self.source)
+        return stage.source_id(self.resolved)
 
     @cached_property
     def stem(self) -> str:
         """What the .sca and the .vec of a run have in common."""
-        return stem_of(self.source)
+        return stem_of(self.resolved)
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that it holds rows of, as the tables call them."""
+        if self.bundle is None:
+            return list(self.headers)
+        return [self.mark.names.get(run, run) for run in self.mark.runs]
+
+    def header(self, run: str) -> Header:
+        """What the file says of a run."""
+        return self.headers[run] if self.bundle is None else self.bundle.header(self.place, run)
 
     @cached_property
     def folder(self) -> Path:
@@ -109,9 +131,7 @@ class Piece:
             self.add(table, run_id, schema.conform(table, columns, run_id))
 
 
-def stem_of(path: Path) -> str:
-    """The path without `.gz` and without `.sca` or `.vec`."""
-    resolved = path.resolve()
-    if resolved.suffix.lower() == ".gz":
-        resolved = resolved.with_suffix("")
-    return str(resolved.with_suffix("") if resolved.suffix.lower() in _SUFFIXES else resolved)
+def stem_of(resolved: str) -> str:
+    """The path of a source without `.gz` and without `.sca` or `.vec`."""
+    plain = resolved[:-3] if resolved[-3:].lower() == ".gz" else resolved
+    return plain[:-4] if plain[-4:].lower() in _SUFFIXES else plain

@@ -25,9 +25,14 @@ class Header:
     itervars: list[list[str]] = field(default_factory=list)
     config: list[list[str]] = field(default_factory=list)
 
+    @property
+    def said(self) -> dict[str, str]:
+        """The attributes by name."""
+        return {name: value for name, value in self.attributes}  # noqa: C416 (mypy wants the pairs named)
+
     def iteration_variables(self) -> list[list[str]]:
         """The itervars; files of version 2 have only one attribute that lists them all."""
-        attributes = {name: value for name, value in self.attributes}  # noqa: C416 (mypy wants the pairs named)
+        attributes = self.said
         listed = attributes.get("iterationvars", "")
         if self.itervars or not listed:
             return self.itervars

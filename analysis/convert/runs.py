@@ -3,28 +3,25 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, number
 from causeway.analysis.convert.records import Header
-from causeway.analysis.convert.units import in_plain_units
+from causeway.analysis.units import in_plain_units
 
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
 
-def header_tables(header: Header, source: str) -> dict[str, dict[str, list[Any]]]:
-    """The tables `runs`, `parameters`, `config` and `attributes` of one run, as columns.
-
-    A run's .sca and .vec share a header, so `source` is the path without its suffix.
-    """
+def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
+    """The tables `parameters`, `config` and `attributes` of one run, as columns."""
     run_id, itervars = header.run_id, header.iteration_variables()
     return {
-        "runs": {name: [value] for name, value in _run_row(header, itervars, source).items()},
         "parameters": {
             "run_id": [run_id] * len(itervars),
             "name": [name for name, _ in itervars],
             "value": [value for _, value in itervars],
-            "number": [_number(value) for _, value in itervars],
+            "number": [number_of(value) for _, value in itervars],
         },
         "config": {
             "run_id": [run_id] * len(header.config),
@@ -44,11 +41,11 @@ def header_tables(header: Header, source: str) -> dict[str, dict[str, list[Any]]
     }
 
 
-def _run_row(header: Header, itervars: list[list[str]], source: str) -> dict[str, Any]:
-    said = {name: value for name, value in header.attributes}  # noqa: C416 (mypy wants the pairs named)
+def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
+    """The row in `runs`, from a run's attributes. Its .sca and .vec share a header: `source` is without its suffix."""
     study = said.get("configname", "")
     return {
-        "run_id": header.run_id,
+        "run_id": run_id,
         "study": study,
         "point": _point(study, itervars),
         "engine": "omnet",
@@ -70,11 +67,11 @@ def _point(study: str, itervars: list[list[str]]) -> str:
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
 
-def _seed(said: dict[str, str]) -> int:
+def _seed(said: Mapping[str, str]) -> int | None:
     for name in ("seedset", "repetition", "runnumber"):
         if re.fullmatch(r"\d{1,18}", said.get(name, "")):
             return int(said[name])
-    return 0
+    return None
 
 
 def _started_at(datetime: str) -> str:
@@ -83,7 +80,8 @@ def _started_at(datetime: str) -> str:
     return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
 
 
-def _number(value: str) -> float | None:
+def number_of(value: str) -> float | None:
+    """The number that an iteration variable is, in the plain unit; None if it is none."""
     try:
         return number(value)
     except BadLine:

@@ -1,12 +1,13 @@
 """Plain `scalar` and `attr` lines, from bytes into columns; compiled. See `scalars`.
 
-Imports the other compiled reader alone: a kernel is compiled again whenever a file that it reaches changes.
+Imports only what it needs, by `import ... as`: a kernel is compiled again whenever a file that it reaches changes, and
+`from package import module` reaches the whole package.
 """
 
 import numpy as np
 from numba import njit
 
-from causeway.analysis.convert import kernel
+import causeway.analysis.convert.kernel as kernel
 
 _LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
 
@@ -50,7 +51,6 @@ def read(data, words, starts, first, last, cells, values, own):
     `cells` gets place and length of a scalar's module and name, `own` those of an attribute's name and value, and its
     scalar. An attribute belongs to the scalar before it, so the stretch begins with a scalar.
     """
-    bits = np.zeros(1, np.uint64)
     rows, attributes = 0, 0
     for line in range(first, last):
         at = starts[line]
@@ -65,7 +65,7 @@ def read(data, words, starts, first, last, cells, values, own):
         if is_scalar:
             if not kernel._blank(data[at]):
                 return line, rows, attributes
-            value, at = kernel._value(data, words, kernel._skip_blanks(data, at), bits)
+            value, at = kernel._value(data, words, kernel._skip_blanks(data, at))
             if at < 0:
                 return line, rows, attributes
         at = kernel._skip_blanks(data, at)

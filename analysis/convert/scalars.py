@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from causeway.analysis import schema
 from causeway.analysis.arrays import of_numbers, of_texts
-from causeway.analysis.convert.scalar_kernel import gather, read
+from causeway.analysis.convert.native import gather, read_scalars
 
 LEAST_LINES = 1000
 """Fewer lines than this are not worth the columns."""
@@ -48,7 +48,7 @@ def stretch(
     if room < LEAST_LINES:
         return None
     cells, own, values = np.empty((4, room), np.int64), np.empty((5, room), np.int64), np.empty(room)
-    reached, rows, attributes = read(data, words, starts, first, last, cells, values, own)
+    reached, rows, attributes = read_scalars(data, words, starts, first, last, cells, values, own)
     if rows == 0 or reached - first < min(LEAST_LINES, room):
         return None
     modules, names = _texts(data, *cells[:2, :rows]), _texts(data, *cells[2:, :rows])

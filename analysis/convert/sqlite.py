@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,12 @@ import pyarrow as pa
 
 from causeway.analysis import schema, store
 from causeway.analysis.convert import sqlite_native
-from causeway.analysis.convert.kernel import NO_EVENT
+from causeway.analysis.convert.native import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.samples import Batch, SampleWriter
 from causeway.bridge.errors import UserError
 
-_MAGIC = b"SQLite format 3\0"
 _ROWS = 100_000
 _MOST_PROBLEMS = 1000
 _KINDS = {  # our owner -> (table, its key, its name column, attribute table)
@@ -39,12 +37,6 @@ _SAMPLES = (
     "AND vectorId IN (SELECT vectorId FROM vector WHERE runId = ?) ORDER BY rowid"
 )
 Row = tuple[Any, ...]
-
-
-def is_sqlite(path: Path) -> bool:
-    """Both kinds have the same suffixes: only the first bytes tell."""
-    with open(path, "rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:

@@ -7,10 +7,10 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-_ROW, _DONE = 100, 101  # what sqlite3_step gives
+from causeway.analysis.convert.native import DONE, FULL, ODD
+
+_ROW = 100  # what sqlite3_step gives
 _INTEGER, _FLOAT, _NULL = 1, 2, 5  # what sqlite3_column_type gives
-ALL, FULL, ODD = 0, 1, 2
-"""How `fill` ends: no row is left, no room is left, or the next row holds what a sample does not."""
 
 
 def _called(result, *parameters):
@@ -50,12 +50,13 @@ def _real(typing, address, statement, column):
 @njit(cache=True)
 def fill(functions, statement, at, ids, events, raws, values, last):
     """Rows (vector, event, time, value, rowid) from place `at` on: (place behind, how it ended). `last[0]` is the rowid
-    of the last row that was taken."""
+    of the last row that was taken. It ends when no row is left (DONE), no room is left, or the next row holds what a
+    sample does not (ODD)."""
     step, kind, whole, real = functions
     zero, one, two, three, four = types.int32(0), types.int32(1), types.int32(2), types.int32(3), types.int32(4)
     while at < len(ids):
         if _step(step, statement) != _ROW:  # type: ignore[call-arg]
-            return at, ALL
+            return at, DONE
         for column in (zero, one, two):
             if _type(kind, statement, column) != _INTEGER:
                 return at, ODD

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from causeway.analysis.convert import native
 from causeway.analysis.convert.samples import SampleWriter
 
 _READ_ONLY, _URI = 0x1, 0x40
@@ -39,23 +40,21 @@ def take(source: Path, query: str, given: Sequence[int], exponent: int, writer: 
     library = _library()
     if library is None:
         return None
-    from causeway.analysis.convert import sqlite_kernel as kernel
-
-    last, ended = np.zeros(1, np.int64), kernel.FULL
+    last, ended = np.zeros(1, np.int64), native.FULL
     functions = tuple(ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in _FUNCTIONS)
     with _statement(library, source, query, given) as statement:
         if statement is None:
             return None
         taken = 0
-        while ended == kernel.FULL:
+        while ended == native.FULL:
             batch = writer.batch
             begin = batch.rows
-            batch.rows, ended = kernel.fill(
+            batch.rows, ended = native.fill(
                 functions, statement, begin, batch.ids, batch.events, batch.raws, batch.values, last
             )
             batch.exponents[begin : batch.rows] = exponent
             taken += batch.rows - begin
-            if ended == kernel.FULL:
+            if ended == native.FULL:
                 writer.swap()
     return int(last[0]) if taken else None
 

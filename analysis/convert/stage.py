@@ -16,27 +16,40 @@ from typing import Any
 from causeway.analysis import store
 from causeway.analysis.remote import desk
 
-_SAMPLE_BYTES = 1 << 16
+SAMPLE_BYTES = 1 << 16
+SQLITE = b"SQLite format 3\0"
+"""What a database begins with."""
 
 
 def fingerprint(path: Path, end: int) -> str:
     """Says whether the first `end` bytes are still the ones that were read: a hash of where they begin and end."""
     digest = hashlib.sha256(str(end).encode())
     with open(path, "rb") as file:
-        digest.update(file.read(min(end, _SAMPLE_BYTES)))
-        file.seek(max(0, end - _SAMPLE_BYTES))
-        digest.update(file.read(min(end, _SAMPLE_BYTES)))
+        digest.update(file.read(min(end, SAMPLE_BYTES)))
+        file.seek(max(0, end - SAMPLE_BYTES))
+        digest.update(file.read(min(end, SAMPLE_BYTES)))
     return digest.hexdigest()
 
 
-def source_id(source: Path) -> str:
-    """Names a source file by where it is."""
-    return hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:16]
+def is_sqlite(path: Path) -> bool:
+    """Both kinds have the same suffixes: only the first bytes tell."""
+    with open(path, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def source_id(resolved: Path | str) -> str:
+    """Names a source file by where it is (see `Path.resolve`)."""
+    return hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
+
+
+def unended(source: Path) -> str:
+    """What is said of a file whose last line is not whole."""
+    return f"{source}: its last line has no line end and was not read: is it still written?"
 
 
 def folder_of(out: Path, source: Path) -> Path:
     """The stage of one source file in one result folder."""
-    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source)}"
+    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source.resolve())}"
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:

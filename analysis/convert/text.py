@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.convert import kernel, scalars
+from causeway.analysis.convert import native, scalars
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
 from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
 from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
@@ -64,9 +64,9 @@ def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> It
     A last line without its line end is not there: a simulation may still be writing it. The bytes have room to spare
     behind the lines, and are used again for the next chunk.
     """
-    raw = bytearray(min(size, end - start) + kernel.SPARE)
+    raw = bytearray(min(size, end - start) + native.SPARE)
     while start < end:
-        room = min(len(raw) - kernel.SPARE, end - start)
+        room = min(len(raw) - native.SPARE, end - start)
         got = os.preadv(descriptor, [memoryview(raw)[:room]], start)
         lines = raw.rfind(b"\n", 0, got) + 1
         if lines:
@@ -88,9 +88,9 @@ def read_records(
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for offset, raw, lines in chunks(file.fileno(), 0, size):
-            data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
+            data, words, at = np.frombuffer(raw, np.uint8), native.words_of(raw), 0
             while at < lines:
-                found, at, passed = kernel.records(data, words, at, lines, starts)
+                found, at, passed = native.records(data, words, at, lines, starts)
                 rows += passed
                 _take(reader, raw, data, words, starts[:found], offset, problems, put_table)
             end = offset + lines
@@ -138,14 +138,14 @@ def read_range(
 def _parse_chunk(
     raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
-    data, words, at = np.frombuffer(raw, np.uint8), kernel.words_of(raw), 0
+    data, words, at = np.frombuffer(raw, np.uint8), native.words_of(raw), 0
     while True:
         batch = writer.batch
         columns = batch.columns
-        status, at, batch.rows = kernel.parse(data, words, at, lines, offset, declared, *columns, batch.rows)  # type: ignore[call-arg]
-        if status == kernel.DONE:
+        status, at, batch.rows = native.parse(data, words, at, lines, offset, declared, *columns, batch.rows)
+        if status == native.DONE:
             return
-        if status == kernel.FULL:
+        if status == native.FULL:
             writer.swap()
             continue
         behind = raw.index(b"\n", at) + 1
@@ -167,7 +167,7 @@ def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> Non
     if len(parts) != 1 + len(order):
         raise BadLine(f"{1 + len(order)} columns ({' '.join(['id', *(_COLUMN_NAMES[c] for c in order)])})")
     column = dict(zip(order, parts[1:], strict=True))
-    event = integer(column["E"], "an event number") if "E" in column else int(kernel.NO_EVENT)
+    event = integer(column["E"], "an event number") if "E" in column else int(native.NO_EVENT)
     row, (raw, exponent), value = batch.rows, exact_time(column["T"]), number(column["V"])
     for room, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
         room[row] = cell

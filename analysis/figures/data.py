@@ -165,11 +165,11 @@ class Data:
 
 
 def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
-    """Which vectors a plot means: those of the name, or those whose module.name fits a pattern."""
-    if "*" not in name:
-        return vectors["name"] == name
-    fits = matcher(name)
+    """Which vectors a plot means: those of the name, or those whose module.name it is or fits as a pattern."""
     whole = vectors["module"] + "." + vectors["name"]
+    if "*" not in name:
+        return (vectors["name"] == name) | (whole == name)
+    fits = matcher(name)
     return whole.isin({one for one in whole.unique() if fits(one)})
 
 

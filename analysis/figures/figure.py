@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from causeway.analysis.plots import Plot
+from causeway.analysis.units import in_plain_units
 
 X = float | str
 
@@ -55,7 +56,7 @@ class Figure:
 
 
 def in_order(lines: Sequence[Line]) -> list[Line]:
-    """By series, as numbers where they are, then by engine."""
+    """By series, as numbers where they are (of one plain unit: 2Mbps before 11Mbps), then by engine."""
     return sorted(lines, key=lambda line: (*_natural(line.series), line.engine))
 
 
@@ -63,7 +64,8 @@ def _natural(text: str) -> tuple[Any, ...]:
     try:
         return 0, float(text), text
     except ValueError:
-        return 1, 0.0, text
+        quantity = in_plain_units(text)
+        return (1, 0.0, text) if quantity is None else (0, quantity, text)
 
 
 COLUMNS = (

@@ -24,6 +24,7 @@ from causeway.analysis.figures.drawing import COLOURS, Axes, Drawing, axes_for, 
 from causeway.analysis.figures.figure import Figure, Line
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import expression
+from causeway.analysis.reduce.expression import without_quotes
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class PlotKind(ABC):
         return plot.x_label or plot.x or self.x_name
 
     def y_label(self, plot: Plot) -> str:
-        return plot.y_label or plot.y
+        return plot.y_label or without_quotes(plot.y)
 
     def spoken(self, plot: Plot) -> str:
         """For those who cannot see it."""

@@ -10,6 +10,7 @@ from causeway.analysis.figures.drawing import Drawing, told
 from causeway.analysis.figures.figure import Figure, Line, Point, in_order
 from causeway.analysis.kinds.kind import PlotKind
 from causeway.analysis.plots import Plot
+from causeway.analysis.reduce.expression import without_quotes
 
 if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
@@ -51,4 +52,4 @@ class ScatterKind(PlotKind):
         return f'<circle{hollow} cx="11" cy="5" r="3.4"/>'
 
     def x_label(self, plot: Plot) -> str:
-        return plot.x_label or plot.x or self.option(plot, "over")
+        return plot.x_label or without_quotes(self.option(plot, "over")) or plot.x

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 LEVEL = 0.95
 INTERVAL = ("runs", "mean", "sd", "ci_low", "ci_high")
@@ -15,7 +16,7 @@ MSER_BATCH = 5
 
 @lru_cache(maxsize=1024)
 def _quantile(level: float, degrees: int) -> float:
-    return float(stats.t.ppf(0.5 + level / 2, degrees))
+    return float(stdtrit(degrees, 0.5 + level / 2))
 
 
 def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int, float, float, float, float]:
@@ -73,6 +74,26 @@ def exact_total(parts: Iterable[Sequence[float]]) -> float:
     for root, whole, upper, lower in parts:
         exact += Fraction((int(whole) << 54) + (int(upper) << 27) + int(lower), 1 << 54) / Fraction(root) ** 2
     return _rounded(exact)
+
+
+def batch_means(values: np.ndarray, batches: int) -> list[float]:
+    """The correctly rounded means of equal batches of a series, of what is finite; what is left over is left out."""
+    size = len(values) // batches
+    cut: Any = values[: size * batches].reshape(-1, size) if size else []
+    finite = (batch[np.isfinite(batch)].tolist() for batch in cut)
+    return [total(batch) / len(batch) for batch in finite if batch]
+
+
+def places_in_time(time: np.ndarray, event: np.ndarray, no_event: np.ndarray, value: np.ndarray) -> np.ndarray | None:
+    """The places of a series' samples by time, event and value, missing ones first. None: they lie so already, as they
+    do where they come from one file."""
+    if (np.diff(time) > 0).all():
+        return None
+    by_time = np.argsort(time, kind="stable")
+    if (np.diff(time[by_time]) > 0).all():
+        return by_time
+    missing = np.isnan(value)
+    return np.lexsort((np.where(missing, 0.0, value), ~missing, np.where(no_event, 0, event), ~no_event, time))
 
 
 def warmup_rows(values: np.ndarray, batch: int = MSER_BATCH) -> int:

@@ -31,7 +31,8 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
 
-    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit.
+    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit. So
+    is a whole one: `Net.host[0].app[0].packetReceived:count`.
     """
     plain, patterns = _plain_and_patterns(names)
     wanted = scalars[scalars["name"].isin(plain)]
@@ -79,15 +80,16 @@ def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
 
 
 def _plain_and_patterns(names: Iterable[str]) -> tuple[set[str], list[str]]:
+    """Names of scalars; and patterns of module.name, or whole ones (a scalar's own name may have dots, too)."""
     patterns = {name for name in names if "*" in name}
-    return set(names) - patterns, sorted(patterns)
+    return set(names) - patterns, sorted({name for name in names if "*" in name or "." in name})
 
 
 def _fitting(there: pd.DataFrame, patterns: Sequence[str]) -> pd.DataFrame:
     """(module, name, pattern) for every scalar, written module.name, that fits a pattern."""
     rows = []
     for pattern in patterns:
-        fits = matcher(pattern)
+        fits = matcher(pattern) if "*" in pattern else pattern.__eq__
         pairs = zip(there["module"], there["name"], strict=True)
         rows += [(module, name, pattern) for module, name in pairs if fits(f"{module}.{name}")]
     return pd.DataFrame(rows, columns=["module", "name", "pattern"], dtype=object)

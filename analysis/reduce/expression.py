@@ -6,6 +6,7 @@ no word of Python stands in quotation marks: `"channelUtilization:last" / 100`.
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -47,6 +48,11 @@ def _name_of(node: ast.AST) -> str | None:
     if isinstance(node, ast.Name):
         return node.id
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def without_quotes(text: str) -> str:
+    """An expression as an axis shows it: names without the quotation marks around them."""
+    return re.sub(r"""(["'])(.*?)\1""", r"\2", text)
 
 
 def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, Any], Any]) -> Any:

@@ -94,24 +94,31 @@ def time_series(
     return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
 
 
+def in_order(series: pd.DataFrame) -> pd.DataFrame:
+    """One series in order of time."""
+    no_event = series["event"].isna().to_numpy()
+    event = series["event"].fillna(0).to_numpy(np.int64)
+    places = arithmetic.places_in_time(
+        series["time_ps"].to_numpy(), event, no_event, series["value"].to_numpy(np.float64)
+    )
+    return series if places is None else series.iloc[places]
+
+
 def batch_means(samples: pd.DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> pd.DataFrame:
     """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
-    cut = []
-    for _, group in with_time(samples).groupby(list(by), dropna=False):
-        size = len(group) // batches
-        if size:
-            ordered = group.sort_values(ORDER, kind="stable", na_position="first").head(size * batches)
-            cut.append(ordered.assign(batch=np.arange(size * batches) // size))
-    if not cut:
-        return pd.DataFrame(columns=[*by, *arithmetic.INTERVAL])
-    return mean_ci(group_means(pd.concat(cut), [*by, "batch"]), by, "mean", level)
+    rows = []
+    for key, group in with_time(samples).groupby(list(by), dropna=False):
+        means = arithmetic.batch_means(in_order(group)["value"].to_numpy(np.float64), batches)
+        if means:
+            rows.append((*_key(key), *arithmetic.interval(means, level)))
+    return pd.DataFrame(rows, columns=[*by, *arithmetic.INTERVAL])
 
 
 def warmup(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps."""
     rows = []
     for key, group in with_time(samples).groupby(list(by), dropna=False):
-        ordered = group.sort_values(ORDER, kind="stable", na_position="first")
+        ordered = in_order(group)
         dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
         rows.append((*_key(key), dropped, ordered["time_ps"].iloc[dropped]))
     return pd.DataFrame(rows, columns=[*by, "dropped", "from_ps"])

@@ -5,17 +5,17 @@ are made of whole numbers per binary exponent (`group_means`), and sums over few
 rounded, so the answer is the same bit for bit on any number of workers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+from pyspark.sql.types import DataType, DoubleType, LongType, StructField, StructType
 
 from causeway.analysis.reduce import arithmetic
-from causeway.analysis.reduce.in_pandas import ORDER
+from causeway.analysis.reduce.in_pandas import ORDER, in_order
 
 _INTERVAL = StructType(
     [StructField("runs", LongType())] + [StructField(name, DoubleType()) for name in arithmetic.INTERVAL[1:]]
@@ -161,35 +161,45 @@ def time_series(
 
 def batch_means(samples: DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> DataFrame:
     """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
-    group = Window.partitionBy(*by)
-    ordered = with_time(samples).select(
-        *by,
-        "value",
-        (F.row_number().over(group.orderBy(*ORDER)) - 1).alias("_row"),
-    )
-    sizes = samples.groupBy(*by).agg(_floor_divide(F.count(F.lit(1)), batches).cast("bigint").alias("_size"))
-    batch = _floor_divide(F.col("_row"), F.col("_size")).cast("bigint")
-    cut = _joined(ordered, sizes.where("_size > 0"), list(by)).withColumn("batch", batch)
-    return mean_ci(group_means(cut.where(F.col("batch") < batches), [*by, "batch"]), by, "mean", level)
+
+    def cut(key: tuple[Any, ...], ordered: pd.DataFrame) -> list[tuple[Any, ...]]:
+        means = arithmetic.batch_means(ordered["value"].to_numpy(np.float64), batches)
+        return [(*key, *arithmetic.interval(means, level))] if means else []
+
+    return _each_series(samples, by, cut, lambda kind: _INTERVAL.fields)
 
 
 def warmup(samples: DataFrame, by: Sequence[str]) -> DataFrame:
-    """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps.
+    """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps."""
 
-    A series is held in memory whole, by the task that looks at it: 16 bytes a sample.
+    def cut(key: tuple[Any, ...], ordered: pd.DataFrame) -> list[tuple[Any, ...]]:
+        dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
+        return [(*key, dropped, ordered["time_ps"].iloc[dropped])]
+
+    return _each_series(
+        samples, by, cut, lambda kind: [StructField("dropped", LongType()), StructField("from_ps", kind)]
+    )
+
+
+def _each_series(
+    samples: DataFrame,
+    by: Sequence[str],
+    cut: Callable[[tuple[Any, ...], pd.DataFrame], list[tuple[Any, ...]]],
+    columns: Callable[[DataType], list[StructField]],
+) -> DataFrame:
+    """The rows that `cut` makes of each series, in order of time.
+
+    A series is held in memory whole, by the task that looks at it: 24 bytes a sample. It comes from few files, in which
+    its samples lie in order, so nothing is sorted as a rule: a window of Spark's would sort every time.
     """
     timed = with_time(samples)
-    keys = [field for field in samples.schema.fields if field.name in by]
-    kind = timed.schema["time_ps"].dataType
-    form = StructType([*keys, StructField("dropped", LongType()), StructField("from_ps", kind)])
+    keys = [samples.schema[name] for name in by]
+    form = StructType([*keys, *columns(timed.schema["time_ps"].dataType)])
 
-    def cut(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
-        ordered = group.sort_values(ORDER, kind="stable", na_position="first")
-        dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
-        row = (*key, dropped, ordered["time_ps"].iloc[dropped])
-        return pd.DataFrame([row], columns=[*by, "dropped", "from_ps"])[form.names]
+    def of_one(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
+        return pd.DataFrame(cut(key, in_order(group)), columns=form.names)
 
-    return timed.select(*by, *ORDER).groupBy(*by).applyInPandas(cut, form)
+    return timed.select(*by, *ORDER).groupBy(*by).applyInPandas(of_one, form)
 
 
 def steady(samples: DataFrame, by: Sequence[str]) -> DataFrame:

@@ -18,11 +18,12 @@ import pandas as pd
 from causeway.analysis import animation, description, kinds, moving, schema, store
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
-from causeway.analysis.figures.figure import COLUMNS, Figure, rows
+from causeway.analysis.figures.figure import COLUMNS, rows
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page, wrong
+from causeway.analysis.spark import read_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,8 +86,9 @@ def write(
         body = page.verdicts(compared, published, set(runs["study"]))
         sections.append(("published", "Published against measured", body))
     sections += expected
-    if drawn:
-        sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(figures, drawn)))
+    if figures:
+        undrawn = [one.plot for one in figures if one not in drawn]
+        sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(undrawn, data)))
     known_studies = {one.study for one in described} | {figure.plot.study for figure in drawn}
     if (unknown := sorted(set(runs["study"]) - known_studies)) and "" not in known_studies:
         sections.append(("undescribed", "Not described", _undescribed(unknown)))
@@ -125,7 +127,7 @@ class _Source:
             scalars = pd.concat([store.read_pandas(self.folder, "scalars"), fields], ignore_index=True)
             return comparison.run_values(scalars, names)
         spark = self._spark()
-        read = store.read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
+        read = read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
         if len(fields):
             read = read.union(spark.createDataFrame(fields))
         return comparison.run_values_spark(read, names).toPandas()
@@ -151,7 +153,7 @@ class _Source:
         from causeway.analysis.reduce import in_spark
 
         spark = self._spark()
-        many = in_spark.numbered(store.read_spark(spark, self.folder, "scalars"))
+        many = in_spark.numbered(read_spark(spark, self.folder, "scalars"))
         joined = many.join(spark.createDataFrame(keys), "run_id")
         return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
 
@@ -162,7 +164,7 @@ class _Source:
             return Recorded(vectors, store.read_pandas(self.folder, "samples"), in_pandas)
         from causeway.analysis.reduce import in_spark
 
-        return Recorded(vectors, store.read_spark(self._spark(), self.folder, "samples"), in_spark)
+        return Recorded(vectors, read_spark(self._spark(), self.folder, "samples"), in_spark)
 
 
 def _wrong_sections(
@@ -218,9 +220,12 @@ def _strange(plots: Sequence[Plot]) -> str:
     return f"<p>{how}</p><ul>{told}</ul>"
 
 
-def _undrawn(figures: Sequence[Figure], drawn: Sequence[Figure]) -> str:
-    left = [one.plot.title for one in figures if one not in drawn]
-    return f'<p class="soft">No runs here for: {escape(", ".join(left))}.</p>' if left else ""
+def _undrawn(plots: Sequence[Plot], data: Data) -> str:
+    there, left = [plot for plot in plots if len(data.there(plot))], [p for p in plots if not len(data.there(p))]
+    absent = ", ".join(escape(plot.title) for plot in left)
+    told = f'<p class="soft">No runs here for: {absent}.</p>' if left else ""
+    named = ", ".join(f"{escape(plot.title)} (<code>{escape(plot.y)}</code>)" for plot in there)
+    return told + (f"<p>The runs have nothing of that name to draw: {named}.</p>" if there else "")
 
 
 def _scalar_section(scalars: pd.DataFrame) -> str:

@@ -86,7 +86,9 @@ def _sum(column: pd.Series) -> float | str:
 
 
 def _range(seeds: pd.Series) -> str:
-    low, high = seeds.min(), seeds.max()
+    if seeds.isna().all():  # converted files that do not say
+        return ""
+    low, high = int(seeds.min()), int(seeds.max())
     return f"{low}" if low == high else f"{low} to {high}"
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from causeway.bridge.edges import Edge
 from causeway.bridge.engine import DURATION_OVER, NOTHING_LEFT, STOPPED, Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
-from causeway.bridge.engines.inline_wheel import Load, Rules, TroubleRows, Wheel
+from causeway.bridge.engines.inline_trouble import FAR_SIDE, TroubleRows
+from causeway.bridge.engines.inline_wheel import Load, Rules, Wheel
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window
 from causeway.bridge.jit import compiled
@@ -69,7 +70,7 @@ def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
 
 def _trouble_of(network: AbstractNetwork) -> TroubleRows:
     tables = trouble_tables(network.trouble)
-    side = np.full((len(network.trouble), network.nodes), wheel.FAR_SIDE, np.int8)
+    side = np.full((len(network.trouble), network.nodes), FAR_SIDE, np.int8)
     side[np.array(tables["side_trouble"], np.int64), np.array(tables["side_node"], np.int64)] = tables["side"]
     return TroubleRows(
         np.array(tables["kind"], np.uint8), np.array(tables["from_ps"], np.int64), np.array(tables["to_ps"], np.int64),

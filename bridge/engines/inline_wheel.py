@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.engines.inline_trouble import TroubleRows, is_cut, is_troubled
 from causeway.bridge.events import BROADCAST_PEER, Kind
 from causeway.bridge.jit import compiled
 from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
-from causeway.bridge.schema import constant, pb
+from causeway.bridge.schema import constant
 from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
@@ -37,9 +38,6 @@ RUN = 40
 NOTHING = -1
 
 MIN_DELAY_PS = constant("MIN_DELAY_PS")
-TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
-FAR_SIDE = 2
-"""Of nodes that are on no side of a partition: with it, no two sides add up to 1."""
 SPREAD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 """Spreads numbers over a hash table."""
 
@@ -66,18 +64,6 @@ AT = np.dtype([
     ("cancelled", "i8"),  # how many places of the table of cancelled timers are taken
 ])  # fmt: skip
 """Where the wheel stands."""
-
-
-class TroubleRows(NamedTuple):
-    """Cuts and partitions (`bridge/trouble.py`), a row each."""
-
-    kind: NDArray[np.uint8]
-    from_ps: NDArray[np.int64]
-    to_ps: NDArray[np.int64]
-    a: NDArray[np.int32]
-    b: NDArray[np.int32]
-    side: NDArray[np.int8]
-    """Of every node: 0, 1 or FAR_SIDE."""
 
 
 class Rules(NamedTuple):
@@ -311,7 +297,7 @@ def _take_from_heap(w):
 def _copies(c, w, now, node, packet, peer, interface):
     """A packet leaves: one copy per receiver goes on its way."""
     first, last = (0, c.nodes) if peer == BROADCAST_PEER else (peer, peer + 1)
-    troubled = _is_troubled(c.trouble, now)
+    troubled = is_troubled(c.trouble, now)
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
@@ -320,32 +306,9 @@ def _copies(c, w, now, node, packet, peer, interface):
         kind = K_REACH if c.recv_ps > 0 else K_ARRIVAL
         if c.loss > 0.0 and draw_unit(c.seed, STREAM_LOSS, packet, receiver) < c.loss:
             kind = K_LOST
-        if troubled and _is_cut(c.trouble, now, node, receiver):
+        if troubled and is_cut(c.trouble, now, node, receiver):
             kind = K_LOST
         put(w, c.width_ps, reach, kind, receiver, packet, interface, 0)
-
-
-@compiled
-def _is_troubled(trouble, now):
-    """Whether any trouble is on."""
-    for row in range(len(trouble.from_ps)):  # noqa: SIM110 (numba)
-        if trouble.from_ps[row] <= now < trouble.to_ps[row]:
-            return True
-    return False
-
-
-@compiled
-def _is_cut(trouble, now, a, b):
-    """Whether a cut or a partition is between two nodes; the twin of `cut` in bridge/cpp/trouble.h."""
-    for row in range(len(trouble.kind)):
-        if now < trouble.from_ps[row] or now >= trouble.to_ps[row]:
-            continue
-        kind, one, other = trouble.kind[row], trouble.a[row], trouble.b[row]
-        if kind == TROUBLE_CUT and ((one == a and other == b) or (one == b and other == a)):
-            return True
-        if kind == TROUBLE_PARTITION and trouble.side[row, a] + trouble.side[row, b] == 1:
-            return True
-    return False
 
 
 @compiled

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bridge/cpp/near.h"
-#include "geometry.h"
 #include "ns3/mobility-model.h"
 #include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "geometry.h"
 #include "ns3/event-id.h"
 #include "ns3/mobility-model.h"
 #include "plan.h"

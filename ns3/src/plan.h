@@ -7,16 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/cpp/cells.h"
 #include "bridge/cpp/path.h"
 #include "bridge/cpp/trouble.h"
 #include "causeway.pb.h"
 
 namespace causeway {
-
-struct Point {
-    double x = 0;  // metres
-    double y = 0;
-};
 
 struct Plan {
     uint64_t seed = 1;

@@ -11,7 +11,6 @@
 
 #include "air.h"
 #include "connections.h"
-#include "geometry.h"
 #include "mobility.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"

@@ -15,7 +15,7 @@ MODULES = (
     "test_taskgroups",
     "test_waitfor",
     "test_runners",
-    "test_futures",
+    pytest.param("test_futures", marks=pytest.mark.slow),
 )
 
 

@@ -225,6 +225,30 @@ def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(rea
     assert results(main)[1] == asyncio.run(over_loopback()) == outcome
 
 
+def test_a_reset_that_the_reader_was_told_of_is_no_forgotten_error_whatever_is_collected_first():
+    """asyncio's reader keeps the error in a future, too; whether the collector finds that one first is chance."""
+
+    async def drop(reader, writer):
+        writer.transport.pause_reading()
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+
+    async def main(node):
+        if node.id == 0:
+            await serve(drop)
+            await asyncio.sleep(10)
+            return None
+        reader, writer = await asyncio.open_connection("node0", 80)
+        writer.write(b"x\n")
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        await asyncio.sleep(1)
+        closed = writer.transport.get_protocol()._get_close_waiter(None)
+        return closed.done(), closed._log_traceback
+
+    assert results(main)[1] == (True, False)
+
+
 def test_a_protocol_that_fails_loses_its_connection():
     """As with asyncio's own transports; the error is the run's, or kept."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from causeway.analysis import convert, kinds, report, store
-from causeway.analysis.convert.units import in_plain_units
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression
+from causeway.analysis.spark import read_spark
+from causeway.analysis.units import in_plain_units
 from causeway.bridge.errors import UserError
 
 PLOTS = """
@@ -48,11 +50,50 @@ def test_a_file_with_plots_draws_them_for_somebody_elses_project(folder: Path) -
     assert drawn[drawn["title"] == "Received"]["mean"].tolist() == [3, 6, 9]
 
 
+def test_a_whole_name_of_one_module_needs_no_wildcard(folder: Path) -> None:
+    plots = [
+        Plot("One host", "Aloha", '"Net.host[1].app[0].packetReceived:count"', "iat"),
+        Plot("No such", "Aloha", '"Net.host[9].app[0].packetReceived:count"', "iat"),
+        Plot("Not here", "Token", '"x"', "iat"),
+    ]
+    page = report.write(folder, plots=plots).read_text()
+    drawn = pd.read_csv(folder / "report" / "figures.csv")
+    assert drawn[drawn["title"] == "One host"]["mean"].tolist() == [1, 2, 3]
+    assert "nothing of that name to draw: No such (<code>" in page and "No runs here for: Not here." in page
+
+
+def test_axes_and_keys_read_well(folder: Path) -> None:
+    received = '"**.app[0].packetReceived:count"'
+    over = Plot("S", "Aloha", received, "iat", kind="scatter", more={"over": '"channelUtilization:last" * 100'})
+    plots = [over, Plot("L", "Aloha", received, series="iat")]
+    page = report.write(folder, plots=plots).read_text()
+    assert ">channelUtilization:last * 100</text>" in page and ">**.app[0].packetReceived:count</text>" in page
+    assert page.index("iat 500ms") < page.index("iat 1s") < page.index("iat 2.5s")
+
+
+def test_what_cannot_be_drawn_is_told_when_nothing_can(folder: Path) -> None:
+    page = report.write(folder, plots=[Plot("No such", "Aloha", "nothing", "iat")]).read_text()
+    assert "nothing of that name to draw: No such (<code>nothing</code>)" in page
+
+
+def test_a_plots_fields_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text('from causeway import Plot\nplots = [Plot("T", "S", "y", "x", series=("a",))]\n')
+    with pytest.raises(UserError, match=r"the plot 'T' has series=\('a',\); allowed: a text"):
+        kinds.load(tmp_path / "p.py")
+
+
+def test_a_seed_that_the_files_do_not_say_is_empty(folder: Path) -> None:
+    assert store.read_pandas(folder, "runs")["seed"].isna().all()
+    page = report.write(folder).read_text()
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page[page.index("seeds") :])
+    assert cells[cells.index("Aloha") :][:8] == ["Aloha", "omnet", "", "", "", "3", "3", ""]
+
+
 @pytest.mark.spark
 def test_spark_sums_over_the_same_modules(folder: Path, spark) -> None:
     names = {"channelUtilization:last", "**.host[*].app[0].packetReceived:count", "*.nothing"}
     here = comparison.run_values(store.read_pandas(folder, "scalars"), names)
-    there = comparison.run_values_spark(store.read_spark(spark, folder, "scalars"), names).toPandas()
+    there = comparison.run_values_spark(read_spark(spark, folder, "scalars"), names).toPandas()
     by = ["run_id", "name"]
     assert len(here) == 6
     pd.testing.assert_frame_equal(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from causeway.analysis import health, locks, store
+from causeway.analysis import health, locks, remains, store
 from causeway.cli.doctor import look_over
 from causeway.studies import campaign
 from tests.analysis.test_store import tables
@@ -78,7 +78,7 @@ def test_a_runs_file_that_holds_nothing_is_not_a_finished_run(tmp_path, content)
     assert not store.has_run(tmp_path, "r")
     assert store.finished_runs(tmp_path) == {"whole"}
     assert store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist() == ["whole"]
-    assert set(store.unfinished(tmp_path)) == {"r"}
+    assert set(remains.unfinished(tmp_path)) == {"r"}
 
 
 @pytest.mark.parametrize("change", ["unlink", "cut"])
@@ -115,9 +115,9 @@ def test_only_one_writer_has_a_run_and_its_lock_dies_with_it(tmp_path, holder):
 
 def test_sweeping_takes_what_a_dead_writer_left_and_nothing_of_a_living_one(tmp_path, holder):
     (half,) = (tmp_path / "tables" / "scalars").iterdir()
-    assert store.sweep(tmp_path) == [] and half.exists()
+    assert remains.sweep(tmp_path) == [] and half.exists()
     kill(holder)
-    swept = store.sweep(tmp_path)
+    swept = remains.sweep(tmp_path)
     assert {path.suffix for path in swept} == {".part", ".lock"} and not half.exists()
 
 

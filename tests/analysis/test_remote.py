@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.analysis import batches, compact, convert, health, remote, report, schema, store
+from causeway.analysis import batches, compact, convert, health, remains, remote, report, schema, store
 from causeway.analysis.diff import diff
 from causeway.bridge.errors import UserError
 from causeway.results import open as open_results
@@ -94,12 +94,12 @@ def test_what_no_row_in_runs_names_does_not_exist(url, monkeypatch):
     store.write_run(folder, tables("whole"))
     store.write_table(store.table_path(folder, "scalars", "half"), compact.conformed(tables("half"))["scalars"])
     assert store.finished_runs(folder) == {"whole"} and [run for run, _ in values(folder)] == ["whole"]
-    assert list(store.unfinished(folder)) == ["half"]
+    assert list(remains.unfinished(folder)) == ["half"]
     assert health.problems(folder) == [], "another machine may be writing it just now"
     monkeypatch.setattr(health, "_YOUNG_NS", -(10**12))
     (problem,) = health.problems(folder)
     problem.mend()
-    assert store.unfinished(folder) == {} and store.finished_runs(folder) == {"whole"}
+    assert remains.unfinished(folder) == {} and store.finished_runs(folder) == {"whole"}
 
 
 def test_a_file_that_was_cut_on_its_way_does_not_count(url, tmp_path):
@@ -164,10 +164,9 @@ def test_a_report_a_comparison_and_a_notebook_read_it(url, tmp_path):
 
 READ = """
 import sys
-from causeway.analysis import store
 from causeway.analysis.remote import place
-from causeway.analysis.spark import session
-frame = store.read_spark(session("local[1]"), place(sys.argv[1]), "samples").toPandas()
+from causeway.analysis.spark import read_spark, session
+frame = read_spark(session("local[1]"), place(sys.argv[1]), "samples").toPandas()
 print(sorted(zip(frame["run_id"], frame["time_raw"])))
 """
 

@@ -5,7 +5,8 @@ import errno
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.analysis import schema, store
+from causeway.analysis import remains, schema, store
+from causeway.analysis.spark import read_spark
 
 
 def run_row(run_id: str) -> dict:
@@ -65,7 +66,7 @@ def test_a_full_disk_leaves_neither_a_run_nor_a_half_file(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="No space"):
         store.write_run(tmp_path, tables("r"))
     assert store.finished_runs(tmp_path) == set()
-    assert set(store.unfinished(tmp_path)) == {"r"}
+    assert set(remains.unfinished(tmp_path)) == {"r"}
     assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]
     assert store.read_arrow(tmp_path, "scalars").num_rows == 0, "a run without its row must not be read"
 
@@ -100,9 +101,9 @@ def test_a_table_with_another_runs_rows_is_refused(tmp_path):
 def test_spark_reads_what_was_landed_and_skips_unfinished_runs(tmp_path, spark):
     for run_id in ODD_IDS:
         store.write_run(tmp_path, tables(run_id))
-    assert store.read_spark(spark, tmp_path, "samples").count() == len(ODD_IDS)
+    assert read_spark(spark, tmp_path, "samples").count() == len(ODD_IDS)
     store.table_path(tmp_path, "runs", ODD_IDS[0]).unlink()
-    rows = store.read_spark(spark, tmp_path, "scalars").collect()
+    rows = read_spark(spark, tmp_path, "scalars").collect()
     assert {row.run_id for row in rows} == set(ODD_IDS[1:])
 
 

@@ -11,6 +11,7 @@ from causeway.bridge import edges, places
 from causeway.bridge.edges import Edge, build
 from causeway.bridge.errors import UserError
 
+TOP = Path(__file__).parents[2]
 MAKEFILE = """
 all:
 	mkdir -p $(BUILD)/made && cat part.cc > $(BUILD)/made/thing && echo run >> $(BUILD)/runs
@@ -118,3 +119,14 @@ def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
     places.commit.cache_clear()
     assert places.commit() == "0123456789ab"
     places.commit.cache_clear()
+
+
+def test_a_header_that_is_gone_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
+    """What make wrote down then names it still."""
+    made = tmp_path / "ns3"
+    made.mkdir()
+    (made / "air.d").write_text(f"{made}/air.o: {TOP / 'ns3' / 'src'}/gone.h\n")
+    make = ["make", "-n", "-f", str(TOP / "ns3" / "Makefile"), f"BUILD={tmp_path}", f"{made}/air.o"]
+    said = subprocess.run(make, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "air.cc" in said.stdout

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from causeway.analysis import store
+from tests.worlds.command import causeway
 
 TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
 TOP = Path(__file__).parents[2]
-
-
-def causeway(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs the command as a user would."""
-    environment = {**os.environ, "PYTHONPATH": str(TOP), "COLUMNS": "200"}
-    command = [sys.executable, "-m", "causeway.cli.main", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def test_json_prints_one_object_with_scalars_and_digest_and_nothing_else(tmp_path):
@@ -74,8 +65,8 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
         (["replay", "x.frames"], "no recording at x.frames"),
     ],
 )
-def test_every_mistake_gets_one_line_and_exit_status_2(tmp_path, arguments, words):
-    done = causeway(*arguments, cwd=tmp_path)
+def test_every_mistake_gets_one_line_and_exit_status_2(causeway_here, arguments, words):
+    done = causeway_here(*arguments)
     assert done.returncode == 2
     assert done.stderr.startswith(f"causeway: {words}")
     assert done.stderr.count("\n") == 1

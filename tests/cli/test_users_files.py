@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from causeway.analysis import kinds
 from causeway.bridge.errors import UserError
 from causeway.bridge.user_file import module_from
 from causeway.studies import campaign, registry
+from tests.worlds.command import Said
 
 TOP = Path(__file__).parents[2]
 FLOOD = (TOP / "examples" / "flood.py").read_text()
@@ -76,10 +76,11 @@ def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
         ("scalars = lambda self, params, scalars: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
     ],
 )
-def test_a_study_whose_methods_fail_is_told_with_its_own_lines(tmp_path: Path, line: str, told: str) -> None:
+def test_a_study_whose_methods_fail_is_told_with_its_own_lines(
+    causeway_here: Callable[..., Said], tmp_path: Path, line: str, told: str
+) -> None:
     file = written(tmp_path, f"{FLOOD}\nFlood.{line}\n")
-    command = [sys.executable, "-m", "causeway.cli.main", "run", str(file), "--out", str(tmp_path / "out")]
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=TOP, check=False)
+    ran = causeway_here("run", str(file), "--out", "out")
     assert ran.returncode in (1, 2)
     assert told.replace("{file}", str(file)) in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stdout + ran.stderr

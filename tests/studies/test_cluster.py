@@ -15,7 +15,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from causeway.analysis import ship, store
+from causeway.analysis import remains, ship, store
 from causeway.analysis.remote import place
 from tests.studies.test_campaign import TOP, cluster_of
 from tests.studies.test_processes import rows
@@ -91,7 +91,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
     told, errors = alone.communicate(timeout=300)
     assert alone.returncode == 0, told + errors
     store.forget_what_is_known()
-    assert len(store.finished_runs(folder)) == RUNS and store.unfinished(folder) == {}
+    assert len(store.finished_runs(folder)) == RUNS and remains.unfinished(folder) == {}
     assert rows(folder) == rows(tmp_path / "alone")
     factors = store.read_pandas(folder, "scalars").query("name == 'factor'")["value"]
     assert list(factors) == [2.5] * RUNS

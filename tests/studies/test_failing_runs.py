@@ -47,9 +47,6 @@ class FragileStudy(Study):
         protocol = PerNode(lambda _: Fragile(), 1)
         protocol.fragile = list(range(params.holds))
         return protocol
-
-    def reaction_ps(self, params):
-        return MS_PS
 """
 
 

@@ -12,7 +12,7 @@ from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.messages import what_about
-from causeway.studies.study import MS_PS, S_PS, Params, Study
+from causeway.studies.study import S_PS, Params, Study
 from tests.worlds.broken_handoff import broken
 
 
@@ -45,9 +45,6 @@ class SmallBrokenStudy(Study):
             return station if params.whole else broken(station)
 
         return SmallMobileRun(make)
-
-    def reaction_ps(self, params: SmallMobileParams) -> int:
-        return MS_PS
 
     def duration_ps(self, params: SmallMobileParams) -> int:
         return (25 + params.duration_s) * S_PS

@@ -10,7 +10,7 @@ import causeway
 from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
-from causeway.studies.study import MS_PS, Params, Study
+from causeway.studies.study import Params, Study
 
 HERE = Path(__file__).parent
 PACKAGE = Path(causeway.__path__[0])
@@ -48,9 +48,6 @@ class ShippedStudy(Study):
 
     def protocol(self, params):
         return PerNode(Flood, 4)
-
-    def reaction_ps(self, params):
-        return MS_PS
 
     def scalars(self, params, scalars):
         return {**scalars, "factor": float((HERE / "data" / "factor.txt").read_text())}

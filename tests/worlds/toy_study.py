@@ -9,7 +9,7 @@ from pydantic import Field
 from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
-from causeway.studies.study import MS_PS, Params, Study
+from causeway.studies.study import Params, Study
 
 
 class Flood(Node):
@@ -45,6 +45,3 @@ class ToyStudy(Study):
 
     def protocol(self, params):
         return PerNode(Flood, params.processes - 1)
-
-    def reaction_ps(self, params):
-        return MS_PS

@@ -3,7 +3,6 @@
 #include "LocalRadioMedium.h"
 #include "StationWatcher.h"
 #include "bridge/cpp/random.h"
-#include "Geometry.h"
 #include "inet/common/ModuleAccess.h"
 #include "omnet/src/Bridge.h"
 
@@ -23,7 +22,6 @@ double CoveredMobility::randomUnit() { return unit(draw(seed_, RandomStream::PLA
 void CoveredMobility::initialize(int stage) {
     LineSegmentsMobilityBase::initialize(stage);
     if (stage == inet::INITSTAGE_LOCAL) {
-        cell_radius_ = par("cellRadius");
         speed_ = par("speed");
         max_leg_ = par("maxLeg");
         covered_only_ = par("coveredOnly");
@@ -54,27 +52,24 @@ void CoveredMobility::findDescribed() {
 void CoveredMobility::findArea() {
     cModule *network = inet::getContainingNode(this)->getParentModule();
     const char *name = par("stations");
+    std::vector<Point> stations;
     for (int i = 0, n = network->getSubmoduleVectorSize(name); i < n; ++i) {
         cModule *mobility = network->getSubmodule(name, i)->getSubmodule("mobility");
-        stations_.emplace_back(mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue());
+        stations.push_back({mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue()});
     }
-    if (stations_.empty()) covered_only_ = false;
+    if (stations.empty()) covered_only_ = false;
     if (has_area_ && !covered_only_) return;
-    if (stations_.empty() && stationary) return;  // it stands where it is put
-    if (stations_.empty() && !path_.empty()) return;
-    if (stations_.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
-    const double room = cell_radius_ + (covered_only_ ? 0.0 : par("margin").doubleValue());
-    low_ = high_ = stations_[0];
-    for (const Coord &s : stations_) {
-        low_ = low_.min(s);
-        high_ = high_.max(s);
-    }
-    low_ -= Coord(room, room, 0);
-    high_ += Coord(room, room, 0);
+    if (stations.empty() && stationary) return;  // it stands where it is put
+    if (stations.empty() && !path_.empty()) return;
+    if (stations.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
+    cells_ = Cells(std::move(stations), par("cellRadius"));
+    const auto [low, high] = cells_.box(covered_only_ ? 0.0 : par("margin").doubleValue());
+    low_ = Coord(low.x, low.y, 0);
+    high_ = Coord(high.x, high.y, 0);
 }
 
 bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
-    if (covered_only_) return segment_covered(stations_, cell_radius_, from, to);
+    if (covered_only_) return cells_.cover({{from.x, from.y}, {to.x, to.y}});
     return low_.x <= to.x && to.x <= high_.x && low_.y <= to.y && to.y <= high_.y;
 }
 

@@ -1,6 +1,7 @@
 // Hosts that walk inside the cells, follow a trace, or go where they are sent.
 #pragma once
 
+#include "bridge/cpp/cells.h"
 #include "bridge/cpp/path.h"
 #include "inet/mobility/base/LineSegmentsMobilityBase.h"
 
@@ -16,8 +17,8 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   protected:
-    std::vector<inet::Coord> stations_;
-    double cell_radius_ = 0, speed_ = 0, max_leg_ = 0;
+    Cells cells_;
+    double speed_ = 0, max_leg_ = 0;
     bool covered_only_ = true, standing_ = false;
     inet::Coord low_, high_;  // corners of the area
     int64_t seed_ = 0, node_ = 0, draws_ = 0;

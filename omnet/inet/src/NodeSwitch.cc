@@ -42,7 +42,7 @@ NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
         const int from = other_end(packet), to = static_cast<int>(par("nodeId").intValue());
         if (from >= 0 && Bridge::instance().trouble().cut(from, to, simTime().raw())) return DROP;
     }
-    return gate();
+    return pass();
 }
 
 // Empties every queue of the wireless interface. What the MAC itself holds (one frame) is on its way already.

@@ -1,7 +1,6 @@
 #include "StationWatcher.h"
 
 #include "Edge.h"
-#include "Geometry.h"
 #include "inet/common/InitStages.h"
 
 namespace causeway {
@@ -10,11 +9,12 @@ using namespace omnetpp;
 
 Define_Module(StationWatcher);
 
+static Point point(const inet::Coord &at) { return {at.x, at.y}; }
+
 int StationWatcher::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void StationWatcher::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
-        cell_radius_ = par("cellRadius");
         check_every_ = par("checkEvery");
         position_every_ = par("positionEvery");
         edge_ = Edge::find(this);
@@ -34,17 +34,19 @@ void StationWatcher::initialize(int stage) {
 }
 
 void StationWatcher::findNodes() {
+    std::vector<Point> stations;
     for (cModule::SubmoduleIterator it(getParentModule()); !it.end(); ++it) {
         cModule *node = *it;
         if (!node->hasPar("nodeId") || !node->hasPar("isStation")) continue;
         auto mobility = check_and_cast<inet::IMobility *>(node->getSubmodule("mobility"));
         all_.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
         if (node->par("isStation").boolValue())
-            stations_.push_back(mobility->getCurrentPosition());
+            stations.push_back(point(mobility->getCurrentPosition()));
         else
             walkers_.push_back({static_cast<int>(node->par("nodeId").intValue()), mobility});
         if (!(mobility->getMaxSpeed() == 0)) moving_ = true;  // NaN: unknown
     }
+    cells_ = Cells(std::move(stations), par("cellRadius"));
 }
 
 void StationWatcher::handleMessage(cMessage *message) {
@@ -76,7 +78,7 @@ void StationWatcher::look(bool tell_all) {
     for (Walker &w : walkers_) {
         if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; what changed meanwhile is told when it is back
         const inet::Coord at = w.mobility->getCurrentPosition();
-        const int station = nearest_station(stations_, cell_radius_, at);
+        const int station = cells_.nearest(point(at));
         const bool changed = station != w.station;
         w.station = station;
         if (edge_ && (changed || tell_all)) edge_->moved(w.node, station, at);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "bridge/cpp/cells.h"
 #include "inet/mobility/contract/IMobility.h"
 
 namespace causeway {
@@ -30,11 +31,10 @@ class StationWatcher : public omnetpp::cSimpleModule {
         int station = -1;
     };
 
-    double cell_radius_ = 0;
+    Cells cells_;
     bool moving_ = false;  // whether anybody can move
     omnetpp::simtime_t check_every_, position_every_;
     omnetpp::simtime_t places_every_;  // for the record; 0: never
-    std::vector<inet::Coord> stations_;
     std::vector<Walker> walkers_;
     std::vector<Walker> all_;  // stations, too
     std::vector<std::function<void(int, int)>> tellees_;

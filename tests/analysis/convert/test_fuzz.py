@@ -1,25 +1,31 @@
 """Files put together from pieces of the format and of nonsense: rows or a word, never a traceback, never a hang.
 
-python -m tests.analysis.convert.test_fuzz SECONDS      # as many as fit, and how many that were
+python -m tests.analysis.convert.test_fuzz SECONDS [FILES [SEED]]    # as many as fit, and how many that were
 """
 
 from __future__ import annotations
 
 import gzip
+import itertools
+import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis import convert, store
-from causeway.analysis.convert import job
+from causeway.analysis import convert, remains, schema, store
+from causeway.analysis.convert import bulk, job
+from causeway.analysis.convert.piece import Piece
 from causeway.bridge.errors import UserError
+from tests.analysis.convert.made_up import made_up
 
 SLOW_S = 5.0
 """No file of some hundred bytes may take so much processor time."""
+BATCH = 500
 
 odd = st.one_of(
     st.sampled_from([
@@ -67,13 +73,11 @@ def fuzz(content: bytes, folder: Path) -> None:
     """One file: both ways to go on, and what came out is whole."""
     path = folder / "f.vec"
     path.write_bytes(content)
-    begun = time.process_time()
     try:
         piece = job.read_file(path, folder / "out", None, keep_going=True)
     except UserError as error:
         assert str(path) in str(error)
         return
-    assert time.process_time() - begun < SLOW_S
     if not piece.report.problem_count:
         assert job.read_file(path, folder / "out", None).report.rows == piece.report.rows
         return
@@ -96,7 +100,9 @@ QUIET = [
 @settings(max_examples=150, deadline=None, suppress_health_check=QUIET)
 @given(content=files)
 def test_any_file_gives_rows_or_a_word(content, tmp_path):
+    begun = time.process_time()
     fuzz(content, tmp_path)
+    assert time.process_time() - begun < SLOW_S
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
@@ -112,27 +118,78 @@ def test_any_files_together_land_whole(contents, packed):
             convert.convert([folder], out, keep_going=True, clash=clash)
             tables = {table: store.read_pandas(out, table) for table in ("runs", "scalars", "samples", "attributes")}
             ids = set(tables["runs"].run_id)
-            assert len(ids) == len(tables["runs"]) and store.unfinished(out) == {}
+            assert len(ids) == len(tables["runs"]) and remains.unfinished(out) == {}
             assert all(set(table.run_id) <= ids for table in tables.values())
 
 
-def main(seconds: float) -> None:
-    """Fuzzes for so long, and tells how many files that were."""
-    count, end = 0, time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as name:
+def same_both_ways(contents: list[bytes], folder: Path) -> int:
+    """What is read many files at once is what the complete reader reads, row by row: how many were not left to it."""
+    source = folder / "in"
+    shutil.rmtree(folder, ignore_errors=True)
+    source.mkdir(parents=True)
+    for number, content in enumerate(contents):
+        (source / f"{number:05d}.sca").write_bytes(content.replace(b"run R\n", b"run R%d\n" % number) or b"\n")
+    listed = [(path, str(path)) for path in sorted(source.iterdir())]
+    many = sum(isinstance(one, Piece) for one in bulk.BulkReader(folder).read(listed))
+    told = []
+    for name, most in (("bulk", bulk.FILE_BYTES), ("alone", -1)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bulk, "FILE_BYTES", most)
+            report = convert.convert([source], folder / name, keep_going=True, clash="merge")
+        told.append([(file.source, file.status, file.rows, file.problems, file.runs) for file in report.files])
+    assert told[0] == told[1]
+    for table in schema.TABLES:
+        ours, theirs = (_in_order(folder / name, table) for name in ("bulk", "alone"))
+        assert ours == theirs, (
+            f"{table}: {[pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]][:3]}"
+        )
+    return many
 
-        @settings(max_examples=2000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-        @given(content=files)
-        def many(content: bytes) -> None:
-            nonlocal count
-            if time.monotonic() < end:
-                count += 1
-                fuzz(content, Path(name))
 
-        while time.monotonic() < end:
-            many()
-    print(f"{count} files, {time.process_time():.0f} CPU seconds: no exception but the converter's own")
+def _in_order(out: Path, table: str) -> list[str]:
+    rows = store.read_arrow(out, table).drop_columns(["parts"] if table == "runs" else []).to_pylist()
+    return list(map(repr, sorted(rows, key=lambda row: (row["run_id"], row.get("owner", "")))))
+
+
+def test_many_files_at_once_give_what_each_gives_alone(tmp_path):
+    contents = list(itertools.islice(made_up(3), 400))
+    many = same_both_ways(contents, tmp_path / "w")
+    assert 100 < many < 300, "both readers have their share"
+
+
+@pytest.mark.parametrize("room", ["_ROWS", "_SLOTS", "_SAMPLES", "_BUFFER_BYTES", "_MOST_FILES"])
+def test_many_files_at_once_give_the_same_when_room_runs_out(tmp_path, monkeypatch, room):
+    monkeypatch.setattr(
+        bulk, room, {"_ROWS": 12, "_SLOTS": 64, "_SAMPLES": 4, "_BUFFER_BYTES": 500, "_MOST_FILES": 3}[room]
+    )
+    assert same_both_ways(list(itertools.islice(made_up(4), 150)), tmp_path / "w") > 30
+
+
+def main(seconds: float, most: int, seed: int) -> None:
+    """Fuzzes for so long or with so many files, and tells how many that were."""
+    count = many = 0
+    end, source = time.monotonic() + seconds, made_up(seed)
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
+        while time.monotonic() < end and not 0 < most <= count:
+            contents, began = list(itertools.islice(source, BATCH)), time.process_time()
+            for number, content in enumerate(contents):
+                try:
+                    fuzz(content, Path(name))
+                except BaseException:
+                    print(f"file {count + number} of seed {seed}: {content!r}", flush=True)
+                    raise
+            many += same_both_ways(contents, Path(name) / "w")
+            assert time.process_time() - began < SLOW_S, f"one of files {count} to {count + BATCH} of seed {seed}"
+            count += BATCH
+            if count % (20 * BATCH) == 0:
+                print(_told(count, many), flush=True)
+    print(f"{_told(count, many)}: no exception but the converter's own")
+
+
+def _told(count: int, many: int) -> str:
+    return f"{count} files, {many} of them read many at once, {time.process_time():.0f} CPU seconds"
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    given = sys.argv[1:]
+    main(float(given[0]), int(given[1]) if len(given) > 1 else 0, int(given[2]) if len(given) > 2 else 1)

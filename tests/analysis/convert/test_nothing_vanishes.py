@@ -5,7 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from causeway.analysis import batches, convert, store
+from causeway.analysis import batches, convert, remains, store
 from causeway.analysis.convert import landing
 from causeway.bridge.errors import UserError
 
@@ -134,7 +134,7 @@ def test_a_file_that_changes_takes_only_its_own_rows_along(tmp_path):
     assert values(out) == {"R0": 0.0, "N": 9.0, "R2": 2.0, "R3": 3.0}
     assert samples(out) == {"R0": 1, "R1": 2, "R2": 3, "R3": 4}, "r1.vec still says R1"
     assert sorted(file.status for file in report.files) == ["converted"] + ["up to date"] * 7
-    assert len(store.finished_batches(out)) == 1 and store.unfinished(out) == {}
+    assert len(store.finished_batches(out)) == 1 and remains.unfinished(out) == {}
 
 
 def test_a_kill_at_any_moment_of_landing_loses_and_doubles_nothing(tmp_path, monkeypatch):

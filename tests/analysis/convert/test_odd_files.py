@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from causeway.analysis import convert, store
+from causeway.analysis.spark import read_spark
 from causeway.bridge.errors import UserError
 from tests.analysis.convert.test_sqlite import LAYOUT, ROWS
 
@@ -208,7 +209,7 @@ def test_a_folder_may_have_any_name(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("name", ["run:1", "sweep[1]", "a b{c}", "x?y*z", "per%41cent"])
 def test_spark_reads_a_folder_of_any_name(tmp_path, spark, name):
     convert.convert([put(tmp_path, HEAD + "scalar a b 1\n")], tmp_path / name)
-    assert store.read_spark(spark, tmp_path / name, "scalars").count() == 1
+    assert read_spark(spark, tmp_path / name, "scalars").count() == 1
 
 
 @pytest.mark.parametrize("command", ["run hash --out {}", "convert x.sca --out {}", "report {}", "diff {} {}"])

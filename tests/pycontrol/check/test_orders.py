@@ -68,7 +68,7 @@ def name_of(world, message: int) -> object:
         (VectorProcesses, {"broadcasts": 2, "losses": 1}),
         (lambda: PerNode(Echo), {"broadcasts": 2}),
         (lambda: PerNode(Relay), {"broadcasts": 1, "duplicates": 1}),
-        (lambda: PerNode(Relay), {"broadcasts": 2, "losses": 1}),
+        pytest.param(lambda: PerNode(Relay), {"broadcasts": 2, "losses": 1}, marks=pytest.mark.slow),
         (lambda: PerNode(Relay), {"broadcasts": 1, "crashes": 1}),
     ],
     ids=["vector", "vector and a loss", "echo", "relay and a duplicate", "relay and a loss", "relay and a crash"],

@@ -14,9 +14,9 @@ from causeway.bridge.errors import UserError
 from causeway.cli import explain
 from causeway.cli.run import run_study
 from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.forensics import shiviz, spacetime
 from causeway.pycontrol.forensics.witness import NEVER, ORDER, TWICE, Witness
-from causeway.pycontrol.node import messages_in
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT
 from causeway.studies.runner import Job
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr
 
 from causeway.pycontrol.protocols.dcs.policies.sized import Sizing
 
@@ -20,6 +20,11 @@ def error(entries: float, concurrent: float, increments: int) -> float:
     return float((1 - (1 - 1 / entries) ** (concurrent * increments)) ** increments)
 
 
+def _density(x: float) -> float:
+    """Of the standard normal distribution."""
+    return float(np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
+
+
 def early_s(mean_s: float, sd_s: float, processes: int) -> float:
     """How long a message stays ahead of a dependency, summed over all senders: times the load it is the expected number
     of direct dependencies that are missing when a message arrives. E[max(0, d1 - d2 - d3)] of three normal delays for a
@@ -27,8 +32,8 @@ def early_s(mean_s: float, sd_s: float, processes: int) -> float:
     if sd_s == 0:
         return 0.0
     sd = sd_s * np.sqrt(3)
-    delivered = sd * stats.norm.pdf(mean_s / sd) - mean_s * stats.norm.sf(mean_s / sd)
-    return float(delivered + sd_s * np.sqrt(2) * stats.norm.pdf(0) / processes)
+    delivered = sd * _density(mean_s / sd) - mean_s * ndtr(-mean_s / sd)
+    return float(delivered + sd_s * np.sqrt(2) * _density(0.0) / processes)
 
 
 def sizing(target_error: float, increments: int, delay_s: float, early: float) -> Sizing:

@@ -1,4 +1,4 @@
-#include "geometry.h"
+#include "cells.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,16 @@
 // Cells: which station is nearest, what the cells cover, and when a host that walks straight changes from one to
-// another.
+// another. Both packet-level edges ask here: the same host, the same station.
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "plan.h"
-
 namespace causeway {
+
+struct Point {
+    double x = 0;  // metres
+    double y = 0;
+};
 
 /// A straight walk: at the share `s` of the way (0..1) the host is at from + s * (to - from).
 struct Segment {
@@ -20,6 +23,7 @@ double distance(Point a, Point b);
 
 class Cells {
   public:
+    Cells() = default;
     Cells(std::vector<Point> stations, double reach_m) : stations_(std::move(stations)), reach_m_(reach_m) {}
 
     /// The nearest station in reach (the first of equals), or -1.
@@ -37,7 +41,7 @@ class Cells {
     std::pair<double, double> inside(const Segment &way, Point station) const;
 
     std::vector<Point> stations_;
-    double reach_m_;
+    double reach_m_ = 0;
 };
 
 }  // namespace causeway
