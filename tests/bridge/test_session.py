@@ -18,6 +18,7 @@ import pytest
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import NO_ACTIONS, Window
+from causeway.bridge.process import Simulator
 from causeway.bridge.schema import CONTRACT
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport, private_directory
@@ -151,6 +152,19 @@ def test_of_output_without_end_only_the_end_is_kept() -> None:
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):
         play("prints without end", small_spec())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak_before < 50_000  # kB, of 200 MB
+
+
+@pytest.mark.parametrize(("own", "told"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "of=mine"}, "of=mine")])
+def test_a_simulator_has_large_pages_unless_the_user_tunes_it(
+    own: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    simulator = Simulator("tuned", ["sh", "-c", 'echo "$GLIBC_TUNABLES"'], {})
+    assert simulator.wait(10) == 0
+    simulator.end()
+    assert simulator.last_lines() == [told]
 
 
 def test_closing_does_not_wait_for_a_child_that_kept_the_output_open() -> None:

@@ -122,7 +122,7 @@ def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: 
     values = {scalar: 1.0 + k for k, scalar in enumerate(module.SCALARS)}
     measured = Measured(study, tuple(
         {"engine": engine, "seed": seed, "parameters": point, **values}
-        for point in points for seed in (1, 2) for engine in ("inline", "omnet")
+        for point in points for seed in (1, 2) for engine in ("inline", "omnet", "ns3")
     ))  # fmt: skip
     for what, table in module.TABLES.items():
         rows = table(measured)
