@@ -190,7 +190,7 @@ class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
     can_be_copied: ClassVar[bool] = True
-    """Whether a node is all in its attributes, so that `causeway check --every` can go on from any of its states."""
+    """Whether a node is all in its attributes; else `causeway check --every` tells it again what has happened to it."""
     packet_lifetime_ps = 20 * 10**12
     """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
 
@@ -244,6 +244,9 @@ class PerNode(Protocol):
         """Which messages a packet carries, and which nodes it is about: for `causeway explain` only. Override it if
         messages are not numbers in the content, or in fields `message`, `number` or `id` of it."""
         return messages_in(content), ()
+
+    def discard(self) -> None:
+        """Called by small worlds that are needed no more: whatever still goes on ends here."""
 
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
