@@ -108,7 +108,7 @@ def table(figures: dict[str, object]) -> str:
     for shape, what in SHAPES.items():
         grown = [figures.get(f"{shape}: {who}: CPU-s of the largest / the smallest") for who in there]
         told = [f"{value:.1f} times" if isinstance(value, float) else "" for value in grown]
-        lines.append(f"| CPU time for ten times as many {what.split(' in ')[0]} | " + " | ".join(told) + " |")
+        lines.append(f"| CPU time for ten times as many {what.split(',')[0]} | " + " | ".join(told) + " |")
     return "\n".join(lines) + "\n"
 
 
