@@ -20,7 +20,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.border_kernel import FAR_PS
@@ -47,6 +46,7 @@ from causeway.pycontrol import given
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 EVERYONE = BROADCAST_PEER
@@ -170,20 +170,6 @@ class Node:
         """Ends the run after this instant: nothing that happens later is seen."""
         self.host.stop = True
         self.host.drop_later()
-
-
-@dataclass(frozen=True, eq=False)
-class Repeated:
-    """A job of a study that comes up again and again (`PerNode.every`). It is the key of its own timer."""
-
-    period_ps: int
-    handler: Callable[[Node], int | None]
-    first_ps: int
-    node: int
-
-
-NEVER_AGAIN = -1
-"""What a repeated job returns when it is over."""
 
 
 class PerNode(Protocol):
