@@ -45,36 +45,32 @@ class Clock(Protocol):
     now_ps: int
 
 
-def _number(future: asyncio.Future[Any]) -> int:
+def _number(future: Any) -> int:
     loop: Any = future.get_loop()
     return loop.next_number()
 
 
-class SimulatedTask(asyncio.Task[Any]):
-    """A task whose hash is its number, not its address: a set of tasks has the same order in every run."""
+class _Numbered:
+    """Its hash is its number, not its address: a set of such has the same order in every run."""
+
+    _order: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._order
+        except AttributeError:
+            self._order = _number(self)
+            return self._order
+
+
+class SimulatedTask(_Numbered, asyncio.Task[Any]):
+    """A task of a simulated loop."""
 
     failed_at_ps = -1
-    _order: int
-
-    def __hash__(self) -> int:
-        try:
-            return self._order
-        except AttributeError:
-            self._order = _number(self)
-            return self._order
 
 
-class SimulatedFuture(asyncio.Future[Any]):
-    """The same for a future."""
-
-    _order: int
-
-    def __hash__(self) -> int:
-        try:
-            return self._order
-        except AttributeError:
-            self._order = _number(self)
-            return self._order
+class SimulatedFuture(_Numbered, asyncio.Future[Any]):
+    """A future of one."""
 
 
 class Counter:

@@ -68,6 +68,8 @@ class Place(NamedTuple):
 class ProgramNode(Node):
     """A node whose handlers drive the event loop of its program; what `main(node)` is given."""
 
+    not_state = frozenset({"programs", "loop", "host", "_asked"})
+
     def __init__(self, id_: int, programs: Programs) -> None:
         super().__init__(id_)
         self.programs = programs

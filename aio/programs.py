@@ -90,6 +90,9 @@ class Programs(PerNode):
         }
         return {**super().scalars(), **tasks}
 
+    def discard(self) -> None:
+        self._end()
+
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def tcp_of(self, node: ProgramNode) -> Tcp | None:
         """The simulator's TCP of a node, where it has one."""

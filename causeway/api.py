@@ -24,6 +24,7 @@ from causeway.bridge.traces import Trace, read_traces, trace
 from causeway.bridge.trouble import Cut, Jammer, Partition, random_cuts, random_jammers, random_partitions
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.check.checks import Checks
+from causeway.pycontrol.check.symmetry import Alike
 from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
@@ -45,6 +46,7 @@ __all__ = [
     "WIRELESS_TCP",
     "AbstractNetwork",
     "Actions",
+    "Alike",
     "Budget",
     "CausalityChecker",
     "Checks",

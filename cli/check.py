@@ -28,6 +28,8 @@ class Search:
     whole: bool
     """Every order: without reduction."""
     seed: int
+    symmetry: bool = True
+    """Every order: of states that differ only in names of nodes that are alike, one is enough."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,10 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
         )
         came = f"{made_up.tried:,} orders of events"
         return Found(came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried)
-    reduce = not (search.whole or rules.always or trial.full_budget().forever)
+    reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
-        reduce=reduce, alike=trial.checks.alike,
+        reduce=reduce, alike=trial.checks.alike, symmetry=trial.checks.symmetry if search.symmetry else None,
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.complete and reduce:
@@ -125,8 +127,9 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
 
 
 def _states_of(covered: orders.Covered, reduced: bool) -> str:
+    how = ", reduced" if reduced else ", whatever alike nodes are called" if covered.symmetry is not None else ""
     return (
-        f"{covered.states:,} states ({covered.locals:,} of single nodes{', reduced' if reduced else ''}), "
+        f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), "
         f"{covered.depth} events deep, {'all of them' if covered.complete else 'not all'}"
     )
 

@@ -158,18 +158,28 @@ def attach(
     attach_study(study, set_ or [], seed, hosts, out_dir, times, out)
 
 
+Properties = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--property",
+        help="once, causal, fifo, total, arrives, valid, recovers, quiet, linearizable; default: the study's, or "
+        "once, causal and arrives. Repeatable.",
+    ),
+]
+OnlyCalls = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Only this of what else it can do. Repeatable.")
+]
+Late = Annotated[bool, typer.Option("--late", help="Timers go off in order, once nothing else is left to happen.")]
+OneState = Annotated[
+    bool, typer.Option(help="Every order: states that differ only in what alike nodes are called are one.")
+]
+
+
 @app.command()
 def check(
     study: Annotated[str, typer.Argument(help="A study whose protocol is made of nodes (PerNode), or a file.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
-    property_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property",
-            help="once, causal, fifo, total, arrives, valid, recovers, quiet, linearizable; default: the study's, or "
-            "once, causal and arrives. Repeatable.",
-        ),
-    ] = None,
+    property_: Properties = None,
     always: Annotated[
         list[str] | None, typer.Option(metavar="PYTHON", help="What must hold in every state, over `nodes`.")
     ] = None,
@@ -181,6 +191,7 @@ def check(
     ] = None,
     broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
+    call: OnlyCalls = None,
     moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
     losses: Annotated[int | None, typer.Option(min=0, help="How many copies the air may lose.")] = None,
     duplicates: Annotated[int | None, typer.Option(min=0, help="How many copies may arrive twice.")] = None,
@@ -190,7 +201,10 @@ def check(
     tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 5000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
     every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
+    late: Late = False,
+    early: Annotated[int | None, typer.Option(min=0, help="With --late: so many timers may go off sooner.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    symmetry: OneState = True,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
     ] = False,
@@ -208,19 +222,19 @@ def check(
 
     asked = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
-        "crashes": crashes, "recover": recover, "forever": forever,
+        "crashes": crashes, "recover": recover, "forever": forever, "early": early,
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(
         study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
-        parse_bounds(bound or []),
+        parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
     if mutants:
         raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
     if seeded is not None:
         raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out, every) else 0)
-    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed), out_dir, out) else 0)
+    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed, symmetry), out_dir, out) else 0)
 
 
 @app.command()

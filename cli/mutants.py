@@ -102,7 +102,7 @@ def _noticed(
         found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
         if found.broken is not None or trial.checks.world is not None:
             return found.broken, found.steps
-    reduce = not (rules.always or trial.full_budget().forever)
+    reduce = orders.can_reduce(trial.make(), rules)
     try:
         most_s = seconds if states else seconds / 2
         covered = orders.every_order(trial.make, rules, states or STATES_EACH, most_s, reduce=reduce)

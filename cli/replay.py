@@ -51,7 +51,15 @@ def replay_example(path: Path, console: Console, study_name: str | None, by_hand
     """Follows a counterexample of `causeway check` again; True if something else comes of it than is kept."""
     try:
         kept = json.loads(path.read_text())
-        trial = Trial(**{**kept["trial"], "properties": tuple(kept["trial"]["properties"]), "always": (), "at_end": ()})
+        trial = Trial(
+            **{
+                **kept["trial"],
+                "properties": tuple(kept["trial"]["properties"]),
+                "calls": tuple(kept["trial"].get("calls", ())),
+                "always": (),
+                "at_end": (),
+            }
+        )
         plan = [int(number) for number in kept["plan"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path} is no counterexample; `causeway check` keeps them in results/check") from None

@@ -1,7 +1,7 @@
 """A register that all nodes share, over messages: reads and writes ask more than half.
 
     causeway check examples/register.py
-    causeway check examples/register.py --set version=hurried
+    causeway check examples/register.py --set version=hurried --calls 3 --every 2000000
 
 After H. Attiya, A. Bar-Noy and D. Dolev, *Sharing memory robustly in message-passing systems* (1995), with many
 writers.

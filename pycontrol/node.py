@@ -17,6 +17,7 @@ one reaction time later. Contents of packets stay here: the simulator only carri
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -166,8 +167,9 @@ class Node:
         self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
 
     def stop(self) -> None:
-        """Ends the run once this window is handled."""
+        """Ends the run after this instant: nothing that happens later is seen."""
         self.host.stop = True
+        self.host.drop_later()
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ class PerNode(Protocol):
     """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
 
     can_be_copied: ClassVar[bool] = True
-    """Whether a node is all in its attributes, so that `causeway check --every` can go on from any of its states."""
+    """Whether a node is all in its attributes; else `causeway check --every` tells it again what has happened to it."""
     packet_lifetime_ps = 20 * 10**12
     """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
 
@@ -220,6 +222,8 @@ class PerNode(Protocol):
         self._topic = 0
         """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
         self._repeated: list[Repeated] = []
+        self._columns: tuple[list[int], ...] = ([], [])
+        """Of the window that is being handled, as numbers: kind, time_ps and the rest."""
 
     # ---- called by studies, before the run ------------------------------------------------------------------------
     def every(
@@ -240,6 +244,9 @@ class PerNode(Protocol):
         """Which messages a packet carries, and which nodes it is about: for `causeway explain` only. Override it if
         messages are not numbers in the content, or in fields `message`, `number` or `id` of it."""
         return messages_in(content), ()
+
+    def discard(self) -> None:
+        """Called by small worlds that are needed no more: whatever still goes on ends here."""
 
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
@@ -340,6 +347,12 @@ class PerNode(Protocol):
             message = given.message(message, self._next_message)
         self._noted((op, self.now_ps, node, message))
 
+    def drop_later(self) -> None:
+        """The rest of the window, after this instant, never happens: where a window ends must not matter."""
+        kept = bisect_right(self._columns[1], self.now_ps)
+        for column in self._columns:
+            del column[kept:]
+
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
         super().start(context)
@@ -369,14 +382,12 @@ class PerNode(Protocol):
         self.nodes.append(node)
 
     def on_window(self, window: Window) -> Actions:
-        rows = zip(
+        self._columns = (
             window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
             window.arg.tolist(),
-            strict=True,
         )  # fmt: skip
-        self._handle(rows)
+        self._handle(zip(*self._columns, strict=True))
         self._forget_old_packets()
-        self.context.tell_many()
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:

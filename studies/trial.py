@@ -40,6 +40,10 @@ class Trial:
     """How many things nodes may keep at once, by the name of what they keep them in."""
     clocks: str = ""
     """Other than the study's."""
+    calls: tuple[str, ...] = ()
+    """Which of the things that the application can do; none: all."""
+    every: bool = False
+    """In every order."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.AT_REST)
@@ -55,7 +59,8 @@ class Trial:
     @property
     def checks(self) -> Checks:
         """What the study says about checks."""
-        return self.study.checks(make_params(self.study, self.settings))
+        found = self.study.checks(make_params(self.study, self.settings))
+        return found.every if self.every and found.every is not None else found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +145,11 @@ class Trial:
             else:
                 world = World(protocol, nodes, self.full_budget(), SEED, senders)
         world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
-        world.calls, world.clocks = dict(checks.calls), self.clocks or checks.clocks
+        for name in self.calls:
+            if name not in checks.calls:
+                raise unknown("call", name, checks.calls)
+        world.calls = {name: call for name, call in checks.calls.items() if name in self.calls or not self.calls}
+        world.clocks = self.clocks or checks.clocks
         return world
 
     def as_json(self) -> dict[str, Any]:

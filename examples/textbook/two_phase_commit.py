@@ -15,7 +15,7 @@ prepared. With `--crashes 1 --no-forever` a manager that has prepared waits for 
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallParams, SmallStudy
+from causeway import EVERYONE, Alike, Budget, Checks, Node, SmallParams, SmallStudy
 
 WORKING, PREPARED, COMMITTED, ABORTED = "working", "prepared", "committed", "aborted"
 
@@ -90,6 +90,13 @@ def nobody_waits(world: Any) -> str | None:
     return f"blocked: manager {waiting[0]} has prepared and never hears what came of it" if waiting else None
 
 
+def renamed(value: Any, names: Any) -> Any:
+    """All that names a manager."""
+    if isinstance(value, Coordinator):
+        value.prepared = {names.node(manager) for manager in value.prepared}
+    return value
+
+
 class TwoPhaseCommit(SmallStudy):
     name, title = "two_phase_commit", "two-phase commit"
     versions = {"right": Coordinator, "hasty": Hasty}
@@ -100,4 +107,7 @@ class TwoPhaseCommit(SmallStudy):
 
     def checks(self, params: SmallParams) -> Checks:
         budget = Budget(broadcasts=0, forever=True, recover=False)
-        return Checks(always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget, clocks="none")
+        return Checks(
+            always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget, clocks="none",
+            symmetry=Alike(range(1, params.nodes), renamed),
+        )  # fmt: skip

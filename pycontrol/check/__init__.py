@@ -10,6 +10,8 @@ Start here, in reading order:
 - `shrink.py`: what is left of such an order when nothing more can be left out
 - `orders.py`: every order of events of a small world, state by state
 - `machine.py`, `space.py`, `frozen.py`: nodes as machines, worlds as tuples of numbers, states as values
+- `cells.py`: the same where hosts change cells; `retold.py`: for nodes that cannot be copied (asyncio programs)
+- `symmetry.py`: states that differ only in what alike nodes are called are one
 - `reduced.py`: of orders that differ only in how events at different nodes come, one is enough
 - `mutants.py`: lines of the protocol broken one by one
 - `story.py`: an order of events in words, and as a space-time diagram

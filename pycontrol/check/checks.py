@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from causeway.pycontrol.check.properties import Always, AtRest
+from causeway.pycontrol.check.symmetry import Alike
 from causeway.pycontrol.check.world import ONE_CLOCK, Budget, World
 from causeway.pycontrol.node import PerNode
 
@@ -32,6 +33,13 @@ class Checks:
     nodes: int = 0
     """How many, if not as many as the run has."""
     clocks: str = ONE_CLOCK
-    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order."""
+    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order;
+    "late": in order, and only once nothing else is left to happen by itself, in every order, too."""
+    every: Checks | None = None
+    """What is said instead of all this where every order is followed: a smaller world."""
     alike: bool = False
-    """Whether nodes differ in nothing but their names."""
+    """Whether nodes differ in nothing but their names: it does not matter which of them broadcasts, fails or is called.
+    """
+    symmetry: Alike | None = None
+    """Which nodes differ in nothing but their names, and where these names stand: then states that are the same but for
+    names are one, where every order is followed whole."""

@@ -4,7 +4,7 @@ A node's state is a number, and so is a packet; the state of a world is a tuple 
 
 - a message is named by who broadcast it, as which of its own, and what it knew by then, not by when;
 - a node's clock stands still but for its own timers. Whether nodes look at it is noticed; if they do not, it is no part
-  of their state;
+  of their state. Where there is one clock for all (`late`), it is part of the world's state;
 - nodes share nothing that changes. That is watched: if an event at one node changes another, the search stops;
 - what nodes record of calls has an order between nodes, so it is part of the world's state, not of theirs.
 """
@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
+from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.check.frozen import frozen
-from causeway.pycontrol.check.properties import OnDelivery
-from causeway.pycontrol.check.world import DETACHED, STEP_PS, Event, raised
-from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.check.world import STEP_PS, World, raised
+from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
@@ -50,14 +51,14 @@ class Step(NamedTuple):
     sends: tuple[int, ...]
     """Packets, in order."""
     receivers: int
-    """Bit mask of the nodes that get any of them."""
+    """Bit mask of the nodes that get any of them, where no cells decide that."""
     broken: str | None
     said: tuple[int, ...] = ()
     """What is recorded of calls (`Machine.sayings`), in order."""
 
 
 class Copy(NamedTuple):
-    """One copy of a packet, for one receiver. Equal copies are one packet."""
+    """One copy of a packet, for one receiver (or EVERYONE in reach). Equal copies are one packet."""
 
     receiver: int
     sender: int
@@ -73,6 +74,8 @@ class Forgetful(Context):
 
 
 def _may_change(value: Any) -> bool:
+    if isinstance(value, Enum):
+        return False
     return isinstance(value, dict | list | set | bytearray) or hasattr(value, "__dict__")
 
 
@@ -83,7 +86,7 @@ class Desk:
     machine: Machine
     node: int
     facts: Facts
-    log: list[Event] | None = None
+    clock_ps: int
 
     def __post_init__(self) -> None:
         self.timers = {(self.node, key): due_ps for key, due_ps in self.facts.timers}
@@ -92,10 +95,13 @@ class Desk:
         self.broken: str | None = None
         self.sends: list[int] = []
         self.said: list[int] = []
-        self.clock_ps = self.facts.now_ps
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.machine.protocol, name)
+
+    def tick(self, now_ps: int) -> None:
+        """The node's clock shows that."""
+        self.clock_ps = now_ps
 
     @property
     def now_ps(self) -> int:
@@ -104,13 +110,11 @@ class Desk:
         return self.clock_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
-        machine = self.machine
-        receivers = [i for i in range(machine.count) if i != node] if peer == EVERYONE else [peer]
+        machine, receivers = self.machine, [peer]
+        if peer == EVERYONE and not (machine.world.cells and interface == WIRELESS):
+            receivers = [i for i in range(machine.count) if i != node]
         kept = machine.content(content)
-        for receiver in receivers:
-            packet = machine.packet(Copy(receiver, node, interface, kept))
-            self.sends.append(packet)
-            self._tell("sent", packet, receiver, str(content))
+        self.sends += [machine.packet(Copy(receiver, node, interface, kept)) for receiver in receivers]
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         """Every event is told at once."""
@@ -127,28 +131,20 @@ class Desk:
     def recorded(self, kind: str, node: int, said: Any) -> None:
         self.machine.recorded_calls = True
         self.said.append(self.machine.saying((kind, node, said)))
-        self._tell("call" if kind == "call" else "return", -1, text=str(said))
 
     def broadcast(self, node: int) -> int:
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
-        self._tell("broadcast", message)
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
         if op == DELIVER:
             self.delivered.append(message)
-            self._tell("delivered", message)
             self.broken = self.broken or self.machine.look(self)
         elif op == LEFT:
             self.gone = True
-            self._tell("left", -1)
         elif op == JOINED:
             raise UserError("nodes of this protocol join while it runs; `check --every` cannot do that, leave it away")
-
-    def _tell(self, what: str, number: int, peer: int = -1, text: str = "") -> None:
-        if self.log is not None:
-            self.log.append(Event(self.clock_ps, what, self.node, number, peer, text))
 
 
 @dataclass(eq=False)
@@ -167,21 +163,21 @@ class Row:
 class Machine:
     """All states of the nodes of one protocol that were met, and what every event did to each."""
 
-    protocol: PerNode
-    count: int
-    seed: int = 1
-    watched: tuple[OnDelivery, ...] = ()
+    world: World
+    """As it begins. Nothing happens in it any more: its nodes are taken over."""
     ordered: bool = True
     """Whether it matters in which order a node delivered what it delivered."""
     timed: bool = False
-    calls: dict[str, Callable[[Node], None]] = field(default_factory=dict)
-    """What the application can do at a node besides broadcasting."""
-    looked_at_clock: bool = False
     keeps_calls: bool = False
     """Whether states hold what nodes recorded of calls."""
+    late: bool = False
+    """One clock for all, which the world keeps."""
+    looked_at_clock: bool = False
     recorded_calls: bool = False
 
     def __post_init__(self) -> None:
+        world = self.world
+        self.protocol, self.count, self.calls = world.protocol, world.count, world.calls
         self.states: list[tuple[Node, Facts]] = []
         self.copies: list[Copy] = []
         self.contents: list[Any] = []
@@ -192,35 +188,51 @@ class Machine:
         self._copy_ids: dict[Copy, int] = {}
         self._content_ids: dict[Hashable, int] = {}
         self._saying_ids: dict[Hashable, int] = {}
+        self.named: list[tuple[int, int, frozenset[int]]] = []
+        """Of each message: who broadcast it, as which of its own, and what it knew."""
+        self.worked_out: list[tuple[int, int, Hashable, int]] = []
+        """All that was asked of `step`."""
         self._message_ids: dict[tuple[int, int, frozenset[int]], int] = {}
-        self._steps: dict[tuple[int, int, Hashable], Step] = {}
-        self.context = Forgetful(self.count, self.seed, STEP_PS)
-        self._make_nodes()
-        self.begun = [
-            self._done(node, Desk(self, id_, Facts()), "on_start", ()) for id_, node in enumerate(self.protocol.nodes)
-        ]
+        self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
+        self.context = Forgetful(self.count, world.seed, STEP_PS)
+        self._watch_shared()
+        self._take_over(world)
 
-    def _make_nodes(self) -> None:
-        """As PerNode does; but they start one by one, later."""
-        protocol: Any = self.protocol
-
-        def make(nodes: int, what: Callable[[int], None], handler: str) -> None:
-            if handler == "make":
-                for id_ in range(nodes):
-                    what(id_)
-
-        for name in DETACHED:
-            protocol.__dict__.pop(name, None)
-        protocol.nodes.clear()
-        protocol._each = make
-        protocol.start(self.context)
-        held = Counter(id(value) for node in protocol.nodes for value in vars(node).values() if _may_change(value))
+    def _watch_shared(self) -> None:
+        nodes = self.world.nodes
+        held = Counter(id(value) for node in nodes for value in vars(node).values() if _may_change(value))
         self._shared = {
             name: frozen(value, node.not_state)
-            for node in protocol.nodes
+            for node in nodes
             for name, value in vars(node).items()
-            if held[id(value)] > 1 and value is not protocol and name not in node.not_state
+            if held[id(value)] > 1 and value is not self.protocol and name not in node.not_state
         }
+
+    def _take_over(self, world: World) -> None:
+        """The world's nodes, and what is on its way in it, as they are."""
+        names: dict[int, int] = {}
+        for message, source in enumerate(world.source):
+            number = sum(world.source[m] == source for m in range(message))
+            names[message] = self.message(source, number, frozenset(names[m] for m in world.past[message]))
+        self.begun = [self._taken_over(world, id_, names) for id_ in range(self.count)]
+        self.on_the_way = [
+            self.packet(Copy(p.receiver, p.sender, p.interface, self.content(p.content))) for p in world.flying
+        ]
+        self.said = tuple(self.saying(said) for said in world.history)
+        self.recorded_calls = bool(self.said)
+
+    def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
+        vars(world.nodes[id_]).pop("host", None)
+        return self.kept(id_, world.nodes[id_], self._facts(world, id_, names))
+
+    def _facts(self, world: World, id_: int, names: dict[int, int]) -> Facts:
+        timers = {key: due_ps if self.timed else 0 for (owner, key), due_ps in world.timers.items() if owner == id_}
+        return Facts(
+            _in_order(timers), world.now_ps if self.timed and not self.late else 0,
+            tuple(names[m] for m in world.delivered[id_]),
+            tuple(names[m] for m, source in enumerate(world.source) if source == id_),
+            id_ in world.down, id_ in world.failed, id_ in world.gone,
+        )  # fmt: skip
 
     @property
     def must_look_again(self) -> bool:
@@ -256,50 +268,62 @@ class Machine:
             self._message_ids[key] = len(self.source)
             self.source.append(source)
             self.past.append(past)
+            self.named.append(key)
         return self._message_ids[key]
 
     def look(self, desk: Desk) -> str | None:
         """What the delivery that just happened breaks."""
         known = set(desk.delivered) | set(desk.own)
-        row = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
-        return next((found for rule in self.watched if (found := rule(row, desk.node)) is not None), None)
+        row: Any = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
+        return next((found for rule in self.world.watched if (found := rule(row, desk.node)) is not None), None)
 
     # ---- steps ------------------------------------------------------------------------------------------------------
-    def step(self, node: int, state: int, event: Hashable) -> Step:
-        """What an event does: a packet's number, ("timer", key), ("call", name), BROADCAST, CRASH or RECOVER."""
-        key = (node, state, event)
+    def step(self, node: int, state: int, event: Hashable, now_ps: int = 0) -> Step:
+        """What an event does: a packet's number, ("timer", key), ("call", name), ("station", nearest), BROADCAST, CRASH
+        or RECOVER. `now_ps`: where all have one clock."""
+        key = (node, state, event, now_ps)
         found = self._steps.get(key)
         if found is None:
-            found = self._steps[key] = self.work_out(node, state, event)
+            found = self._steps[key] = self._work_out(*key)
+            self.worked_out.append(key)
         return found
 
-    def work_out(self, node: int, state: int, event: Any, log: list[Event] | None = None) -> Step:
-        """The same, not remembered, and told to `log`."""
+    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
         kept, facts = self.states[state]
-        handler = self._copied(kept)
-        desk = Desk(self, node, facts, log)
+        if facts.down and isinstance(event, int):
+            return Step(state, (), 0, None)
+        desk = Desk(self, node, facts, now_ps or facts.now_ps)
+        anything: Any = self._copied(kept)
+        anything.host, anything.id = desk, node
+        self._let(anything, desk, event)
+        self._check_shared(anything)
+        del anything.host
+        return self._step(self.kept(node, anything, self._facts_of(desk)), desk)
+
+    def _let(self, handler: Node, desk: Desk, event: Any) -> None:
+        """The event happens at the node."""
         if isinstance(event, int):
-            if facts.down:
-                return Step(state, (), 0, None)
             said = self.copies[event]
-            return self._done(
-                handler, desk, "on_packet", (copy.deepcopy(self.contents[said.content]), said.sender, said.interface)
-            )
+            content = copy.deepcopy(self.contents[said.content])
+            self._handled(handler, desk, "on_packet", (content, said.sender, said.interface))
+            return
         what = event[0]
         if what == "timer":
-            due_ps = desk.timers.pop((node, event[1]))
-            desk.clock_ps = max(desk.clock_ps, due_ps)
-            return self._done(handler, desk, "on_timer", (event[1],))
-        if what == "broadcast":
-            return self._done(handler, desk, "on_broadcast", (len(facts.own), 100))
-        if what == "call":
-            return self._done(handler, desk, event[1], ())
-        desk.facts = facts._replace(down=what == "crash", failed=True)
-        if log is not None:
-            log.append(Event(desk.clock_ps, what, node, -1, -1, ""))
-        if what == "crash":
+            desk.tick(max(desk.clock_ps, desk.timers.pop((desk.node, event[1]))))
+            self._handled(handler, desk, "on_timer", (event[1],))
+        elif what == "broadcast":
+            self._handled(handler, desk, "on_broadcast", (len(desk.own), 100))
+        elif what == "call":
+            self._handled(handler, desk, event[1], ())
+        elif what == "station":
+            self._handled(handler, desk, "on_station", (event[1], 0, 0))
+        elif what == "crash":
+            desk.facts = desk.facts._replace(down=True, failed=True)
             desk.timers.clear()
-        return self._done(handler, desk, "on_down" if what == "crash" else "on_up", ())
+            self._handled(handler, desk, "on_down", ())
+        else:
+            desk.facts = desk.facts._replace(down=False)
+            self._handled(handler, desk, "on_up", ())
 
     def _copied(self, node: Node) -> Node:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
@@ -312,10 +336,8 @@ class Machine:
             ) from None
 
     @calls_handlers
-    def _done(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> Step:
-        """Lets the node handle it; the state that it is in then."""
-        anything: Any = node
-        anything.host, anything.id = desk, desk.node
+    def _handled(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> None:
+        """Lets the node handle it."""
         try:
             if handler in self.calls:
                 self.calls[handler](node)
@@ -327,12 +349,13 @@ class Machine:
             raise UserError(raised(desk.node, error)) from None
         except Exception as error:
             desk.broken = desk.broken or raised(desk.node, error)
-        self._check_shared(node)
+
+    def _step(self, state: int, desk: Desk) -> Step:
+        """What came of it."""
         receivers = 0
         for packet in desk.sends:
-            receivers |= 1 << self.copies[packet].receiver
-        del anything.host
-        return Step(self._state(node, desk), tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
+            receivers |= 1 << max(0, self.copies[packet].receiver)
+        return Step(state, tuple(desk.sends), receivers, desk.broken, tuple(desk.said))
 
     def _check_shared(self, node: Node) -> None:
         for name, before in self._shared.items():
@@ -342,16 +365,23 @@ class Machine:
                     f"if it only counts, name it in `not_state` of {type(node).__name__}"
                 )
 
-    def _state(self, node: Node, desk: Desk) -> int:
-        timers = tuple(sorted(((key, due) for (_, key), due in desk.timers.items()), key=repr))
+    def _facts_of(self, desk: Desk) -> Facts:
         delivered = tuple(desk.delivered if self.ordered else sorted(desk.delivered))
-        facts = desk.facts._replace(
-            timers=timers, now_ps=desk.clock_ps if self.timed else 0, delivered=delivered, own=tuple(desk.own),
+        return desk.facts._replace(
+            timers=_in_order({key: due_ps for (_, key), due_ps in desk.timers.items()}),
+            now_ps=desk.clock_ps if self.timed and not self.late else 0, delivered=delivered, own=tuple(desk.own),
             gone=desk.gone,
         )  # fmt: skip
+
+    def kept(self, id_: int, node: Node, facts: Facts) -> int:
+        """The number of a node's state."""
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
-        key = (desk.node, frozen(counts, node.not_state), facts)
+        key = (id_, frozen(counts, node.not_state), facts)
         if key not in self._state_ids:
             self._state_ids[key] = len(self.states)
             self.states.append((node, facts))
         return self._state_ids[key]
+
+
+def _in_order(timers: dict[Hashable, int]) -> tuple[tuple[Hashable, int], ...]:
+    return tuple(sorted(timers.items(), key=repr))

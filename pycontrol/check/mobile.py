@@ -8,54 +8,58 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from causeway.bridge.network import WIRELESS
-from causeway.pycontrol.check.world import Choice, Packet, World
+from causeway.pycontrol.check.world import Choice, Packet, Reach, World
 from causeway.pycontrol.node import EVERYONE
-
-Reach = tuple[int, ...]
-"""The stations that reach a host, the nearest first."""
 
 
 @dataclass
 class MobileWorld(World):
     """Nodes 0 to stations - 1 are stations, the others hosts."""
 
+    cells: ClassVar[bool] = True
     stations: int = 2
     places: dict[int, Reach] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         hosts = range(self.stations, self.count)
         self.broadcasters = self.callers = self.crashers = tuple(hosts)
-        self.places = {host: (host % self.stations,) for host in hosts}
+        self.places = {host: self._home(host) for host in hosts}
         super().__post_init__()
         for host in hosts:
             self._move(host, self.places[host])
 
+    def _home(self, host: int) -> Reach:
+        return (host % self.stations,)
+
     def choices(self) -> list[Choice]:
         """Moves, too."""
-        found = super().choices()
-        if self.budget.moves:
-            found += [
-                Choice("move", host, key=reach)
-                for host in self.places
-                for reach in self._cells()
-                if reach != self.places[host]
-            ]
-        return found
+        ways = [(host, self.ways(host, reach, self.budget.moves > 0)) for host, reach in self.places.items()]
+        return super().choices() + [Choice("move", host, key=reach) for host, found in ways for reach in found]
 
-    def _cells(self) -> Sequence[Reach]:
+    def ways(self, host: int, reach: Reach, may_move: bool) -> Sequence[Reach]:
+        """Where a host can go; from nowhere it can always come home."""
+        if not may_move:
+            return () if reach else (self._home(host),)
         single = [(station,) for station in range(self.stations)]
         pairs = [(a, b) for a in range(self.stations) for b in range(self.stations) if a != b]
-        return [*single, *pairs, ()]
+        return [to for to in (*single, *pairs, ()) if to != reach]
+
+    def is_way_home(self, host: int, reach: Reach, to: Reach) -> bool:
+        """Whether it is the way that is always free."""
+        return not reach and to == self._home(host)
+
+    def busy(self) -> bool:
+        return super().busy() or () in self.places.values()
 
     def _do(self, what: str, node: int, packet: Packet | None, key: Hashable) -> None:
         if what == "move":
-            self.budget.moves -= 1
             assert isinstance(key, tuple)
+            self.budget.moves -= not self.is_way_home(node, self.places[node], key)
             self._move(node, key)
-        elif what == "packet" and packet is not None and not self._reaches(packet):
+        elif what in ("packet", "twice") and packet is not None and not self._reaches(packet):
             self._on_packet("loss", node, packet)
             self.budget.losses += 1  # nobody chose it
         else:
@@ -68,17 +72,25 @@ class MobileWorld(World):
         self.nodes[host].on_station(nearest, 0, 0)
 
     def _reaches(self, packet: Packet) -> bool:
-        if packet.interface != WIRELESS:
-            return True
-        host, station = max(packet.sender, packet.receiver), min(packet.sender, packet.receiver)
-        return station in self.places.get(host, ())
+        reaches = tuple(self.places.values())
+        return packet.interface != WIRELESS or self.is_reached(packet.sender, packet.receiver, reaches)
+
+    def is_reached(self, sender: int, receiver: int, reaches: Sequence[Reach]) -> bool:
+        """Whether a copy over the air arrives."""
+        host = max(sender, receiver) - self.stations
+        return 0 <= host < len(reaches) and min(sender, receiver) in reaches[host]
+
+    def in_reach(self, node: int, reaches: Sequence[Reach]) -> Sequence[int]:
+        """Who gets what the node sends to everyone."""
+        if node >= self.stations:
+            return reaches[node - self.stations]
+        return [host for host, reach in enumerate(reaches, self.stations) if node in reach]
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         if interface != WIRELESS or peer != EVERYONE:
             super().send(node, peer, content, size_bytes, interface, topic)
             return
-        reached = [host for host, reach in self.places.items() if node in reach]
-        for receiver in reached if node < self.stations else self.places[node]:
+        for receiver in self.in_reach(node, tuple(self.places.values())):
             self._log("sent", node, self.packets, receiver, str(content))
             self.flying.append(Packet(self.packets, node, receiver, content, interface))
         self.packets += 1
@@ -90,4 +102,4 @@ class MobileWorld(World):
             self.do(Choice("recover", host))
         for host, reach in self.places.items():
             if not reach:
-                self._move(host, (host % self.stations,))
+                self._move(host, self._home(host))

@@ -12,16 +12,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
-from causeway.bridge.errors import UserError
 from causeway.pycontrol.check import reduced, schedules
-from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
+from causeway.pycontrol.check.cells import CellSpace
+from causeway.pycontrol.check.machine import Machine
 from causeway.pycontrol.check.properties import Rules
+from causeway.pycontrol.check.retold import RetoldMachine
 from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
-from causeway.pycontrol.check.world import NO_CLOCKS, OWN_CLOCKS, Choice, World
+from causeway.pycontrol.check.symmetry import Alike, Symmetry
+from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
 
 MakeWorld = Callable[[], World]
-WORDS = {BROADCAST: "broadcast", CRASH: "crash", RECOVER: "recover", LOSS: "loss", TWICE: "twice"}
+CALM_EVENTS = 200
+"""Timers may go on for ever, at other times each time. After so many events in which nothing went wrong and nobody
+asked for anything what is owed must be there, and a search goes no further."""
 
 
 @dataclass
@@ -43,6 +48,9 @@ class Covered:
     plan: tuple[int, ...] = ()
     """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
     path: list[Move] = field(default_factory=list, repr=False)
+    purses: tuple[Purse, ...] = ()
+    symmetry: Symmetry | None = None
+    """If states that differ in names only were one."""
 
 
 @dataclass
@@ -63,36 +71,34 @@ class Limits:
 def every_order(
     make: MakeWorld, rules: Rules, most_states: int, seconds: float,
     tell: Callable[[int], None] = lambda states: None, *, reduce: bool = False, alike: bool = False,
+    symmetry: Alike | None = None,
 ) -> Covered:  # fmt: skip
     """`reduce`: one order of those that differ only in the order of events at different nodes. `alike`: nodes differ in
-    their names only."""
+    their names only. `symmetry` (not together with `reduce`): one state of those that differ in names only."""
     limits = Limits(most_states, seconds, tell)
     timed = calls = False
     while True:
-        world = make()
-        if type(world) is not World:
-            raise UserError(
-                "every order is followed only where everybody reaches everybody; this world has cells and hosts that "
-                "move: leave --every away, and many orders are made up"
-            )
-        if not world.protocol.can_be_copied:
-            raise UserError(
-                "every order needs nodes that can be copied, and a coroutine that waits cannot: leave --every away; "
-                "asyncio programs are checked in made-up orders"
-            )
-        machine = _machine(world, rules, timed, calls)
-        covered = _search(machine, world, rules, limits, reduce, alike)
+        machine = _machine(make, rules, timed, calls)
+        covered = _search(machine, rules, limits, reduce, alike, None if reduce else symmetry)
         if not machine.must_look_again:
             break
+        machine.world.close()
         timed, calls = timed or machine.looked_at_clock, calls or machine.recorded_calls
+    machine.world.close()
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
-    covered.clocks = OWN_CLOCKS if machine.timed else NO_CLOCKS
+    covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
         world = make()
         world.clocks = covered.clocks
-        covered.plan = plan_of(world, machine, covered.path)
+        space = _space(machine, covered.purses)
+        covered.plan = plan_of(world, space, _by_their_own_names(space, covered))
         covered.broken = world.broken or rules.at_once(world) or rules.at_end(world) or covered.broken
     return covered
+
+
+def can_reduce(world: World, rules: Rules) -> bool:
+    """Whether events at different nodes can be swapped, and nobody would notice."""
+    return not (rules.always or world.budget.forever or world.cells or world.clocks == LATE_CLOCKS)
 
 
 def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]:
@@ -108,21 +114,30 @@ def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]
     return schedules.simplest(make_alike, rules, taken)
 
 
-def _machine(world: World, rules: Rules, timed: bool, calls: bool) -> Machine:
-    return Machine(
-        world.protocol, world.count, world.seed, world.watched, rules.ordered, timed, dict(world.calls),
-        keeps_calls=calls,
-    )  # fmt: skip
+def _machine(make: MakeWorld, rules: Rules, timed: bool, calls: bool) -> Machine:
+    world = make()
+    late = world.clocks == LATE_CLOCKS
+    if world.protocol.can_be_copied:
+        return Machine(world, rules.ordered, timed or late, calls, late)
+    return RetoldMachine(world, rules.ordered, True, calls, late, make=make)
 
 
-def _search(machine: Machine, world: World, rules: Rules, limits: Limits, reduce: bool, alike: bool) -> Covered:
-    total = Covered(complete=True)
+def _space(machine: Machine, purses: tuple[Purse, ...]) -> Space:
+    return (CellSpace if machine.world.cells else Space)(machine, purses)
+
+
+def _search(
+    machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike: bool, same: Alike | None
+) -> Covered:  # fmt: skip
+    world, total = machine.world, Covered(complete=True)
+    if same is not None and not world.cells:
+        total.symmetry = Symmetry(machine, same)
     ways: Sequence[tuple[Purse, ...]] = [one_purse(world.budget)]
     if reduce:
         ways = list(shares(world.budget, world.count, world.broadcasters, alike))
-    senders = frozenset(world.broadcasters or range(world.count))
     for purses in reversed(ways):
-        space = Space(machine, purses, senders, world.budget.recover, world.budget.forever, world.budget.in_order)
+        space = _space(machine, purses)
+        total.purses = purses
         one = reduced.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
         if one.broken is not None or not one.complete or machine.must_look_again:
             return one
@@ -130,41 +145,63 @@ def _search(machine: Machine, world: World, rules: Rules, limits: Limits, reduce
 
 
 def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covered:
-    first = space.first()
+    first, symmetry = space.first(), total.symmetry
+    if symmetry is not None:
+        first, _ = symmetry.one(first)
     came: dict[State, tuple[State, Move] | None] = {first: None}
-    layer = [first]
-    total.broken = space.begun_broken()
+    layer, calm = [first], dict[State, int]()
+    total.broken = space.machine.world.broken
     asks = 0
     while layer and total.broken is None and not space.machine.must_look_again:
         following: list[State] = []
         for state in layer:
-            if space.at_rest(state):
+            tired = calm.get(state, 0) > CALM_EVENTS
+            if space.at_rest(state) or tired:
                 total.ends += 1
                 total.broken = rules.at_end(space.seen(state)) if rules.at_rest else None
             if total.broken is not None:
                 return _told(total, came, state, None)
-            for moves in space.moves(state):
-                for move in moves:
-                    after, _, broken = space.take(state, move)
-                    total.steps += 1
-                    fresh = after not in came
-                    if broken is None and fresh and rules.always:
-                        broken = rules.at_once(space.seen(after))
-                    if broken is not None:
-                        total.broken, total.states = broken, len(came)
-                        return _told(total, came, state, move)
-                    if fresh:
-                        came[after] = (state, move)
-                        following.append(after)
+            for move in () if tired else chain.from_iterable(space.moves(state)):
+                after, _, broken = space.take(state, move)
+                total.steps += 1
+                if symmetry is not None:
+                    after, _ = symmetry.one(after)
+                fresh = after not in came
+                if broken is None and fresh and rules.always:
+                    broken = rules.at_once(space.seen(after))
+                if broken is not None:
+                    total.broken, total.states = broken, len(came)
+                    return _told(total, came, state, move)
+                if fresh:
+                    came[after] = (state, move)
+                    if space.late and after.purses == state.purses:
+                        calm[after] = calm.get(state, 0) + 1
+                    following.append(after)
             asks += 1
-            if asks % 256 == 0 and limits.reached(len(came)):
+            if asks % 64 == 0 and limits.reached(len(came)):
                 total.states, total.complete = len(came), False
                 return total
         layer, total.depth = following, total.depth + bool(following)
+        if symmetry is not None:
+            symmetry.prove()
     total.states = len(came)
     if total.states > limits.states:
         total.complete = False
     return total
+
+
+def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
+    """The way to where it broke, where states were followed under other names."""
+    symmetry = covered.symmetry
+    if symmetry is None:
+        return covered.path
+    state, names = symmetry.one(space.first())
+    found = []
+    for move in covered.path:
+        found.append(names.back().move(move))
+        state, other = symmetry.one(space.take(state, move)[0])
+        names = names.then(other)
+    return found
 
 
 def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: State, move: Move | None) -> Covered:
@@ -177,35 +214,28 @@ def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: S
     return total
 
 
-def plan_of(world: World, machine: Machine, path: Sequence[Move]) -> tuple[int, ...]:
+def plan_of(world: World, space: Space, path: Sequence[Move]) -> tuple[int, ...]:
     """The same order in a world, as numbers of its choices."""
-    names: dict[tuple[int, int], int] = {}
-    plan, begun = [], [p for step in machine.begun for p in step.sends]
-    for packet, number in zip(world.flying, begun, strict=True):
-        names[packet.number, packet.receiver] = number
-    states = [step.state for step in machine.begun]
-    for node, what, number in path:
+    state = space.first()
+    names = {(p.number, p.receiver): name for p, name in zip(world.flying, space.machine.on_the_way, strict=True)}
+    plan = []
+    for move in path:
         choices = world.choices()
-        word = what[0] if isinstance(what, tuple) else "packet"
-        chosen = next(i for i, choice in enumerate(choices) if _same(choice, word, node, what, number, names))
-        plan.append(chosen)
+        plan.append(next(i for i, choice in enumerate(choices) if _same(choice, move, names)))
         sent = world.packets
-        world.do(choices[chosen])
-        if what is LOSS:
-            continue
-        step = machine.step(node, states[node], number if what is TWICE else what)
-        states[node] = step.state
-        fresh = [packet for packet in world.flying if packet.number >= sent]
-        for packet, name in zip(fresh, step.sends, strict=False):
+        world.do(choices[plan[-1]])
+        after = space.take(state, move)[0]
+        for packet, name in zip((p for p in world.flying if p.number >= sent), space.last_sent, strict=False):
             names[packet.number, packet.receiver] = name
+        state = after
     return tuple(plan)
 
 
-def _same(
-    choice: Choice, word: str, node: int, what: object, number: int, names: dict[tuple[int, int], int]
-) -> bool:  # fmt: skip
-    if choice.what != word or choice.node != node:
+def _same(choice: Choice, move: Move, names: dict[tuple[int, int], int]) -> bool:
+    what = move.what
+    word = what[0] if isinstance(what, tuple) else "packet"
+    if choice.what != word or choice.node != move.node:
         return False
     if choice.packet is not None:
-        return names.get((choice.packet.number, choice.packet.receiver)) == number
-    return word not in ("timer", "call") or (isinstance(what, tuple) and choice.key == what[1])
+        return names.get((choice.packet.number, choice.packet.receiver)) == move.packet
+    return word not in ("timer", "call", "move") or (isinstance(what, tuple) and choice.key == what[1])

@@ -55,7 +55,7 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
     stack = [_frame(space, first)]
     path: list[Move] = []
     before, asks = total.states, 0
-    broken = space.begun_broken() or _at_end(space, rules, first, total)
+    broken = space.machine.world.broken or _at_end(space, rules, first, total)
     while stack and broken is None and not space.machine.must_look_again:
         frame = stack[-1]
         if not frame.todo:
@@ -81,7 +81,7 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
         else:
             frame.sent |= known
         asks += 1
-        if asks % 1024 == 0 and limits.reached(before + len(gets)):
+        if asks % 64 == 0 and limits.reached(before + len(gets)):
             total.complete = False
             break
     total.states = before + len(gets)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 
@@ -25,6 +26,8 @@ REST_STEPS = 2000
 PATIENT_STEPS = 50
 """So many events pass before the first look whether everything is there."""
 MANY_CALLS = 3
+SCORED = 0.5
+"""So many orders are made up by scores."""
 APPLICATION, MISCHIEF = ("broadcast", "call", "move"), ("loss", "twice", "crash", "recover")
 
 MakeWorld = Callable[[], World]
@@ -163,6 +166,30 @@ class Muted:
         return self.known[choice.key] or self.known[choice.node]
 
 
+@dataclass
+class Scores:
+    """Everything that can happen has a score, and the highest comes next (partial order sampling). What can happen at
+    the same node then draws again: so orders that differ in what a node sees are about equally likely, and something
+    may stay away for as long as it likes."""
+
+    random: Random
+    weights: dict[str, float]
+    known: dict[tuple[object, ...], float] = field(default_factory=dict)
+
+    def pick(self, choices: Sequence[Choice]) -> int:
+        """Which comes next."""
+        number = max(range(len(choices)), key=lambda i: self._of(choices[i]))
+        node = choices[number].node
+        self.known = {which: score for which, score in self.known.items() if which[1] != node}
+        return number
+
+    def _of(self, choice: Choice) -> float:
+        which = (choice.what, choice.node, choice.packet.number if choice.packet else choice.key)
+        if which not in self.known:
+            self.known[which] = self.random.random() ** (1 / self.weights[choice.what])
+        return self.known[which]
+
+
 @dataclass(frozen=True)
 class Temper:
     """What kind of order is made up."""
@@ -176,6 +203,14 @@ class Temper:
     """How often the application does what is not a broadcast or a move."""
     slow: float
     """So many copies take long: they arrive when nothing else does."""
+    scored: bool = False
+    """What comes next has the highest score (`Scores`); slow and orderly do not matter then."""
+
+    def weight_of(self) -> dict[str, float]:
+        """Of every kind of choice."""
+        packets, timers, application, mischief = self.weights
+        weights = {"packet": packets, "timer": timers, "call": application * self.calls}
+        return weights | dict.fromkeys(("broadcast", "move"), application) | dict.fromkeys(MISCHIEF, mischief)
 
 
 def temper(random: Random, tried: int) -> Temper:
@@ -187,7 +222,7 @@ def temper(random: Random, tried: int) -> Temper:
     )  # fmt: skip
     return Temper(
         LENGTHS[random.randrange(longest)], weights, random.choice((0.0, 0.5, 0.9)), random.choice((0.05, 1.0)),
-        random.choice((0.0, 0.3, 0.6)),
+        random.choice((0.0, 0.3, 0.6)), random.random() < SCORED,
     )  # fmt: skip
 
 
@@ -200,29 +235,33 @@ def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random:
     return random.choices(list(kinds.values()), weights)[0]
 
 
+def _drawn(choices: Sequence[Choice], kind: Temper, random: Random, slow: Slow, muted: Muted) -> int:
+    """Which comes next: first of what kind, then which."""
+    groups: list[list[int]] = [[], [], [], []]
+    for number, choice in enumerate(choices):
+        what = choice.what
+        groups[0 if what == "packet" else 1 if what == "timer" else 2 if what in APPLICATION else 3].append(number)
+    there = [(group, weight) for group, weight in zip(groups, kind.weights, strict=True) if group]
+    (group,) = random.choices([g for g, _ in there], [w for _, w in there])
+    if group is groups[2]:
+        group = muted.left(choices, group)
+        groups[2] = group
+    if group is groups[0]:
+        group = slow.others(group, choices)
+    if choices[group[0]].what == "packet" and random.random() < kind.orderly:
+        return group[0]
+    return random.choice(_one_kind(group, choices, kind, random) if group in groups[2:] else group)
+
+
 def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
     """Makes an order up as it goes."""
     taken, slow = Taken(), Slow(kind.slow, random)
-    muted = Muted(random, len(world.calls))
+    muted, scores = Muted(random, len(world.calls)), Scores(random, kind.weight_of())
     for _ in range(kind.length):
         choices = world.choices()
-        groups: list[list[int]] = [[], [], [], []]
-        for number, choice in enumerate(choices):
-            what = choice.what
-            groups[0 if what == "packet" else 1 if what == "timer" else 2 if what in APPLICATION else 3].append(number)
-        there = [(group, weight) for group, weight in zip(groups, kind.weights, strict=True) if group]
-        if not there:
+        if not choices:
             break
-        (group,) = random.choices([g for g, _ in there], [w for _, w in there])
-        if group is groups[2]:
-            group = muted.left(choices, group)
-            groups[2] = group
-        if group is groups[0]:
-            group = slow.others(group, choices)
-        if choices[group[0]].what == "packet" and random.random() < kind.orderly:
-            number = group[0]
-        else:
-            number = random.choice(_one_kind(group, choices, kind, random) if group in groups[2:] else group)
+        number = scores.pick(choices) if kind.scored else _drawn(choices, kind, random, slow, muted)
         taken.take(number, choices[number])
         if (broken := _step(world, choices[number], rules)) is not None:
             return broken, taken
@@ -242,7 +281,8 @@ def search(
     """Makes so many orders up or for so long; a shrunk one that breaks something, if one was found."""
     began, random = time.monotonic(), Random(seed)
     for tried in range(1, tries + 1):
-        broken, taken = wander(make(), random, temper(random, tried), rules)
+        with closing(make()) as world:
+            broken, taken = wander(world, random, temper(random, tried), rules)
         if broken is not None:
             break
         if tried % 16 == 0:
@@ -254,8 +294,8 @@ def search(
     if not shrink:
         return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers))
     plan = simplest(make, rules, taken)
-    world = make()
-    broken = follow(world, plan, rules)
+    with closing(make()) as world:
+        broken = follow(world, plan, rules)
     return Verdict(tried, time.monotonic() - began, broken, plan, len(world.log))
 
 
@@ -264,6 +304,11 @@ def simplest(make: MakeWorld, rules: Rules, taken: Taken) -> tuple[int, ...]:
 
     def by_number(plan: Sequence[int]) -> Taken | None:
         told = Taken()
-        return told if follow(make(), plan, rules, told) is not None else None
+        with closing(make()) as world:
+            return told if follow(world, plan, rules, told) is not None else None
 
-    return tuple(shrunk(taken, by_number, lambda labels: follow_labels(make(), labels, rules)).numbers)
+    def by_labels(labels: Sequence[Label]) -> Taken | None:
+        with closing(make()) as world:
+            return follow_labels(world, labels, rules)
+
+    return tuple(shrunk(taken, by_number, by_labels).numbers)

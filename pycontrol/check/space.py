@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.check.machine import BROADCAST, CRASH, LOSS, RECOVER, TWICE, Machine
-from causeway.pycontrol.check.world import Budget
+from causeway.pycontrol.check.world import Budget, Reach
 from causeway.pycontrol.node import Node
 
-BROADCASTS, LOSSES, DUPLICATES, CRASHES, CALLS = range(5)
-Purse = tuple[int, int, int, int, int]
-EMPTY: Purse = (0, 0, 0, 0, 0)
+BROADCASTS, LOSSES, DUPLICATES, CRASHES, CALLS, MOVES, EARLY = range(7)
+Purse = tuple[int, int, int, int, int, int, int]
+EMPTY: Purse = (0,) * 7
 
 
 class State(NamedTuple):
@@ -33,6 +33,10 @@ class State(NamedTuple):
     purses: tuple[Purse, ...]
     history: tuple[int, ...] = ()
     """What nodes recorded of calls, in order (`Machine.sayings`)."""
+    reaches: tuple[Reach, ...] = ()
+    """Of each host where it is (`cells.py`)."""
+    now_ps: int = 0
+    """Where all have one clock."""
 
 
 class Move(NamedTuple):
@@ -50,25 +54,32 @@ class Space:
 
     machine: Machine
     purses: tuple[Purse, ...]
-    may_broadcast: frozenset[int]
-    recover: bool = True
-    forever: bool = False
-    """Copies stay on the air: each may arrive again at any time."""
-    in_order: bool = False
-    """Nothing is lost or overtaken between two nodes."""
     _arrivals: dict[int, Move] = field(default_factory=dict)
     _timers: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
 
-    def first(self) -> State:
-        """All nodes have started."""
-        begun = self.machine.begun
-        return self._with_sent(
-            State(tuple(step.state for step in begun), (), (), self.purses), [p for step in begun for p in step.sends]
-        )
+    def __post_init__(self) -> None:
+        world = self.machine.world
+        budget, everyone = world.budget, range(world.count)
+        self.recover, self.forever, self.in_order = budget.recover, budget.forever, budget.in_order
+        self.late = self.machine.late
+        self.last_sent: Sequence[int] = ()
+        self.may = {
+            BROADCASTS: frozenset(world.broadcasters or everyone), CALLS: frozenset(world.callers or everyone),
+            CRASHES: frozenset(world.crashers or everyone),
+        }  # fmt: skip
 
-    def begun_broken(self) -> str | None:
-        """What went wrong before the first event."""
-        return next((step.broken for step in self.machine.begun if step.broken), None)
+    def first(self) -> State:
+        """The world as it begins."""
+        machine = self.machine
+        now_ps = machine.world.now_ps if self.late else 0
+        said = machine.said if machine.keeps_calls else ()
+        state = State(tuple(machine.begun), (), (), self.purses, said, self.reaches(), now_ps)
+        flying, queues = self._with_sent(state, machine.on_the_way)
+        return state._replace(flying=flying, queues=queues)
+
+    def reaches(self) -> tuple[Reach, ...]:
+        """Where hosts are at first."""
+        return ()
 
     # ---- what can happen --------------------------------------------------------------------------------------------
     def moves(self, state: State) -> list[list[Move]]:
@@ -96,6 +107,8 @@ class Space:
             purse = state.purses[i if per_node else 0]
             if purse != EMPTY:
                 self._bought(purse, i, local, found[i])
+        if self.late:
+            self._late_timers(state, found)
         return found
 
     def _arrival(self, packet: int) -> Move:
@@ -107,7 +120,8 @@ class Space:
         """Timers, and the recovery of a node that is down."""
         if local not in self._timers:
             facts = self.machine.states[local][1]
-            events: tuple[Hashable, ...] = tuple(("timer", key) for key, _ in self._first_due(facts.timers))
+            timers = () if self.late else self._first_due(facts.timers)
+            events: tuple[Hashable, ...] = tuple(("timer", key) for key, _ in timers)
             self._timers[local] = (RECOVER,) if facts.down and self.recover else events
         return self._timers[local]
 
@@ -118,29 +132,38 @@ class Space:
         first_ps = min(due_ps for _, due_ps in timers)
         return tuple(timer for timer in timers if timer[1] == first_ps)
 
+    def _late_timers(self, state: State, found: list[list[Move]]) -> None:
+        """Those that are due first, once nothing else is left to happen by itself (or out of the purse)."""
+        if state.purses[0][EARLY] or not self.busy(state):
+            facts = [self.machine.states[local][1] for local in state.nodes]
+            first_ps = min((due_ps for f in facts for _, due_ps in f.timers), default=0)
+            for i, f in enumerate(facts):
+                found[i] += [Move(i, ("timer", key)) for key, due_ps in f.timers if due_ps == first_ps]
+
     def _bought(self, purse: Purse, i: int, local: int, found: list[Move]) -> None:
-        down = self.machine.states[local][1].down
-        if purse[BROADCASTS] and not down and i in self.may_broadcast:
+        if self.machine.states[local][1].down:
+            return
+        if purse[BROADCASTS] and i in self.may[BROADCASTS]:
             found.append(Move(i, BROADCAST))
-        if purse[CALLS] and not down:
+        if purse[CALLS] and i in self.may[CALLS]:
             found.extend(Move(i, ("call", name)) for name in self.machine.calls)
-        if purse[CRASHES] and not down:
+        if purse[CRASHES] and i in self.may[CRASHES]:
             found.append(Move(i, CRASH))
 
     # ---- making it happen -------------------------------------------------------------------------------------------
     def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
         """The state after the event, who was sent something (a bit mask), and what it breaks."""
         node, what, packet = move
-        nodes, flying, queues, purses, history = state
+        nodes, flying, queues, purses, history, reaches, now_ps = state
         if what is LOSS or what is TWICE:
             purses = self._paid(purses, node, LOSSES if what is LOSS else DUPLICATES)
             if what is LOSS:
-                return State(nodes, _without(flying, packet), queues, purses, history), 0, None
+                return state._replace(flying=without(flying, packet), purses=purses), 0, None
             what = packet
         elif packet >= 0:
             if self._is_free(packet):
                 if not self.forever:
-                    flying = _without(flying, packet)
+                    flying = without(flying, packet)
             else:
                 queues = tuple(sorted(q[1:] if q[0] == packet else q for q in queues if q[0] != packet or q[1:]))
         elif what is BROADCAST:
@@ -149,11 +172,25 @@ class Space:
             purses = self._paid(purses, node, CRASHES)
         elif isinstance(what, tuple) and what[0] == "call":
             purses = self._paid(purses, node, CALLS)
-        step = self.machine.step(node, nodes[node], what)
-        if step.said and self.machine.keeps_calls:
-            history += step.said
-        after = State((*nodes[:node], step.state, *nodes[node + 1 :]), flying, queues, purses, history)
-        return (self._with_sent(after, step.sends) if step.sends else after), step.receivers, step.broken
+        elif self.late and isinstance(what, tuple) and what is not RECOVER:
+            now_ps = max(now_ps, dict(self.machine.states[state.nodes[node]][1].timers)[what[1]])
+            purses = self._paid(purses, node, EARLY) if self.busy(state) else purses
+        return self._stepped(State(nodes, flying, queues, purses, history, reaches, now_ps), node, what)
+
+    def _stepped(self, state: State, node: int, what: Hashable) -> tuple[State, int, str | None]:
+        """What the node does about it."""
+        nodes, flying, queues, purses, history, reaches, now_ps = state
+        local, sends, receivers, broken, said = self.machine.step(node, nodes[node], what, now_ps)
+        if said and self.machine.keeps_calls:
+            history += said
+        if sends:
+            flying, queues = self._with_sent(state, sends)
+        nodes = (*nodes[:node], local, *nodes[node + 1 :])
+        return State(nodes, flying, queues, purses, history, reaches, now_ps), receivers, broken
+
+    def sent(self, state: State, sends: Sequence[int]) -> Sequence[int]:
+        """The copies that are on their way then."""
+        return sends
 
     def _is_free(self, packet: int) -> bool:
         return self.machine.copies[packet].interface == WIRELESS and not self.in_order
@@ -163,10 +200,12 @@ class Space:
         purse: Any = (*purses[at][:what], purses[at][what] - 1, *purses[at][what + 1 :])
         return (*purses[:at], purse, *purses[at + 1 :])
 
-    def _with_sent(self, state: State, sends: Sequence[int]) -> State:
+    def _with_sent(self, state: State, sends: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        """What is on the air and in queues then."""
+        self.last_sent = self.sent(state, sends)
         air, queues = list(state.flying), state.queues
         copies = self.machine.copies
-        for packet in sends:
+        for packet in self.last_sent:
             copy = copies[packet]
             if self._is_free(packet):
                 if not (self.forever and packet in air):
@@ -176,11 +215,19 @@ class Space:
             at = next((i for i, queue in enumerate(queues) if copies[queue[0]][:3] == stream), None)
             before = queues if at is None else queues[:at] + queues[at + 1 :]
             queues = (*before, ((packet,) if at is None else (*queues[at], packet)))
-        return state._replace(flying=tuple(sorted(air)), queues=tuple(sorted(queues)))
+        return tuple(sorted(air)), tuple(sorted(queues)) if queues else ()
+
+    def busy(self, state: State) -> bool:
+        """Something other than timers is left that happens by itself."""
+        return bool(state.flying or state.queues) or any(RECOVER in self._own(local) for local in state.nodes)
 
     def at_rest(self, state: State) -> bool:
         """Nothing is left that happens by itself."""
-        return not state.flying and not state.queues and not any(self._own(local) for local in state.nodes)
+        if state.flying or state.queues or any(self._own(local) for local in state.nodes):
+            return False
+        return not self.late or not (
+            self.busy(state) or any(self.machine.states[local][1].timers for local in state.nodes)
+        )
 
     def seen(self, state: State) -> Seen:
         """The world in this state, as properties look at it."""
@@ -212,16 +259,21 @@ class Seen:
     """Those that were broadcast: `source` knows others, too."""
     history: list[tuple[str, int, Any]]
     owed: None = None
+    stations: int = 0
+    places: dict[int, Reach] = field(default_factory=dict)
+    """Where there are cells: of each host, the stations that reach it."""
 
 
-def _without(flying: tuple[int, ...], packet: int) -> tuple[int, ...]:
+def without(flying: tuple[int, ...], packet: int) -> tuple[int, ...]:
+    """One copy less."""
     at = flying.index(packet)
     return flying[:at] + flying[at + 1 :]
 
 
 def one_purse(budget: Budget) -> tuple[Purse, ...]:
     """What may happen at any node."""
-    return ((budget.broadcasts, budget.losses, budget.duplicates, budget.crashes, budget.calls),)
+    counts = (budget.broadcasts, budget.losses, budget.duplicates, budget.crashes, budget.calls)
+    return ((*counts, budget.moves, budget.early),)
 
 
 def shares(budget: Budget, count: int, broadcasters: Sequence[int], alike: bool) -> Iterator[tuple[Purse, ...]]:
@@ -237,7 +289,7 @@ def shares(budget: Budget, count: int, broadcasters: Sequence[int], alike: bool)
     )
     met: set[Hashable] = set()
     for way in ways:
-        purses: Any = tuple(zip(*way, strict=True))
+        purses: Any = tuple((*purse, 0, 0) for purse in zip(*way, strict=True))
         key = tuple(sorted(purses)) if alike else purses
         if key not in met:
             met.add(key)

@@ -1,12 +1,15 @@
 """An order of events, gone through by hand: forwards, backwards, into the debugger.
 
-Backwards is the same order from the start, one event less: worlds are small and do the same every time.
+Backwards is the same order one event less, from the last copy of the world that was made before; where nodes cannot be
+copied (coroutines), from the start: worlds are small and do the same every time.
 """
 
 from __future__ import annotations
 
+import copy
 import pdb
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from causeway.pycontrol.check.properties import Rules
@@ -17,6 +20,8 @@ from causeway.pycontrol.check.world import Choice, World
 HELP = """n      next event            b      back one event        g N    to event N (0: the start)
 d      next event, in pdb    p CODE Python over `nodes` and `world`          q      quit"""
 REST_EVENTS = 2000
+COPY_EVENTS = 50
+"""So often the world is copied."""
 
 
 @dataclass(eq=False)
@@ -32,6 +37,14 @@ class Stepper:
 
     def __post_init__(self) -> None:
         self.world = self.make()
+        self._copies: dict[int, World] = {}
+        """What the world was after so many events."""
+        self._copy()
+
+    def _copy(self) -> None:
+        if self.at not in self._copies and self.world.protocol.can_be_copied:
+            with suppress(TypeError):  # a file, a lock
+                self._copies[self.at] = copy.deepcopy(self.world)
 
     def following(self) -> Choice | None:
         """What happens next; after the plan, what happens by itself."""
@@ -58,12 +71,16 @@ class Stepper:
             return False
         (run or self.world.do)(choice)
         self.at += 1
+        if self.at % COPY_EVENTS == 0:
+            self._copy()
         return True
 
     def to(self, event: int) -> None:
         """To where so many events have happened."""
         if event < self.at:
-            self.world, self.at = self.make(), 0
+            self.at = max((at for at in self._copies if at <= event), default=0)
+            self.world.close()
+            self.world = copy.deepcopy(self._copies[self.at]) if self._copies else self.make()
         while self.at < event and self.forward():
             pass
 

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
@@ -21,8 +21,8 @@ from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 STEP_PS = 1_000_000
 """Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
-DETACHED = ("recorded", "send", "patient", "set_timer", "cancel_timer", "switch", "broadcast", "note", "timers")
-"""What a world puts in place of the protocol's own."""
+Reach = tuple[int, ...]
+"""The stations that reach a host, the nearest first."""
 
 
 class Packet(NamedTuple):
@@ -77,6 +77,8 @@ class Budget:
     """Of what else the application can do (`World.calls`)."""
     moves: int = 0
     """Of hosts, from cell to cell."""
+    early: int = 0
+    """So many timers may go off although something is still on its way, where clocks are `late`."""
     recover: bool = True
     forever: bool = False
     """What is on the air stays there: every copy may arrive again at any time."""
@@ -84,14 +86,24 @@ class Budget:
     """Between two nodes what was sent first arrives first, and always, over the air, too."""
 
 
-ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS = "one", "own", "none"
-"""Timers go off in the order in which they are due: all of them; those of one node; in any order."""
+ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
+"""Timers go off in the order in which they are due: all of them; those of one node; in any order; all of them, and only
+once nothing else is left to happen by itself (timeouts are longer than anything takes)."""
+
+
+def attach(protocol: Any, mine: Any) -> None:
+    """What nodes do through their protocol happens here."""
+    protocol.send, protocol.patient, protocol.recorded = mine.send, mine.patient, mine.recorded
+    protocol.set_timer, protocol.cancel_timer, protocol.timers = mine.set_timer, mine.cancel_timer, mine.timers
+    protocol.switch, protocol.broadcast, protocol.note = mine.switch, mine.broadcast, mine.note
 
 
 @dataclass
 class World:
     """Nodes and everything between them. It takes the place of the engine: what nodes ask of `protocol` comes here."""
 
+    cells: ClassVar[bool] = False
+    """Whether who gets what is sent to everyone depends on where nodes are."""
     protocol: PerNode
     count: int
     budget: Budget
@@ -104,7 +116,8 @@ class World:
     """Who may fail; none: everybody."""
     size_bytes: int = 100
     flying: list[Packet] = field(default_factory=list)
-    due: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    timers: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    """Those that are set, and when they are due."""
     down: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
     """Nodes that have been down at some time."""
@@ -135,17 +148,12 @@ class World:
         self.known = [set() for _ in range(self.count)]
         self.clock_ps = [0] * self.count
         self.owed = {i: set() for i in range(self.count)}
-        self._attach(self.protocol)
+        attach(self.protocol, self)
         self.protocol.start(Context(self.count, self.seed, STEP_PS))
 
-    def _attach(self, protocol: PerNode) -> None:
-        """What nodes do through their protocol happens here."""
-        mine: Any = protocol
-        mine.send, mine.patient, mine.set_timer, mine.cancel_timer = (
-            self.send, self.patient, self.set_timer, self.cancel_timer,
-        )  # fmt: skip
-        mine.recorded = self.recorded
-        mine.switch, mine.broadcast, mine.note, mine.timers = self._switch, self.broadcast, self.note, self.due
+    def close(self) -> None:
+        """Nothing more happens in it."""
+        self.protocol.discard()
 
     @property
     def nodes(self) -> list[Node]:
@@ -212,13 +220,19 @@ class World:
 
     def _next_timer(self) -> list[tuple[int, Hashable]]:
         """The timers that may go off (several at the same instant)."""
-        if not self.due or self.clocks == NO_CLOCKS:
-            return list(self.due)
+        if not self.timers or self.clocks == NO_CLOCKS:
+            return list(self.timers)
         if self.clocks == OWN_CLOCKS:
-            first = {i: min(due for (owner, _), due in self.due.items() if owner == i) for i, _ in self.due}
-            return [timer for timer, due_ps in self.due.items() if due_ps == first[timer[0]]]
-        first_ps = min(self.due.values())
-        return [timer for timer, due_ps in self.due.items() if due_ps == first_ps]
+            first = {i: min(due for (owner, _), due in self.timers.items() if owner == i) for i, _ in self.timers}
+            return [timer for timer, due_ps in self.timers.items() if due_ps == first[timer[0]]]
+        if self.clocks == LATE_CLOCKS and self.busy() and not self.budget.early:
+            return []
+        first_ps = min(self.timers.values())
+        return [timer for timer, due_ps in self.timers.items() if due_ps == first_ps]
+
+    def busy(self) -> bool:
+        """Something other than timers is left that happens by itself."""
+        return bool(self.flying or (self.down and self.budget.recover))
 
     # ---- making it happen -------------------------------------------------------------------------------------------
     @calls_handlers
@@ -235,9 +249,9 @@ class World:
             self.broken = self.broken or raised(choice.node, error)
 
     def _set_clock(self, choice: Choice) -> None:
-        due_ps = self.due[choice.node, choice.key] if choice.what == "timer" else 0
-        if self.clocks == ONE_CLOCK:
-            self.protocol.now_ps = max(self.now_ps + STEP_PS, due_ps)
+        due_ps = self.timers[choice.node, choice.key] if choice.what == "timer" else 0
+        if self.clocks in (ONE_CLOCK, LATE_CLOCKS):
+            self.protocol.now_ps = max(self.now_ps + (STEP_PS if self.clocks == ONE_CLOCK else 0), due_ps)
         else:
             self.clock_ps[choice.node] = max(self.clock_ps[choice.node], due_ps)
             self.protocol.now_ps = self.clock_ps[choice.node]
@@ -247,7 +261,8 @@ class World:
         if packet is not None:
             self._on_packet(what, node, packet)
         elif what == "timer":
-            del self.due[node, key]
+            self.budget.early -= self.clocks == LATE_CLOCKS and self.busy()
+            del self.timers[node, key]
             self._log("timer", node, -1, -1, str(key))
             handler.on_timer(key)
         elif what == "broadcast":
@@ -258,7 +273,7 @@ class World:
             self._log("call", node, -1, -1, str(key))
             self.calls[str(key)](handler)
         else:
-            self._switch(node, what == "recover")
+            self.switch(node, what == "recover")
 
     def _on_packet(self, what: str, node: int, packet: Packet) -> None:
         """It arrives, is lost, or arrives and will again."""
@@ -271,7 +286,8 @@ class World:
         if what != "loss" and node not in self.down:
             self.nodes[node].on_packet(packet.content, packet.sender, packet.interface)
 
-    def _switch(self, node: int, up: bool) -> None:
+    def switch(self, node: int, up: bool) -> None:
+        """It fails, or recovers."""
         self._log("recover" if up else "crash", node, -1, -1, "")
         if up:
             self.down.discard(node)
@@ -280,8 +296,8 @@ class World:
         self.budget.crashes -= 1
         self.down.add(node)
         self.failed.add(node)
-        for timer in [timer for timer in self.due if timer[0] == node]:
-            del self.due[timer]
+        for timer in [timer for timer in self.timers if timer[0] == node]:
+            del self.timers[timer]
         self.nodes[node].on_down()
 
     # ---- what nodes do ----------------------------------------------------------------------------------------------
@@ -300,10 +316,10 @@ class World:
         self._log("call" if kind == "call" else "return", node, -1, -1, str(said))
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
-        self.due[node, key] = self.now_ps + STEP_PS + delay_ps
+        self.timers[node, key] = self.now_ps + STEP_PS + delay_ps
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
-        self.due.pop((node, key), None)
+        self.timers.pop((node, key), None)
 
     def broadcast(self, node: int) -> int:
         message = len(self.source)

@@ -1,9 +1,10 @@
 """A space-time diagram on a page of its own.
 
 Every node is a line and time runs to the right, one column for what happens at once. Packets are arrows from where they
-were sent to where they arrived, crosses where they were lost, dots while they are on their way; a node that is down has
-no line. What the violation is about stands out: deliveries and broadcasts of its messages, packets that carry the
-message that did not come in time, and where it should have arrived.
+were sent to where they arrived, crosses where they were lost (or came to the node that waits for them and were not
+delivered), dots while they are on their way; a node that is down has no line. What the violation is about stands out:
+deliveries and broadcasts of its messages, packets that carry the message that did not come in time, and where it should
+have arrived.
 
 Drag to pan, wheel to zoom, click on anything for what it was.
 """
@@ -105,6 +106,7 @@ def page(story: Story) -> str:
     """The page. It needs nothing but itself."""
     key = (
         f'<span style="color:{LATE}">packets with the message that did not come in time</span>'
+        f'<span style="color:{LATE}">&#10005; comes, and is not delivered</span>'
         f'<span style="color:{LOUD}">&#10005; lost; what is wrong</span>'
         f'<span style="color:{TALK}">what nodes say about it</span>'
     )
@@ -197,8 +199,8 @@ def _arrows(story: Story, places: _Places) -> str:
         more = 'stroke-dasharray="4 3"' if lost else f'marker-end="url(#a{index})"'
         more += ' stroke-width="2"' if late and not lost else ""
         parts.append(_line(x1, y1, x2, y2, colour, more, f"packet {event.number}: {event.text}"))
-        if lost:
-            parts.append(_cross(x2, y2, places.scale))
+        if lost or (late and event.node == story.victim and not _is_taken(story, step)):
+            parts.append(_cross(x2, y2, places.scale, colour, "lost" if lost else "untaken"))
         if kind and event.number not in named:
             named.add(event.number)
             x, y = x1 + (x2 - x1) * 0.4 + 4, y1 + (y2 - y1) * 0.4
@@ -206,10 +208,17 @@ def _arrows(story: Story, places: _Places) -> str:
     return "".join(parts)
 
 
-def _cross(x: int, y: int, scale: float) -> str:
+def _is_taken(story: Story, step: int) -> bool:
+    """Whether something is delivered where and when the packet arrives."""
+    packet = story.log[step]
+    now = (e for e in story.log[step + 1 :] if e.node == packet.node and e.time_ps == packet.time_ps)
+    return any(e.what == "delivered" for e in now)
+
+
+def _cross(x: int, y: int, scale: float, colour: str, what: str) -> str:
     k = round(5 * scale)
     path = f"M{x - k} {y - k}l{2 * k} {2 * k}m0 {-2 * k}l{-2 * k} {2 * k}"
-    return f'<path class="lost" d="{path}" stroke="{LOUD}" stroke-width="2"/>'
+    return f'<path class="{what}" d="{path}" stroke="{colour}" stroke-width="2"/>'
 
 
 def _kind(text: str) -> str:

@@ -1,7 +1,8 @@
 """dcs23 in a small world: the readable twin among three processes, which change their clocks when the application says.
 
 Every process has an entry of its own, so causality must hold, not only with high probability. With
-`--set component_size=2` two of them share one, and what is left to hold is that everything is delivered, once.
+`--set component_size=2` all share one, two of them count in the second component from the beginning, and what is left
+to hold is that everything is delivered, once.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def own_entry(i: int) -> Entries:
 
 
 def shared_entry(i: int) -> Entries:
-    """f, where two processes have the same entry."""
-    return (i % 2,)
+    """f, where all processes have the same entry."""
+    return (0,)
 
 
 def highest(process: Process, limit: int, avoid: int | None) -> tuple[int, ...]:
@@ -37,8 +38,9 @@ class Twin(Node):
 
     def __init__(self, id_: int, exact: bool) -> None:
         super().__init__(id_)
-        f, size = (own_entry, PROCESSES) if exact else (shared_entry, 2)
-        self.process = KIND(id_, PROCESSES, f, size, (0,), COMPONENTS, highest)
+        f, size = (own_entry, PROCESSES) if exact else (shared_entry, 1)
+        first = (0,) if exact or id_ == 0 else (COMPONENTS - 1,)
+        self.process = KIND(id_, PROCESSES, f, size, first, COMPONENTS, highest)
         self.rounds = 0
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
@@ -91,4 +93,5 @@ def checks(params: Any) -> Checks:
         budget=Budget(broadcasts=4, calls=4),
         protocol=lambda: PerNode(lambda id_: Twin(id_, exact)),
         nodes=PROCESSES,
+        alike=exact,
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.mobile import MobileWorld
-from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.check.world import LATE_CLOCKS, Budget, World
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 
 STATIONS, HOSTS = 3, 3
-WIRES = tuple((i, i + 1) for i in range(STATIONS - 1))
+FEW_STATIONS, FEW_HOSTS = 2, 2
+"""Where every order is followed."""
 
 
 def join(host: Any) -> None:
@@ -45,33 +47,70 @@ def settled(world: Any) -> str | None:
     return None
 
 
-def small_protocol(**timing: Any) -> PerNode:
-    """Stations in a row, and hosts that join by themselves."""
-    neighbours, meter, times = tree_neighbours(STATIONS, WIRES), Meter(), Timing(**timing)
+@dataclass(frozen=True)
+class SteadyTiming(Timing):
+    """No chance: what came about in the same way is the same."""
+
+    @staticmethod
+    def jittered_ps(wait_ps: int, random: Any) -> int:
+        return wait_ps
+
+
+def small_protocol(stations: int, times: Timing) -> PerNode:
+    """Stations in a row, and hosts that join when they are told to."""
+    wires = [(i, i + 1) for i in range(stations - 1)]
+    neighbours, meter = tree_neighbours(stations, wires), Meter(to_ps=0)
 
     def make(id_: int) -> Node:
-        if id_ < STATIONS:
+        if id_ < stations:
             return Station(times, meter, neighbours[id_])
         return Host(times, meter, joins_by_itself=False)
 
     return PerNode(make)
 
 
-def small_world(protocol: PerNode, budget: Budget) -> World:
+def small_world(protocol: PerNode, budget: Budget, stations: int, hosts: int) -> World:
     """All hosts join at once."""
-    world = MobileWorld(protocol, STATIONS + HOSTS, budget, stations=STATIONS)
-    for host in world.nodes[STATIONS:]:
+    world = MobileWorld(protocol, stations + hosts, budget, stations=stations)
+    for host in world.nodes[stations:]:
         join(host)
     return world
 
 
+def established(protocol: PerNode, budget: Budget, stations: int, hosts: int) -> World:
+    """All hosts have joined, and nothing is left to happen."""
+    world = small_world(protocol, budget, stations, hosts)
+    while (choice := world.next_without_mischief()) is not None:
+        world.do(choice)
+    world.log.clear()
+    for node in protocol.nodes:
+        vars(node)["random"] = None  # whoever drew anything would make states that are never the same again
+    return world
+
+
 def checks(params: Any) -> Checks:
-    """What `causeway check mobile20` does."""
+    """What `causeway check mobile20` does. Every order: hosts are in the system from the beginning, and timeouts are
+    longer than anything takes."""
+    given = params.model_fields_set
+    stations = params.cells if "cells" in given else STATIONS
+    hosts = params.hosts if "hosts" in given else HOSTS
+    few_stations = params.cells if "cells" in given else FEW_STATIONS
+    few_hosts = params.hosts if "hosts" in given else FEW_HOSTS
+    intervals = params.acks == "intervals"
+    every = Checks(
+        properties=("once", "causal", "recovers"),
+        at_end={"settled": settled},
+        budget=Budget(broadcasts=1, moves=1),
+        protocol=lambda: small_protocol(few_stations, SteadyTiming(ack_intervals=intervals)),
+        world=lambda protocol, budget: established(protocol, budget, few_stations, few_hosts),
+        clocks=LATE_CLOCKS,
+    )
     return Checks(
         properties=("once", "causal", "recovers"),
         at_end={"settled": settled},
         calls={"leave": leave, "join": join},
         budget=Budget(broadcasts=25, calls=6, moves=25, losses=20, crashes=4),
-        protocol=lambda: small_protocol(ack_intervals=params.acks == "intervals"),
-        world=small_world,
+        protocol=lambda: small_protocol(stations, Timing(ack_intervals=intervals)),
+        world=lambda protocol, budget: small_world(protocol, budget, stations, hosts),
+        every=every,
     )

@@ -18,6 +18,7 @@ from tests.worlds.broken_handoff import broken
 
 class SmallMobileParams(Params):
     duration_s: int = Field(60, ge=1, description="broadcasts end then")
+    rate: float = Field(10.0, gt=0, description="broadcasts a second; with many copies are lost on the air")
     whole: bool = Field(False, description="the handoff as it should be")
 
 
@@ -30,7 +31,7 @@ class SmallBrokenStudy(Study):
     name, title, Params = "broken_handoff_small", "a broken handoff between two stations", SmallMobileParams
 
     def network(self, params: SmallMobileParams, seed: int) -> MobileNetwork:
-        load = (Segment(0, 0.0), Segment(5 * S_PS, 10.0), Segment((5 + params.duration_s) * S_PS, 0.0))
+        load = (Segment(0, 0.0), Segment(5 * S_PS, params.rate), Segment((5 + params.duration_s) * S_PS, 0.0))
         workload = Workload(3, first_node=2, size_bytes=100, segments=load)
         places = ((0, 0), (180_000, 0))
         return MobileNetwork(places, ((0, 1),), 3, workload, speed_mm_s=15_000, position_every_ps=S_PS // 10)

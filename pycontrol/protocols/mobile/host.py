@@ -66,6 +66,8 @@ class Saved:
 class Host(Node):
     """h_i."""
 
+    not_state = frozenset({"meter", "timing"})
+
     def __init__(self, timing: Timing, meter: Meter, joins_by_itself: bool = True) -> None:
         self.timing = timing
         self.meter = meter

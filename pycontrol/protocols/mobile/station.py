@@ -43,6 +43,8 @@ from causeway.pycontrol.protocols.mobile.timing import Timing
 class Station(Node):
     """s_j."""
 
+    not_state = frozenset({"meter", "timing"})
+
     def __init__(self, timing: Timing, meter: Meter, neighbours: Sequence[int]) -> None:
         self.timing = timing
         self.meter = meter

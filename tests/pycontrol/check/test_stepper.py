@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 from rich.console import Console
@@ -12,7 +13,8 @@ from causeway.bridge.errors import UserError
 from causeway.cli.check import Search, check_study
 from causeway.cli.replay import replay_example
 from causeway.pycontrol.check.frozen import frozen
-from causeway.pycontrol.check.stepper import Stepper
+from causeway.pycontrol.check.stepper import COPY_EVENTS, Stepper
+from causeway.pycontrol.check.world import World
 from causeway.studies.trial import Trial
 
 CAUSAL = str(Path(__file__).resolve().parents[3] / "examples" / "textbook" / "causal_broadcast.py")
@@ -29,6 +31,12 @@ def example(request, tmp_path_factory) -> Path:
 
 def state_of(stepper: Stepper) -> object:
     return frozen([{k: v for k, v in vars(node).items() if k != "host"} for node in stepper.world.nodes])
+
+
+def state_of_all(world: World) -> list[str]:
+    return [
+        repr(sorted((k, str(v)) for k, v in vars(node).items() if not hasattr(v, "__dict__"))) for node in world.nodes
+    ]
 
 
 def test_a_counterexample_comes_out_as_it_was_kept(example: Path) -> None:
@@ -70,3 +78,25 @@ def test_by_hand_it_answers_what_it_is_asked(example: Path) -> None:
     stepper.talk(lambda prompt: next(asked), said.append)
     assert "broadcasts message 0" in said[1] and said[2] == "0" and said[3].startswith("NameError")
     assert kept["broken"] in said[5]
+
+
+def test_a_step_backwards_in_a_long_order_goes_through_a_few_events_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial, random = Trial("mobile20"), Random(1)
+    stepper = Stepper(trial.make, [random.randrange(1000) for _ in range(400)], trial.rules())
+
+    def state() -> object:
+        world = stepper.world
+        return len(world.log), repr(world.flying), repr(sorted(world.timers.items(), key=repr)), state_of_all(world)
+
+    states = [state()]
+    while stepper.forward():
+        states.append(state())
+    assert len(states) > 4 * COPY_EVENTS
+    happened: list[object] = []
+    real = World._do
+    monkeypatch.setattr(World, "_do", lambda world, *choice: (happened.append(choice), real(world, *choice))[1])
+    for event in (len(states) - 2, 3 * COPY_EVENTS, 2 * COPY_EVENTS - 1, 1, 0):
+        happened.clear()
+        stepper.to(event)
+        assert stepper.at == event and len(happened) < COPY_EVENTS
+        assert states[event] == state()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from causeway.bridge import engines
 from causeway.bridge.errors import UserError
 from causeway.cli import explain
 from causeway.cli.run import run_study
+from causeway.pycontrol.check.world import Event
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.forensics import shiviz, spacetime
@@ -135,3 +138,40 @@ def test_messages_are_found_in_contents() -> None:
     assert messages_in(7) == {7}
     assert messages_in([Thing(), ("x", Thing())]) == {3}
     assert messages_in("text") == set()
+
+
+BROKEN = str(TOP / "tests" / "worlds" / "broken_handoff_small.py")
+ON_THE_AIR = [
+    pytest.param(name, marks=[mark, pytest.mark.skipif(engines.get(name).missing() is not None, reason=f"no {name}")])
+    for name, mark in (("omnet", pytest.mark.omnet), ("ns3", pytest.mark.ns3))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ON_THE_AIR)
+def test_a_broken_handoff_on_a_simulator_is_drawn_with_its_messages_and_the_copies_that_did_not_count(
+    engine: str,
+) -> None:
+    job = Job(BROKEN, {"rate": 60.0, "duration_s": 15}, 1, engine)
+    found = explain.look(job, None, 40).chains
+    assert found
+    kinds, crosses = [], []
+    for one in found:
+        page = spacetime.diagram(explain.drawn(one, "a title"))
+        kinds.append(
+            {word for word in ("Init", "Req1", "Rsp1", "Req2", "Rsp2", "InitACK") if f">{word}</text>" in page}
+        )
+        crosses.append(("lost" in page, "untaken" in page))
+    assert all(len(words) == 6 for words in kinds[:1]), "the handoff"
+    assert all(lost or untaken for lost, untaken in crosses), "a copy that did not count"
+
+
+def test_a_copy_that_comes_and_is_not_delivered_is_crossed() -> None:
+    log = [
+        Event(0, "broadcast", 0, 0, -1, ""), Event(1, "sent", 0, 7, -1, "0"), Event(2, "packet", 1, 7, 0, "0"),
+        Event(3, "sent", 0, 8, -1, "0"), Event(4, "packet", 1, 8, 0, "0"), Event(4, "delivered", 1, 0, -1, ""),
+    ]  # fmt: skip
+    story = spacetime.Story(log, {0: "a", 1: "b"}, "t", "broken", [""] * 6, frozenset({0}), frozenset({7, 8}), 1, True)
+    assert spacetime.diagram(story).count('class="untaken"') == 1
+    others = [event._replace(node=1 - event.node) for event in log]
+    assert 'class="untaken"' not in spacetime.diagram(replace(story, log=others)), "only where it was waited for"

@@ -1,0 +1,66 @@
+"""An asyncio program to be checked: node 0 adds up what the others send it, over datagrams that may be lost.
+
+    causeway check examples/tally.py --every 100000 --late --losses 1
+    causeway check examples/tally.py --every 100000 --late --losses 1 --set version=careless
+
+Who gets no answer within a second sends again. Verdict: everybody is counted, once. The careless version counts what
+comes twice twice: it is enough that an answer is lost.
+"""
+
+import asyncio
+from typing import Any, Literal
+
+from pydantic import Field
+
+from causeway import Budget, Checks, ProgramParams, ProgramStudy
+
+PORT = 4000
+
+
+class Tally(asyncio.DatagramProtocol):
+    def __init__(self, node: Any) -> None:
+        self.node, self.heard, self.answered = node, set(), asyncio.Event()
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        if data == b"thanks":
+            self.answered.set()
+            return
+        if addr[0] not in self.heard or self.node.params.version == "careless":
+            self.heard.add(addr[0])
+            self.node.total += int(data)
+        self.transport.sendto(b"thanks", addr)
+
+
+async def main(node: Any) -> None:
+    node.total = 0
+    loop = asyncio.get_running_loop()
+    transport, tally = await loop.create_datagram_endpoint(lambda: Tally(node), local_addr=("0.0.0.0", PORT))
+    if node.id == 0:
+        await asyncio.Event().wait()
+    for _ in range(node.params.tries):
+        transport.sendto(b"%d" % node.id, (node.address_of(0), PORT))
+        try:
+            return await asyncio.wait_for(tally.answered.wait(), 1.0)
+        except TimeoutError:
+            pass
+
+
+def everybody_counts_once(world: Any) -> str | None:
+    due, total = sum(range(world.count)), world.nodes[0].total
+    return None if total == due else f"tally: {total}, and it should be {due}"
+
+
+class TallyParams(ProgramParams):
+    nodes: int = Field(3, ge=2, le=64, description="how many take part")
+    version: Literal["right", "careless"] = Field("right", description="careless: what comes twice counts twice")
+    tries: int = Field(10, ge=1, le=1000, description="so often a node sends until it is answered")
+
+
+class TallyStudy(ProgramStudy):
+    name, title, main, Params = "tally", "who has been counted?", main, TallyParams
+
+    def checks(self, params: TallyParams) -> Checks:
+        return Checks(at_end={"everybody counts once": everybody_counts_once}, budget=Budget(broadcasts=0))

@@ -1,0 +1,118 @@
+"""Nodes that cannot be copied (a coroutine that waits): a node's state is what has happened to it.
+
+To go on from a state, a fresh node is told all of it again. Nodes share nothing, so the others need not be told
+anything. Two ways that leave a node in the same state are two states then: a search sees as much, and more often.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.check.machine import Desk, Facts, Machine, Step
+from causeway.pycontrol.check.world import World, attach
+from causeway.pycontrol.node import Node
+
+History = tuple[tuple[Hashable, int], ...]
+"""Events, and the node's clock at each."""
+
+
+@dataclass(eq=False)
+class Again(Desk):
+    """Answers a node that is told what has happened to it as it was answered then."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.over = False
+        """Whether all of it has been told: what the node does then is new."""
+        self.broadcasts = 0
+        self.told: Any = None
+        """The protocol of the node that is told."""
+
+    def tick(self, now_ps: int) -> None:
+        self.clock_ps = self.told.now_ps = now_ps
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        if self.over:
+            super().send(node, peer, content, size_bytes, interface, topic)
+
+    def recorded(self, kind: str, node: int, said: Any) -> None:
+        if self.over:
+            super().recorded(kind, node, said)
+
+    def broadcast(self, node: int) -> int:
+        self.broadcasts += 1
+        return super().broadcast(node) if self.over else self.own[self.broadcasts - 1]
+
+    def note(self, op: int, node: int, message: int) -> None:
+        if self.over:
+            super().note(op, node, message)
+
+
+@dataclass(eq=False)
+class RetoldMachine(Machine):
+    """The same for such nodes."""
+
+    make: Callable[[], World] | None = None
+
+    def __post_init__(self) -> None:
+        self._histories: list[History] = []
+        super().__post_init__()
+
+    def _watch_shared(self) -> None:
+        """A program's node knows the other nodes; what they really share is the program's affair."""
+        self._shared = {}
+
+    def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
+        return self._with_history(id_, _seen(world.nodes[id_]), self._facts(world, id_, names), ())
+
+    def _with_history(self, id_: int, node: Node, facts: Facts, history: History) -> int:
+        key = (id_, history)
+        if key not in self._state_ids:
+            self._state_ids[key] = len(self.states)
+            self.states.append((node, facts))
+            self._histories.append(history)
+        return self._state_ids[key]
+
+    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
+        facts = self.states[state][1]
+        if facts.down and isinstance(event, int):
+            return Step(state, (), 0, None)
+        assert self.make is not None
+        with closing(self.make()) as world:
+            desk = Again(self, node, facts, now_ps or facts.now_ps)
+            return self._told(world, desk, state, event)
+
+    def _told(self, world: World, desk: Again, state: int, event: Any) -> Step:
+        handler, history = world.nodes[desk.node], self._histories[state]
+        known, at_ps, desk.told = desk.timers, desk.clock_ps, world.protocol
+        desk.timers = {timer: due_ps for timer, due_ps in world.timers.items() if timer[0] == desk.node}
+        attach(world.protocol, desk)
+        for earlier, clock_ps in history:
+            desk.tick(clock_ps)
+            self._let(handler, desk, earlier)
+        if known != desk.timers:
+            raise UserError(
+                f"node {desk.node} does something else when it is told the same again: it depends on something that is "
+                "neither its own nor told to it; leave --every away, and many orders are made up"
+            )
+        desk.over, desk.broken = True, None
+        desk.tick(at_ps)
+        self._let(handler, desk, event)
+        after = self._with_history(desk.node, _seen(handler), self._facts_of(desk), (*history, (event, at_ps)))
+        return self._step(after, desk)
+
+
+def _seen(node: Node) -> Node:
+    """What rules may look at: the node's attributes, as far as they can be copied. (A program's `finally` may change
+    them when its world is closed.)"""
+    seen: Any = object.__new__(type(node))
+    for name, value in vars(node).items():
+        if name not in node.not_state:
+            with suppress(Exception):
+                setattr(seen, name, copy.deepcopy(value))
+    return seen

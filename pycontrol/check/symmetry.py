@@ -1,0 +1,227 @@
+"""Nodes that differ in nothing but their names: of states that are the same but for those, one is followed.
+
+A protocol says which nodes these are, and where its nodes, packets and timers name a node or a message (`Alike`). That
+it is so is not believed: whatever an event does to a node, the same event under other names must do the same, under
+these names, to a node that is named so. This is looked at for all events of all states of single nodes that are met,
+for two neighbours in the list exchanged; all other renamings are made of such exchanges. What must hold must not
+depend on names either; that is for the study to say.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Any
+
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.check.machine import Facts, Machine, Step
+from causeway.pycontrol.check.space import Move, State
+
+MOST_ALIKE = 6
+"""Each state is looked at under all names: of six nodes, 720."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """What a study says of them."""
+
+    nodes: Sequence[int]
+    renamed: Callable[[Any, Names], Any] | None = None
+    """Gives a node (it may be changed), what a packet says, a timer's key, or what a call recorded as it would be under
+    other names. None: nothing of that names a node or a message."""
+
+
+@dataclass(eq=False)
+class Names:
+    """Other names for nodes and messages."""
+
+    symmetry: Symmetry
+    of_node: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self.locals: dict[tuple[int, int], int] = {}
+        self.packets: dict[int, int] = {}
+        self.messages: dict[int, int] = {}
+
+    def then(self, other: Names) -> Names:
+        """Under these names, and of what comes of it under the others."""
+        return self.symmetry.renaming([other.of_node[name] for name in self.of_node])
+
+    def back(self) -> Names:
+        """Undoes it."""
+        return self.symmetry.renaming([self.of_node.index(node) for node in range(len(self.of_node))])
+
+    def node(self, node: int) -> int:
+        """The other name of a node; of none (-1) none."""
+        return self.of_node[node] if node >= 0 else node
+
+    def message(self, message: int) -> int:
+        """The other name of a message."""
+        machine = self.symmetry.machine
+        if message not in self.messages:
+            source, number, past = machine.named[message]
+            others = frozenset(self.message(one) for one in past)
+            self.messages[message] = machine.message(self.node(source), number, others)
+        return self.messages[message]
+
+    def packet(self, packet: int) -> int:
+        """The other name of a packet."""
+        machine = self.symmetry.machine
+        if packet not in self.packets:
+            one = machine.copies[packet]
+            content = machine.content(self.renamed(machine.contents[one.content]))
+            other = one._replace(receiver=self.node(one.receiver), sender=self.node(one.sender), content=content)
+            self.packets[packet] = machine.packet(other)
+        return self.packets[packet]
+
+    def local(self, node: int, local: int) -> int:
+        """The state that is the same for the node of the other name."""
+        machine = self.symmetry.machine
+        if (node, local) not in self.locals:
+            before, facts = machine.states[local]
+            after = self.renamed(before)
+            after.id = self.node(node)
+            self.locals[node, local] = machine.kept(after.id, after, self._facts(facts))
+        return self.locals[node, local]
+
+    def _facts(self, facts: Facts) -> Facts:
+        timers = tuple(sorted(((self.renamed(key), due_ps) for key, due_ps in facts.timers), key=repr))
+        delivered = tuple(self.message(m) for m in facts.delivered)
+        if not self.symmetry.machine.ordered:
+            delivered = tuple(sorted(delivered))
+        return facts._replace(timers=timers, delivered=delivered, own=tuple(self.message(m) for m in facts.own))
+
+    def event(self, event: Any) -> Hashable:
+        """The event that is the same."""
+        if isinstance(event, int):
+            return self.packet(event)
+        return ("timer", self.renamed(event[1])) if event[0] == "timer" else tuple(event)
+
+    def saying(self, saying: int) -> int:
+        """What is recorded of a call."""
+        machine = self.symmetry.machine
+        kind, node, said = machine.sayings[saying]
+        return machine.saying((kind, self.node(node), self.renamed(said)))
+
+    def state(self, state: State) -> State:
+        """The state that is the same."""
+        nodes = [0] * len(state.nodes)
+        for node, local in enumerate(state.nodes):
+            nodes[self.of_node[node]] = self.local(node, local)
+        return state._replace(
+            nodes=tuple(nodes), flying=tuple(sorted(self.packet(p) for p in state.flying)),
+            queues=tuple(sorted(tuple(self.packet(p) for p in queue) for queue in state.queues)),
+            history=tuple(self.saying(one) for one in state.history),
+        )  # fmt: skip
+
+    def move(self, move: Move) -> Move:
+        """The same event."""
+        packet = self.packet(move.packet) if move.packet >= 0 else -1
+        what = self.event(move.what) if isinstance(move.what, tuple) else packet
+        return Move(self.node(move.node), what, packet)
+
+    def renamed(self, value: Any) -> Any:
+        """As the study says."""
+        value, renamed = copy.deepcopy(value), self.symmetry.alike.renamed
+        return renamed(value, self) if renamed is not None else value
+
+
+class Symmetry:
+    """One state for all that are the same but for names."""
+
+    def __init__(self, machine: Machine, alike: Alike) -> None:
+        if len(alike.nodes) > MOST_ALIKE:
+            raise UserError(
+                f"{len(alike.nodes)} nodes are alike, and each state would be looked at under all their names; "
+                f"ask for at most {MOST_ALIKE}, or say --no-symmetry"
+            )
+        world = machine.world
+        for who in (world.broadcasters, world.callers, world.crashers):
+            if len({node in who for node in alike.nodes}) > 1:
+                raise UserError("nodes are not alike of which some may broadcast, fail or be called and others may not")
+        if len(kinds := {type(world.nodes[node]) for node in alike.nodes}) > 1:
+            raise UserError(f"nodes are not alike that are {' and '.join(sorted(kind.__name__ for kind in kinds))}")
+        self.machine, self.alike = machine, alike
+        self._names: dict[tuple[int, ...], Names] = {}
+        self._ranks: dict[tuple[int, int], int] = {}
+        self.all = [self._called(order) for order in permutations(alike.nodes)]
+        swaps = [list(alike.nodes) for _ in alike.nodes[1:]]
+        for i, order in enumerate(swaps):
+            order[i], order[i + 1] = order[i + 1], order[i]
+        self._swaps = [self._called(order) for order in swaps]
+        self._looked_at = 0
+
+    def _called(self, order: Sequence[int]) -> Names:
+        """Under which the first of those that are alike is called as the first of the order, and so on."""
+        to = dict(zip(self.alike.nodes, order, strict=True))
+        return self.renaming([to.get(node, node) for node in range(self.machine.count)])
+
+    def renaming(self, of_node: Sequence[int]) -> Names:
+        """Of all nodes."""
+        return self._names.setdefault(tuple(of_node), Names(self, tuple(of_node)))
+
+    # ---- one for all ------------------------------------------------------------------------------------------------
+    def one(self, state: State) -> tuple[State, Names]:
+        """The state that stands for it, and the names under which it is that one: of those in which the nodes are in
+        the order of their ranks, the first."""
+        ranks: dict[tuple[int, ...], list[int]] = {}
+        for node in self.alike.nodes:
+            ranks.setdefault(self._rank(node, state), []).append(node)
+        ways = product(*(permutations(ranks[rank]) for rank in sorted(ranks)))
+        back = [dict(zip(sum(way, ()), self.alike.nodes, strict=True)) for way in ways]
+        names = [self._called([to[node] for node in self.alike.nodes]) for to in back]
+        return min(((one.state(state), one) for one in names), key=lambda found: found[0])
+
+    def _rank(self, node: int, state: State) -> tuple[int, ...]:
+        """The same for states that are the same: of which kind are the node's state and the packets from and to it."""
+        copies = self.machine.copies
+        mine = [p for p in (*state.flying, *sum(state.queues, ())) if node in copies[p][:2]]
+        kinds = sorted(self._kind_of(-1 - (copies[p].sender == node), p) for p in mine)
+        return (self._kind_of(node, state.nodes[node]), *kinds)
+
+    def _kind_of(self, node: int, number: int) -> int:
+        """A number for all states of nodes (or packets: below 0) that are the same but for names."""
+        if (node, number) not in self._ranks:
+            rank = len(self._ranks)
+            for names in self.all:
+                if node >= 0:
+                    self._ranks.setdefault((names.node(node), names.local(node, number)), rank)
+                else:
+                    self._ranks.setdefault((node, names.packet(number)), rank)
+        return self._ranks[node, number]
+
+    # ---- is it so? --------------------------------------------------------------------------------------------------
+    def prove(self) -> None:
+        """Looks at whatever was worked out since the last time."""
+        done = self.machine.worked_out
+        while self._looked_at < len(done):
+            node, local, event, now_ps = done[self._looked_at]
+            self._looked_at += 1
+            step = self.machine.step(node, local, event, now_ps)
+            for names in self._swaps:
+                other = names.node(node), names.local(node, local), names.event(event)
+                if not self._same(self._under(names, node, step), self.machine.step(*other, now_ps)):
+                    a, b = (i for i, to in enumerate(names.of_node) if i != to)
+                    raise UserError(
+                        f"nodes {a} and {b} are not alike: an event ({_word(event)}) does not do the same under other "
+                        "names; mend what `Checks.symmetry` says, or say --no-symmetry"
+                    )
+
+    def _under(self, names: Names, node: int, step: Step) -> Step:
+        sends = tuple(names.packet(p) for p in step.sends)
+        return step._replace(
+            state=names.local(node, step.state), sends=sends, said=tuple(names.saying(one) for one in step.said)
+        )
+
+    def _same(self, one: Step, other: Step) -> bool:
+        """Copies for several receivers have no order."""
+        copies = self.machine.copies
+        ordered = [sorted(step.sends, key=lambda p: copies[p][:3]) for step in (one, other)]
+        same = (one.state, one.said, one.broken is None) == (other.state, other.said, other.broken is None)
+        return same and ordered[0] == ordered[1]
+
+
+def _word(event: Hashable) -> str:
+    return " ".join(map(str, event)) if isinstance(event, tuple) else "a packet arrives"
