@@ -12,7 +12,7 @@ help:
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
-	@echo "make lint    ruff and mypy"
+	@echo "make lint    ruff, clang-format and mypy"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
 	@echo "make edges   compile the C++ edges of the simulators that are here (make ns3, make omnet: one of them)"
@@ -76,6 +76,7 @@ test-bounds: setup
 lint: $(VENV)/.ready proto
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $$(find bridge ns3 omnet tests -name '*.cc' -o -name '*.h')
 	$(BIN)/mypy
 
 # Campaigns killed, doubled and starved at so many random instants; `make test` has a short stretch of it.

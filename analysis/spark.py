@@ -23,7 +23,7 @@ _SENT: set[str] = set()
 """The applications that have this package."""
 
 
-def session(master: "str | SparkSession" = "local[*]", memory: str = "2g", **settings: str) -> "SparkSession":
+def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **settings: str) -> "SparkSession":
     """A Spark session with our settings: the one that was made here before, or a new one on `master`, or beside a
     session of yours (`master`, or the one that runs), which keeps its own settings: only the context is shared.
 

@@ -128,13 +128,15 @@ def python_process(code: str, path: Path, last: object) -> list[str]:
     return [sys.executable, "-c", code, str(path), str(last)]
 
 
-def measured(command: list[str], extra: dict[str, str] | None = None, cores: int = 1) -> Took:
+def measured(
+    command: list[str], extra: dict[str, str] | None = None, cores: int = 1, folder: Path | None = None
+) -> Took:
     """Run a process on so many cores."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | (extra or {})
     begun = time.monotonic()
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: os.sched_setaffinity(0, allowed),
     )  # fmt: skip
     assert process.stderr is not None

@@ -2,23 +2,40 @@
 
 Processor time of one core, time by the clock and peak memory of each, and how the processor time grows from the
 smallest size to the largest, which is ten times as large. pyarrow.csv reads vector data only, and writes nothing.
+
+    python -m bench.run growth               measures
+    python -m bench.bench_growth             writes what was measured last into the guide
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from bench import bench_convert, bench_shapes
-from bench.bench_convert import BARE, OURS, SCAVE, Took, measured, omnetpp_home, python_process
+from bench.bench_convert import BARE, OURS, Took, measured, omnetpp_home, python_process
+from bench.run import OUT
 
 VEC_MB = int(os.environ.get("CAUSEWAY_BENCH_GROWTH_MB", "500"))
+FILES = int(os.environ.get("CAUSEWAY_BENCH_GROWTH_FILES", "30000"))
 PARTS = (10, 3, 1)
 """The sizes: so many times smaller than the largest."""
-SCAVE_ALL = SCAVE.replace("[sys.argv[1]]", "sys.argv[1:]")
+SCAVE = (
+    "import sys, os; from omnetpp.scave import results; where = sys.argv[1]; "
+    "files = [os.path.join(where, name) for name in sorted(os.listdir(where))] if os.path.isdir(where) else [where]; "
+    "print(len(results.read_result_files(files)))"
+)
+GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "05-results.md"
+_BEGIN, _END = "<!-- growth: python -m bench.bench_growth writes it -->\n", "<!-- /growth -->\n"
+_FIGURE = re.compile(r"(.+), ([\d,]+): ([^:]+): (CPU-s|s by the clock|peak MB)")
+WHO = ("ours", "opp_scavetool", "omnetpp.scave", "pyarrow.csv")
+SHAPES = {".vec, rows": "rows in one .vec", "scalars": "scalars in one .sca, an attribute each",
+          "small files": ".sca files of 7 KB", "SQLite, rows": "rows in SQLite"}  # fmt: skip
 
 
 def run() -> dict[str, object]:
@@ -44,7 +61,7 @@ def run() -> dict[str, object]:
 
 def _inputs(folder: Path, part: int) -> list[tuple[str, int, Path, int]]:
     """(shape, size, file or folder, where vector data begins or 0)."""
-    bench_shapes.SCALARS, bench_shapes.FILES = 1_000_000 // part, 3000 // part
+    bench_shapes.SCALARS, bench_shapes.FILES = 1_000_000 // part, FILES // part
     bench_shapes.SQLITE_ROWS = 2_000_000 // part
     vec = folder / "large.vec"
     rows, data_at = bench_convert.generate(vec, (VEC_MB << 20) // part, vectors=200, block=1000, batch=200_000)
@@ -60,17 +77,53 @@ def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]
     """Who took what. The converter goes once before, so that nothing is compiled and the file is in memory."""
     measured(python_process(OURS, path, folder / f"warm-{path.name}"))
     found = [("ours", measured(python_process(OURS, path, folder / f"out-{path.name}")))]
-    files = sorted(map(str, path.iterdir())) if path.is_dir() else [str(path)]
     if (home := omnetpp_home()) is not None:
         found.append(("opp_scavetool", bench_shapes._exported(home, path, folder)))
-        python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": str(home / "python")}
+        python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": scave_path(home)}
         with suppress(OSError, subprocess.CalledProcessError):  # a Python that lacks what the package needs
-            found.append(("omnetpp.scave", measured([python, "-c", SCAVE_ALL, *files], theirs)))
+            found.append(("omnetpp.scave", measured([python, "-c", SCAVE, str(path)], theirs)))
     if data_at:
         found.append(("pyarrow.csv", measured(python_process(BARE, path, str(data_at)))))
     return found
 
 
+def scave_path(home: Path) -> str:
+    """Where omnetpp.scave is: in OMNeT++, if it was built with its Python bindings, or where OMNETPP_SCAVE says."""
+    return os.environ.get("OMNETPP_SCAVE", str(home / "python"))
+
+
+def table(figures: dict[str, object]) -> str:
+    """What was measured, as the guide has it: CPU seconds / seconds by the clock / MB; the least CPU time in bold."""
+    cells: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
+    for name, value in figures.items():
+        if (found := _FIGURE.fullmatch(name)) and isinstance(value, float | int):
+            shape, size, who, what = found.groups()
+            cells.setdefault((shape, int(size.replace(",", ""))), {}).setdefault(who, {})[what] = float(value)
+    there = [who for who in WHO if any(who in row for row in cells.values())]
+    lines = ["| | " + " | ".join(there) + " |", "|---" * (len(there) + 1) + "|"]
+    for (shape, size), row in sorted(cells.items(), key=lambda one: (list(SHAPES).index(one[0][0]), one[0][1])):
+        least = min(took["CPU-s"] for who, took in row.items() if who != "pyarrow.csv")
+        told = [_cell(row[who], row[who]["CPU-s"] == least) if who in row else "" for who in there]
+        lines.append(f"| {size:,} {SHAPES[shape]} | " + " | ".join(told) + " |")
+    for shape, what in SHAPES.items():
+        grown = [figures.get(f"{shape}: {who}: CPU-s of the largest / the smallest") for who in there]
+        told = [f"{value:.1f} times" if isinstance(value, float) else "" for value in grown]
+        lines.append(f"| CPU time for ten times as many {what.split(',')[0]} | " + " | ".join(told) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(took: dict[str, float], least: bool) -> str:
+    cpu = f"{took['CPU-s']:.2f}"
+    return f"{f'**{cpu}**' if least else cpu} / {took['s by the clock']:.1f} / {took['peak MB']:.0f}"
+
+
+def main() -> None:
+    """Writes the table of the last measurement into the guide."""
+    text = GUIDE.read_text()
+    before, _, rest = text.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    GUIDE.write_text(before + _BEGIN + table(json.loads(OUT.read_text())["growth"]) + _END + after)
+
+
 if __name__ == "__main__":
-    for name, figure in run().items():
-        print(f"{name}: {figure:,.4g}" if isinstance(figure, float) else f"{name}: {figure}", flush=True)
+    main()

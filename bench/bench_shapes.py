@@ -51,8 +51,10 @@ def _compared(what: str, path: Path, folder: Path) -> dict[str, object]:
 
 
 def _exported(home: Path, path: Path, folder: Path) -> Took:
-    files = sorted(map(str, path.iterdir())) if path.is_dir() else [str(path)]
-    return measured([str(home / "bin" / "opp_scavetool"), "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), *files])
+    inside = path if path.is_dir() else path.parent  # short names: 30,000 long ones are more than a command may have
+    files = sorted(one.name for one in path.iterdir()) if path.is_dir() else [path.name]
+    tool = str(home / "bin" / "opp_scavetool")
+    return measured([tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), *files], folder=inside)
 
 
 def _head(number: int) -> str:

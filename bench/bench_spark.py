@@ -23,7 +23,7 @@ from causeway.analysis.convert.samples import Batch, SampleWriter
 
 MILLIONS = tuple(int(m) for m in os.environ.get("CAUSEWAY_BENCH_MILLIONS", "1,10,100").split(","))
 RUNS, VECTORS = 20, 5
-MEMORY = "2g"  # of the JVM; the Python workers and the driver have the rest of the 4 GB
+MEMORY = "1500m"  # of the JVM, as `session` has it; the Python workers and the driver have the rest of the 4 GB
 LIMIT_MB = 4096
 ROOT = Path(__file__).parent.parent
 

@@ -124,9 +124,8 @@ def wrong_action(a: Action, limits: Limits) -> str:
     if a.kind not in Act._value2member_map_:
         return f"kind {a.kind} is unknown; allowed: {_names(Act)}"
     if not limits.begin_ps <= a.time_ps < FAR_PS:
-        return (
-            f"{a.time_ps} ps is before the end of its window or too far; allowed: {limits.begin_ps} to {FAR_PS - 1} ps"
-        )
+        allowed = f"{limits.begin_ps} to {FAR_PS - 1} ps"
+        return f"{a.time_ps} ps is before its answer takes effect or too far; allowed: {allowed}"
     if not 0 <= a.node < limits.nodes:
         return f"there is no node {a.node}; allowed: 0 to {limits.nodes - 1}"
     if not 0 <= a.topic < TOPICS:

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from causeway.bridge.kernel_cache import kernels_dir, state_of
 
@@ -36,6 +36,9 @@ _ENGINES: list[Any] = []
 
 class Kernel:
     """One function of a module that numba compiles. It is looked for when it is first called."""
+
+    tell: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
+    """Called before something is compiled, which takes seconds."""
 
     def __init__(self, module: str, name: str, signature: str) -> None:
         self._module, self._name = module, name
@@ -59,14 +62,27 @@ class Kernel:
 
     # --- finding the machine code ---
 
-    def _machine_code(self) -> Path:
-        """The file of it, compiled now if it is not there."""
+    @property
+    def is_ready(self) -> bool:
+        """Whether it need not be compiled."""
+        return self._path().exists()
+
+    def prepare(self) -> None:
+        """Compiles it now if it is not there."""
+        self._machine_code()
+
+    def _path(self) -> Path:
         spec = find_spec(self._module)
         assert spec is not None and spec.origin is not None
         about = (_VERSION, state_of(Path(spec.origin)), _machine(), self._name, self._given, str(self._back))
         digest = hashlib.blake2b("\0".join(about).encode(), digest_size=8).hexdigest()
-        path = kernels_dir() / "objects" / f"{self._name}-{digest}.o"
+        return kernels_dir() / "objects" / f"{self._name}-{digest}.o"
+
+    def _machine_code(self) -> Path:
+        """The file of it, compiled now if it is not there."""
+        path = self._path()
         if not path.exists():
+            Kernel.tell()
             path.parent.mkdir(parents=True, exist_ok=True)
             half = path.with_name(f".{uuid.uuid4().hex}.part")
             half.write_bytes(self._compiled())

@@ -21,6 +21,9 @@ KEPT_BYTES = 1 << 16
 """Of its output: only the end is ever told, however much it prints, with or without ends of lines."""
 LONGEST_LINE = 500
 """Characters of a line that are told."""
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""Has malloc ask for pages of 2 MB: a network of a thousand nodes does not fit into the processor's caches, and every
+look at memory costs a look for its page as well. (docs/lab/radio.md; where glibc knows no such thing, nothing.)"""
 END_S = 2.0
 """How long a simulator gets to end by itself once the run is over, before it is killed."""
 
@@ -36,7 +39,7 @@ class Simulator:
         try:
             self._process = subprocess.Popen(
                 _with_parent_death_signal(command),
-                env={**os.environ, **environment, "CAUSEWAY_CONTROLLER_PID": str(os.getpid())},
+                env={**LARGE_PAGES, **os.environ, **environment, "CAUSEWAY_CONTROLLER_PID": str(os.getpid())},
                 cwd=directory,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import zmq
-
 from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.libzmq import LibzmqPair
+from causeway.bridge.zmtp import ZmtpPair
 
 SLICE_MS = 100
 """How often a waiting controller looks whether the simulator still lives."""
@@ -45,16 +45,7 @@ class Transport:
         self.environment: dict[str, str] = {}
         self._directory: Path | None = None
         self._lock: int | None = None
-        self._context = zmq.Context()
-        self._context.set(zmq.IO_THREADS, 1)
-        socket = self._socket = self._context.socket(zmq.PAIR)
-        for option in (zmq.RCVTIMEO, zmq.SNDTIMEO):
-            socket.setsockopt(option, SLICE_MS)
-        for option in (zmq.RCVHWM, zmq.SNDHWM):
-            socket.setsockopt(option, HIGH_WATER)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_FRAME)
-        self._monitor: Any = None
+        self._pair: ZmtpPair | LibzmqPair | None = None
         self._hung_up: float | None = None
         try:
             self._bind(endpoint)
@@ -65,35 +56,18 @@ class Transport:
     def _bind(self, endpoint: str) -> None:
         if endpoint == "ipc":
             self._directory, self._lock = private_directory()
-            self.endpoint = f"ipc://{self._directory}/bridge"
-            self._socket.bind(self.endpoint)
-            self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)  # over tcp, strangers come and go
+            endpoint = f"ipc://{self._directory}/bridge"
             self.environment["CAUSEWAY_PRIVATE_DIR"] = str(self._directory)
-        elif endpoint.startswith("ipc://"):
+        if endpoint.startswith("ipc://"):
+            self._pair = ZmtpPair(endpoint.removeprefix("ipc://"), SLICE_MS, LONGEST_FRAME)
             self.endpoint = endpoint
-            self._socket.bind(endpoint)
-            self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         elif endpoint == "tcp" or endpoint.startswith("tcp://"):
-            self._use_curve()
-            try:
-                self._socket.bind("tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint)
-            except zmq.ZMQError as error:
-                raise UserError(f"cannot listen on {endpoint}: {error}; use 'tcp' for any free port") from None
-            self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
+            self._pair = pair = LibzmqPair(SLICE_MS, HIGH_WATER, LONGEST_FRAME)
+            self.endpoint = pair.listen("tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint)
+            self.environment.update(pair.environment)
         else:
             raise UserError(f"unknown endpoint '{endpoint}'; use ipc, tcp or tcp://address:port")
         self.environment["CAUSEWAY_ENDPOINT"] = self.endpoint
-
-    def _use_curve(self) -> None:
-        server_public, server_secret = zmq.curve_keypair()
-        client_public, client_secret = zmq.curve_keypair()
-        self._socket.curve_server = True
-        self._socket.curve_publickey, self._socket.curve_secretkey = server_public, server_secret
-        self.environment.update(
-            CAUSEWAY_CURVE_SERVER_KEY=server_public.decode(),
-            CAUSEWAY_CURVE_PUBLIC_KEY=client_public.decode(),
-            CAUSEWAY_CURVE_SECRET_KEY=client_secret.decode(),
-        )
 
     def peer_is_connected(self) -> None:
         """From here on nobody else needs the socket's name: remove it and its directory."""
@@ -104,28 +78,33 @@ class Transport:
             os.close(self._lock)
             self._lock = None
 
+    def spin(self, spin_s: float) -> None:
+        """From now on `receive` looks so long again and again before it sleeps, if nobody else wants this core."""
+        if isinstance(self._pair, ZmtpPair):
+            self._pair.spin_s = spin_s
+
     def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
         """The next frame. `check_peer` says in words why none can come any more; the deadline bounds the wait."""
-        try:
-            return self._socket.recv()
-        except zmq.Again:
-            return self._until(deadline_s, check_peer, self._socket.recv, "said nothing")
+        assert self._pair is not None
+        if (data := self._pair.receive()) is not None:
+            return data
+        return self._until(deadline_s, check_peer, self._pair.receive, "said nothing")
 
     def send(self, data: bytes, deadline_s: float, check_peer: Callable[[], str | None]) -> None:
         """Sends one frame."""
-        try:
-            self._socket.send(data)
-        except zmq.Again:
-            self._until(deadline_s, check_peer, lambda: self._socket.send(data), "took nothing")
+        pair = self._pair
+        assert pair is not None
+        if not pair.send(data):
+            self._until(deadline_s, check_peer, lambda: pair.send(data) or None, "took nothing")
 
     def _until(
-        self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[..., Any], silent: str
-    ) -> bytes:
+        self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[[], Any], silent: str
+    ) -> Any:
         began = time.monotonic() - SLICE_MS / 1000
         while True:
             dead = check_peer()
-            with contextlib.suppress(zmq.Again):
-                return attempt()  # also after a death: what it said last may still be on its way
+            if (done := attempt()) is not None:  # also after a death: what it said last may still be on its way
+                return done
             if dead is not None:
                 raise RunError(dead) from None
             if self._has_hung_up():
@@ -136,19 +115,15 @@ class Transport:
     def _has_hung_up(self) -> bool:
         """Whether the peer's connection has been gone for a while."""
         now = time.monotonic()
-        if self._hung_up is None and self._monitor is not None and self._monitor.poll(0):
+        if self._hung_up is None and self._pair is not None and self._pair.gone:
             self._hung_up = now
         return self._hung_up is not None and now - self._hung_up > HUNG_UP_S
 
     def close(self, linger_ms: int = 0) -> None:
         """Closes the socket; what was sent gets `linger_ms` to go out."""
-        if not self._context.closed:
-            if self._monitor is not None:
-                self._socket.disable_monitor()
-                self._monitor.close(0)
-                self._monitor = None
-            self._socket.close(linger_ms)
-            self._context.term()
+        if self._pair is not None:
+            self._pair.close(linger_ms)
+            self._pair = None
         self.peer_is_connected()
 
 

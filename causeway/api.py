@@ -27,7 +27,8 @@ from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.symmetry import Alike
 from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.checker import CausalityChecker
-from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.hexagons import hexagonal_places, tree_of

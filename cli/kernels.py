@@ -21,6 +21,7 @@ import numba
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from causeway.analysis.convert import native
 from causeway.bridge import engines
 from causeway.bridge.compiling import told_of_compiling
 from causeway.bridge.errors import RunError, UserError
@@ -30,13 +31,15 @@ from causeway.studies import registry
 from causeway.studies.runner import Job, engines_of, run_job
 
 SMALLEST = "smallest"
+CONVERTER = "convert"
+"""Not a study: the readers of OMNeT++'s result files."""
 FIRST = "hash"
 """Calls what all studies share: the engine's wheel, the checker, the checks of the border."""
 
 
 def build_kernels(console: Console) -> None:
     """Compiles whatever is not compiled yet, in as many processes as there are cores, and shows how far it is."""
-    left = [name for name in registry.STUDIES if not _is_ready(name)]
+    left = [name for name in (*registry.STUDIES, CONVERTER) if not _is_ready(name)]
     began = time.monotonic()
     failed: dict[str, str] = {}
     if left:
@@ -90,6 +93,11 @@ def _in_a_process(name: str) -> str:
 def compile_study(name: str) -> int:
     """Runs the study's smallest points on every engine that is here; how many kernels were compiled. Events from a
     simulator lie in memory that is only read, those of `inline` do not: numba compiles for each of the two."""
+    if name == CONVERTER:
+        left = [kernel for kernel in native.ALL if not kernel.is_ready]
+        for kernel in left:
+            kernel.prepare()
+        return len(left)
     study = registry.get(name)
     with told_of_compiling(lambda: None) as compiled:
         for point in study.sweeps.get(SMALLEST, ()):
@@ -121,6 +129,8 @@ def _state(name: str) -> str:
 
 
 def _is_ready(name: str) -> bool:
+    if name == CONVERTER:
+        return all(kernel.is_ready for kernel in native.ALL)
     try:
         return _stamp(name).read_text() == _state(name)
     except OSError:

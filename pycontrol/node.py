@@ -17,9 +17,9 @@ one reaction time later. Contents of packets stay here: the simulator only carri
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.border_kernel import FAR_PS
@@ -46,6 +46,7 @@ from causeway.pycontrol import given
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 EVERYONE = BROADCAST_PEER
@@ -166,22 +167,9 @@ class Node:
         self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
 
     def stop(self) -> None:
-        """Ends the run once this window is handled."""
+        """Ends the run after this instant: nothing that happens later is seen."""
         self.host.stop = True
-
-
-@dataclass(frozen=True, eq=False)
-class Repeated:
-    """A job of a study that comes up again and again (`PerNode.every`). It is the key of its own timer."""
-
-    period_ps: int
-    handler: Callable[[Node], int | None]
-    first_ps: int
-    node: int
-
-
-NEVER_AGAIN = -1
-"""What a repeated job returns when it is over."""
+        self.host.drop_later()
 
 
 class PerNode(Protocol):
@@ -220,6 +208,8 @@ class PerNode(Protocol):
         self._topic = 0
         """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
         self._repeated: list[Repeated] = []
+        self._columns: tuple[list[int], ...] = ([], [])
+        """Of the window that is being handled, as numbers: kind, time_ps and the rest."""
 
     # ---- called by studies, before the run ------------------------------------------------------------------------
     def every(
@@ -343,6 +333,12 @@ class PerNode(Protocol):
             message = given.message(message, self._next_message)
         self._noted((op, self.now_ps, node, message))
 
+    def drop_later(self) -> None:
+        """The rest of the window, after this instant, never happens: where a window ends must not matter."""
+        kept = bisect_right(self._columns[1], self.now_ps)
+        for column in self._columns:
+            del column[kept:]
+
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
         super().start(context)
@@ -372,14 +368,12 @@ class PerNode(Protocol):
         self.nodes.append(node)
 
     def on_window(self, window: Window) -> Actions:
-        rows = zip(
+        self._columns = (
             window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
             window.arg.tolist(),
-            strict=True,
         )  # fmt: skip
-        self._handle(rows)
+        self._handle(zip(*self._columns, strict=True))
         self._forget_old_packets()
-        self.context.tell_many()
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:

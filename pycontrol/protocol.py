@@ -76,7 +76,7 @@ class Context:
 
     @property
     def noted(self) -> Callable[[tuple[int, int, int, int]], None]:
-        """Takes such rows with less ado; whoever calls it calls `tell_many` now and then."""
+        """Takes such rows with less ado; the loop calls `tell_many` now and then."""
         return self._log.append
 
     def tell_many(self) -> None:

@@ -138,6 +138,8 @@ def text_of(study: Study, scalars: Sequence[str], rows: Iterable[Row]) -> str:
     writer.writerow([*KEYS, *scalars])
     for row in rows:
         own = {name: value for name, value in row["parameters"].items() if value != defaults[name]}
+        said = study.Params(**own).model_dump()  # the default of one may hang on another
+        own |= {name: value for name, value in row["parameters"].items() if value != said[name]}
         cells = ["" if row.get(name) is None else f"{row[name]:.15g}" for name in scalars]
         writer.writerow([row["engine"], row["seed"], json.dumps(own), *cells])
     return out.getvalue()

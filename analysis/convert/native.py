@@ -35,6 +35,8 @@ fill = Kernel(
     "causeway.analysis.convert.sqlite_kernel", "fill", "(i8 i8 i8 i8) i8 i8 i8[] i8[] i8[] f8[] i8[] -> i8 i8"
 )
 
+ALL = (parse, records, read_scalars, read_files, gather, fill)
+
 
 def words_of(buffer: bytearray | bytes) -> np.ndarray:
     """The 64-bit words that begin at every byte of a buffer but the last seven."""

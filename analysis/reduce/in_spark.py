@@ -23,12 +23,16 @@ _INTERVAL = StructType(
 
 
 def with_time(samples: DataFrame) -> DataFrame:
-    """Samples with `time_ps`, whole picoseconds (finer times are cut)."""
+    """Samples with `time_ps`, whole picoseconds (finer times are cut). Nearly all are given so: powers and
+    divisions are for the others."""
+    in_ps = F.col("time_exp") == -12
     finer = F.expr("cast(pow(10, greatest(-12 - time_exp, 0)) as bigint)")
     whole = _floor_divide(F.col("time_raw"), finer)
     if _has_long_times(samples):
-        return samples.withColumn("time_ps", whole.cast("double") * F.expr("pow(10D, greatest(time_exp + 12, 0))"))
-    return samples.withColumn("time_ps", whole * F.expr("cast(pow(10, greatest(time_exp + 12, 0)) as bigint)"))
+        coarse = whole.cast("double") * F.expr("pow(10D, greatest(time_exp + 12, 0))")
+        return samples.withColumn("time_ps", F.when(in_ps, F.col("time_raw").cast("double")).otherwise(coarse))
+    coarse = whole * F.expr("cast(pow(10, greatest(time_exp + 12, 0)) as bigint)")
+    return samples.withColumn("time_ps", F.when(in_ps, F.col("time_raw")).otherwise(coarse))
 
 
 def _has_long_times(samples: DataFrame) -> bool:

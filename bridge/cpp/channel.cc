@@ -80,7 +80,7 @@ void Channel::connect(const std::string &endpoint) {
                    environment("CAUSEWAY_CURVE_SECRET_KEY")};
     try {
         if (endpoint.compare(0, 6, "ipc://") == 0)
-            socket_ = connect_zmtp(endpoint.substr(6));
+            socket_ = connect_zmtp(endpoint.substr(6), std::atoi(environment("CAUSEWAY_SPIN_US").c_str()));
         else
             socket_ = connect_libzmq(endpoint, keys.server.empty() ? nullptr : &keys);
     } catch (const std::runtime_error &error) {

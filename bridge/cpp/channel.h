@@ -1,6 +1,7 @@
 // The edge's end of the socket: PAIR, with a deadline on everything, and an eye on the controller's life.
 //
 // Environment: CAUSEWAY_ENDPOINT (ipc:// or tcp://), CAUSEWAY_CONTROLLER_PID, CAUSEWAY_DEADLINE_S (default 60),
+// CAUSEWAY_SPIN_US (how long to wait without sleeping, where the simulator has a core of its own; default 0),
 // CAUSEWAY_PRIVATE_DIR (the directory of the socket: removed when the controller died and cannot do it), and, for
 // CURVE, CAUSEWAY_CURVE_SERVER_KEY, CAUSEWAY_CURVE_PUBLIC_KEY, CAUSEWAY_CURVE_SECRET_KEY (Z85).
 #pragma once

@@ -25,11 +25,19 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
         fail(refused.what());
     }
     check_.expect_nodes(nodes_of(setup_));
-    window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds());
+    window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds(), setup_.ahead_ps());
     return setup_;
 }
 
 size_t Client::exchange(int64_t next_ps) {
+    if (!awaits_answer()) {
+        send_window(next_ps);
+        if (!awaits_answer() || window_.runs_ahead()) return 0;
+    }
+    return take_answer();
+}
+
+void Client::send_window(int64_t next_ps) {
     Window *window = out_.mutable_window();
     if (begun_) {
         window_.close(within_run(next_ps), window);
@@ -37,18 +45,25 @@ size_t Client::exchange(int64_t next_ps) {
         window_.first(window);
         begun_ = true;
     }
-    window_end_ps_ = window->end_ps();
+    effect_ps_ = std::max(window->end_ps(), window->effect_ps());
+    if (window->reply()) due_ps_ = effect_ps_;
     channel_.send(out_);
-    if (!window->reply()) return 0;
+}
+
+size_t Client::take_answer() {
+    due_ps_ = kNever;
+    const auto began = Clock::now();
     channel_.receive(&in_);
+    waited_ += Clock::now() - began;
     expect(Frame::kActions, "the answer to a window");
     stopped_ = in_.actions().stop();
-    if (in_.actions().number() != window->number()) {
+    const uint64_t number = last_window().number();
+    if (in_.actions().number() != number) {
         fail("the controller answered window " + std::to_string(in_.actions().number()) + " instead of " +
-             std::to_string(window->number()));
+             std::to_string(number));
     }
     try {
-        check_.check(in_.actions(), window_end_ps_);
+        check_.check(in_.actions(), effect_ps_);
     } catch (const Refused &refused) {
         fail(refused.what());
     }
@@ -85,6 +100,7 @@ void Client::finish(const std::string &reason, int64_t end_ps, uint64_t events, 
     finish->set_reason(reason);
     finish->set_end_ps(end_ps);
     finish->set_events(events);
+    finish->set_waited_ns(std::chrono::nanoseconds(waited_).count());
     for (const Measured &m : scalars) {
         Scalar *scalar = finish->add_scalars();
         scalar->set_module(m.module);

@@ -201,6 +201,7 @@ void check_setup(const Setup &setup) {
     if (setup.reaction_ps() <= 0) refuse("the reaction time must be greater than 0");
     check_time("the reaction time", setup.reaction_ps());
     check_time("the duration", setup.duration_ps());
+    check_range<int64_t>("how far the simulator runs ahead (ps)", setup.ahead_ps(), 0, setup.reaction_ps() - 1);
     if (setup.has_abstract_network()) check_abstract(setup.abstract_network());
     if (setup.has_mobile_network()) check_mobile(setup.mobile_network());
     if (setup.has_own_network())
@@ -233,14 +234,14 @@ std::string AnswerCheck::which_nodes() const {
     return "; the network has nodes 0 to " + text(int64_t{nodes_ > 0 ? nodes_ : Constant::MOST_NODES} - 1);
 }
 
-void AnswerCheck::check(const Actions &answer, int64_t end_ps) const {
+void AnswerCheck::check(const Actions &answer, int64_t effect_ps) const {
     const std::string damaged = damage(answer);
     if (!damaged.empty()) refuse("the controller's answer is damaged: " + damaged);
-    for (size_t row = 0; row < answer.kind().size(); ++row) check_action(answer, row, end_ps);
+    for (size_t row = 0; row < answer.kind().size(); ++row) check_action(answer, row, effect_ps);
     for (size_t row = 0; row < answer.patient_topic().size(); ++row) check_promise(answer, row);
 }
 
-void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t end_ps) const {
+void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t effect_ps) const {
     const auto refuse_row = [&](const std::string &what) {
         refuse("action " + text(static_cast<int64_t>(row)) + " of window " + std::to_string(answer.number()) + " " +
                what);
@@ -250,8 +251,9 @@ void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t end_ps
     const int32_t node = at<int32_t>(answer.node(), row), peer = at<int32_t>(answer.peer(), row);
     const int64_t size = at<int32_t>(answer.size_bytes(), row);
     if (!Act::Value_IsValid(kind)) refuse_row("is of kind " + text(int64_t{kind}) + ", which nobody knows");
-    if (time_ps < end_ps)
-        refuse_row("takes effect at " + text(time_ps) + " ps, before the window's end at " + text(end_ps) + " ps");
+    if (time_ps < effect_ps)
+        refuse_row("takes effect at " + text(time_ps) + " ps; the window's answer can at " + text(effect_ps) +
+                   " ps at the earliest");
     if (time_ps > latest_ps())
         refuse_row("takes effect at " + text(time_ps) + " ps, later than " + text(latest_ps()) + " ps");
     if (!is_node(node)) refuse_row("is for node " + text(int64_t{node}) + which_nodes());

@@ -31,15 +31,15 @@ class AnswerCheck {
     // The run has so many nodes; 0: nobody knows, so any up to the limit.
     void expect_nodes(int32_t nodes) { nodes_ = nodes; }
 
-    // Throws Refused unless all that is in the answer can be done from `end_ps` on. Columns first, then every row.
-    void check(const Actions &answer, int64_t end_ps) const;
+    // Throws Refused unless all that is in the answer can be done from `effect_ps` on. Columns first, then every row.
+    void check(const Actions &answer, int64_t effect_ps) const;
 
   private:
     int32_t nodes_ = 0;
 
     bool is_node(int32_t node) const;
     std::string which_nodes() const;
-    void check_action(const Actions &answer, size_t row, int64_t end_ps) const;
+    void check_action(const Actions &answer, size_t row, int64_t effect_ps) const;
     void check_promise(const Actions &answer, size_t row) const;
 };
 

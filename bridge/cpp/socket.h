@@ -28,8 +28,9 @@ struct CurveKeys {
 // Through libzmq: any transport. What was sent gets some seconds to go out when the socket goes away.
 std::unique_ptr<Socket> connect_libzmq(const std::string &endpoint, const CurveKeys *keys);
 
-// Without it, and without its thread: a Unix domain socket (ipc://), by its path. See zmtp.cc.
-std::unique_ptr<Socket> connect_zmtp(const std::string &path);
+// Without it, and without its thread: a Unix domain socket (ipc://), by its path. So long it looks for a message again
+// and again before it sleeps. See zmtp.cc.
+std::unique_ptr<Socket> connect_zmtp(const std::string &path, int spin_us);
 
 // Sockets throw std::runtime_error, in words, when they cannot go on; ConnectionOver when the peer is gone, if they
 // know it.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -47,7 +48,8 @@ std::string head_of(size_t size) {
 
 class ZmtpSocket : public Socket {
   public:
-    explicit ZmtpSocket(const std::string &path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    ZmtpSocket(const std::string &path, int spin_us)
+        : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), spin_us_(spin_us) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         if (path.size() >= sizeof address.sun_path)
@@ -82,6 +84,7 @@ class ZmtpSocket : public Socket {
 
   private:
     int fd_;
+    int spin_us_;
     std::string out_;  // on its way
     size_t out_done_ = 0;
     std::vector<uint8_t> in_ = std::vector<uint8_t>(1 << 16);
@@ -137,11 +140,22 @@ class ZmtpSocket : public Socket {
                 in_.resize(2 * in_.size());
             }
         }
-        const ssize_t n = ::recv(fd_, in_.data() + end_, in_.size() - end_, 0);
+        const ssize_t n = read(in_.data() + end_, in_.size() - end_);
         if (n == 0) throw ConnectionOver();
         if (n < 0) return later("receive");
         end_ += static_cast<size_t>(n);
         return true;
+    }
+
+    // Looks again and again for a while before it sleeps: to be woken up takes longer than most answers.
+    ssize_t read(void *to, size_t size) {
+        using Clock = std::chrono::steady_clock;
+        const auto until = Clock::now() + std::chrono::microseconds(spin_us_);
+        for (bool again = spin_us_ > 0; again; again = Clock::now() < until) {
+            const ssize_t n = ::recv(fd_, to, size, MSG_DONTWAIT);
+            if (n >= 0 || errno != EAGAIN) return n;
+        }
+        return ::recv(fd_, to, size, 0);
     }
 
     // The next frame, if it is all there.
@@ -170,6 +184,8 @@ class ZmtpSocket : public Socket {
 
 }  // namespace
 
-std::unique_ptr<Socket> connect_zmtp(const std::string &path) { return std::make_unique<ZmtpSocket>(path); }
+std::unique_ptr<Socket> connect_zmtp(const std::string &path, int spin_us) {
+    return std::make_unique<ZmtpSocket>(path, spin_us);
+}
 
 }  // namespace causeway

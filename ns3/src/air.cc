@@ -61,8 +61,7 @@ void Air::send(const AirPhy &sender, const Ptr<const WifiPpdu> &frame, dBm_u pow
         const Vector at = to->GetPosition();
         const bool understood = trouble_.empty() || !trouble_.deaf(sender.number(), i, now_ps(), at.x, at.y);
         Simulator::ScheduleWithContext(receiver->GetDevice()->GetNode()->GetId(), delay_->GetDelay(from, to),
-                                       &Air::receive, receiver, frame, loss_->CalcRxPower(power, from, to),
-                                       understood);
+                                       &Air::receive, receiver, frame, loss_->CalcRxPower(power, from, to), understood);
     }
 }
 

@@ -26,9 +26,9 @@ struct Plan {
     std::string radio;
     int64_t radio_bps = 0;  // 0: the radio's own default
     double speed_m_s = 0;
-    std::vector<double> host_speeds_m_s;     // of each; empty: speed_m_s
-    std::vector<Path> paths;                 // of each host: its trace, or empty
-    std::pair<Point, Point> area{};          // where hosts walk, if has_area
+    std::vector<double> host_speeds_m_s;  // of each; empty: speed_m_s
+    std::vector<Path> paths;              // of each host: its trace, or empty
+    std::pair<Point, Point> area{};       // where hosts walk, if has_area
     bool has_area = false;
     int64_t places_every_ps = 0;
     TroubleMap trouble;

@@ -115,8 +115,7 @@ void World::lay_radio() {
     meter_ = std::make_unique<ReceptionMeter>(
         devices, plan_.station_count(),
         [this, air](int from) -> const std::vector<int> & { return air->around(from, plan_.reach_m); },
-        [this](int from, int to) { return hears(from, to); },
-        [this](int node) { return is_up(node); }, reports_);
+        [this](int from, int to) { return hears(from, to); }, [this](int node) { return is_up(node); }, reports_);
 }
 
 void World::lay_wires() {

@@ -62,9 +62,9 @@ class World {
     const Cells cells_;
     ns3::NodeContainer nodes_;
     ns3::Ptr<Air> air_;
-    bool moving_ = false;              // somebody does, or will
-    ns3::NetDeviceContainer devices_;  // their radios
-    std::set<Pair> introduced_;        // (lower, higher): they know each other's radio
+    bool moving_ = false;                // somebody does, or will
+    ns3::NetDeviceContainer devices_;    // their radios
+    std::set<Pair> introduced_;          // (lower, higher): they know each other's radio
     std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
     std::unique_ptr<Wireless> wireless_;
     std::unique_ptr<ReceptionMeter> meter_;

@@ -96,8 +96,8 @@ void Bridge::measureFingerprint() {
 void Bridge::exchanged(const Window &window, size_t actions) {
     if (getEnvir()->isExpressMode()) return;
     cContextSwitcher context(getSimulation()->getSystemModule());  // whose log it is
-    EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps()) << " s: "
-       << window.kind().size() << " events told, " << actions << " actions came back\n";
+    EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps())
+       << " s: " << window.kind().size() << " events told, " << actions << " actions came back\n";
 }
 
 // ---- what EdgeBase asks of a simulator ------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile.meter import S_PS
+from causeway.pycontrol.repeated import NEVER_AGAIN
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import Node

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
-from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile.meter import S_PS
+from causeway.pycontrol.repeated import NEVER_AGAIN
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import Node

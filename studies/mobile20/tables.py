@@ -180,12 +180,17 @@ def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> 
 
 def cells(measured: Measured) -> list[str]:
     rows = []
-    for count in CELLS:
-        here = measured.at(**NS3, cells=count, hosts=HOSTS_PER_CELL * count, duration_s=GROWTH_S)
-        if not here.rows:
-            raise NotRun(f"{count} cells")
-        own = (with_interval(here.values(scalar)) for scalar in GROWTH.values())
-        rows.append((str(count), str(HOSTS_PER_CELL * count), *own, str(len(here.rows))))
+    for experiment, words in (("static", "stand"), ("dynamic", "walk")):
+        for count in CELLS:
+            here = measured.at(
+                **NS3, experiment=experiment, rate=PAPER_RATE["static"], cells=count, hosts=HOSTS_PER_CELL * count,
+                duration_s=GROWTH_S,
+            )  # fmt: skip
+            own = (with_interval(here.values(scalar)) for scalar in GROWTH.values())
+            if here.rows:
+                rows.append((str(count), f"{HOSTS_PER_CELL * count}, {words}", *own, str(len(here.rows))))
+    if not rows:
+        raise NotRun("the sweep `cells`")
     return lines(("cells", "hosts", *GROWTH, "runs"), rows)
 
 

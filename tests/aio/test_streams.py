@@ -10,7 +10,7 @@ import pytest
 
 from causeway.aio.connection import WINDOW_BYTES
 from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import DELAY_S, REACTION_S, faults, results, run
+from tests.worlds.aio_world import DELAY_S, REACTION_S, exchange, faults, results, run
 
 ROUND_TRIP_S = 2 * (DELAY_S + REACTION_S)
 
@@ -63,19 +63,7 @@ def test_all_bytes_arrive_in_order_whatever_is_lost_or_overtaken(loss, jitter_ms
             await serve(echo)
             await asyncio.sleep(3000)
             return None
-        reader, writer = await asyncio.open_connection("node0", 80)
-
-        async def send():
-            for i in range(0, len(payload), 7000):
-                writer.write(payload[i : i + 7000])
-                await writer.drain()
-            writer.write_eof()
-
-        sending = asyncio.create_task(send())
-        back = await reader.read()
-        await sending
-        writer.close()
-        return back == payload
+        return await exchange(payload) == payload
 
     assert results(main, 3, loss=loss, jitter_ms=jitter_ms) == [None, True, True]
 

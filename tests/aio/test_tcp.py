@@ -11,7 +11,7 @@ import pytest
 
 from causeway.bridge.network import MobileNetwork
 from causeway.bridge.workload import Workload
-from tests.worlds.aio_world import faults, in_a_row, run_on
+from tests.worlds.aio_world import exchange, faults, in_a_row, run_on
 
 WINDOW_BYTES, SEND_BUFFER_BYTES, HIGH_WATER_BYTES = 7504, 65_536, 65_536
 SYN_GIVES_UP_S = 200
@@ -36,24 +36,6 @@ async def echo(reader, writer):
 async def serve(handle, seconds: float = 100) -> None:
     async with await asyncio.start_server(handle, port=80):
         await asyncio.sleep(seconds)
-
-
-async def exchange(payload: bytes) -> bytes:
-    """Sends it to node 0, closes that half, and reads what comes back."""
-    reader, writer = await asyncio.open_connection("node0", 80)
-
-    async def send():
-        for i in range(0, len(payload), 7000):
-            writer.write(payload[i : i + 7000])
-            await writer.drain()
-        writer.write_eof()
-
-    sending = asyncio.create_task(send())
-    back = await reader.read()
-    await sending
-    writer.close()
-    await writer.wait_closed()
-    return back
 
 
 @pytest.mark.parametrize("radio", ["wifi", "unitdisk"])

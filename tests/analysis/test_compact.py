@@ -13,6 +13,7 @@ import pytest
 from causeway.analysis import compact, convert, health, store
 from tests.analysis.convert.test_nothing_vanishes import samples, sca, values, vec
 from tests.analysis.test_store import tables
+from tests.worlds.kills import Steps
 
 
 def fill(folder, single=6, together=5):
@@ -69,24 +70,15 @@ def test_what_was_converted_is_continued_after_compacting(tmp_path):
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path, monkeypatch):
     before = tmp_path / "before"
     fill(before)
-    rows, steps = everything(before), []
-
-    def at(step, real):
-        def act(*args, **kwargs):
-            steps.append(args)
-            if len(steps) == step:
-                raise KeyboardInterrupt
-            return real(*args, **kwargs)
-
-        return act
+    rows = everything(before)
 
     for step in range(1, 60):
         out = tmp_path / f"out{step}"
         shutil.copytree(before, out)
-        steps.clear()
+        steps = Steps(step)
         with monkeypatch.context() as patch:
-            patch.setattr(os, "replace", at(step, os.replace))
-            patch.setattr(store, "forget_key", at(step, store.forget_key))
+            patch.setattr(os, "replace", steps.counted(os.replace))
+            patch.setattr(store, "forget_key", steps.counted(store.forget_key))
             try:
                 compact.compact(out)
             except KeyboardInterrupt:

@@ -277,8 +277,8 @@ def test_ranges_hold_what_was_added_and_join() -> None:
 BAD_ACTIONS = [
     ({0: 99}, "kind 99 is unknown; allowed: 0 SEND, 1 SET_TIMER"),
     ({0: int(Act.CONNECT)}, "this network has no TCP; allowed: packets (SEND)"),
-    ({1: 999}, "999 ps is before the end of its window or too far; allowed: 1000 to 4611686018427387903 ps"),
-    ({1: 1 << 62}, "is before the end of its window or too far"),
+    ({1: 999}, "999 ps is before its answer takes effect or too far; allowed: 1000 to 4611686018427387903 ps"),
+    ({1: 1 << 62}, "is before its answer takes effect or too far"),
     ({2: 1_000_000}, "there is no node 1000000; allowed: 0 to 2"),
     ({2: -1}, "there is no node -1; allowed: 0 to 2"),
     ({4: 3}, "there is no peer 3; allowed: -1 (everyone) to 2"),

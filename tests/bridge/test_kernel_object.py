@@ -52,6 +52,14 @@ def call(tmp_path: Path):
     return run
 
 
+def test_compiling_is_told_and_can_be_done_ahead(call):
+    tell = "Kernel.tell = lambda: print('compiling', sums.is_ready)\nsums = "
+    user = USER.replace("sums = ", tell, 1)
+    ahead = user.replace("found = ", "sums.prepare()\nprint(sums.is_ready)\nfound = ")
+    assert call(ahead) == "compiling False\nTrue\n134 6 True"
+    assert call(user) == "134 6 False"
+
+
 def test_it_is_compiled_once_and_numba_is_not_loaded_again(call):
     assert call() == "134 6 True"
     assert call() == "134 6 False"

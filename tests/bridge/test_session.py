@@ -17,7 +17,8 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import NO_ACTIONS
+from causeway.bridge.events import NO_ACTIONS, Window
+from causeway.bridge.process import Simulator
 from causeway.bridge.schema import CONTRACT
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport, private_directory
@@ -125,11 +126,45 @@ def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode:
     assert time.monotonic() - began < 15  # not the deadline
 
 
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("error while it runs ahead", "the simulator (fake) cannot go on: module 'y' divides by zero"),
+        ("killed while it runs ahead", "the simulator (fake) died: killed by SIGKILL; its last lines: about to be "),
+    ],
+)
+def test_a_simulator_that_ends_before_it_is_answered_is_told_of_as_any_other(mode: str, told: str) -> None:
+    session = open_session(small_spec(), "fake", [*FAKE, mode], {**FAKE_ENVIRONMENT, "FAKE_MARK": str(os.getpid())})
+    try:
+        with pytest.raises(RunError) as error:
+            while True:
+                window = session.next()
+                if isinstance(window, Window) and window.number == 10:
+                    time.sleep(1.0)  # the controller is at work meanwhile
+                session.answer(NO_ACTIONS)
+    finally:
+        session.close()
+    assert str(error.value).startswith(told)
+
+
 def test_of_output_without_end_only_the_end_is_kept() -> None:
     peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):
         play("prints without end", small_spec())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak_before < 50_000  # kB, of 200 MB
+
+
+@pytest.mark.parametrize(("own", "told"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "of=mine"}, "of=mine")])
+def test_a_simulator_has_large_pages_unless_the_user_tunes_it(
+    own: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    simulator = Simulator("tuned", ["sh", "-c", 'echo "$GLIBC_TUNABLES"'], {})
+    assert simulator.wait(10) == 0
+    simulator.end()
+    assert simulator.last_lines() == [told]
 
 
 def test_closing_does_not_wait_for_a_child_that_kept_the_output_open() -> None:

@@ -77,9 +77,10 @@ def run(engine: str, point: str, seed: int = 3, cap: int = 0, **changes) -> Outc
     return run_protocol(engines.get(engine), spec, protocol, [CausalityChecker(network.nodes)])
 
 
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("point", POINTS)
-def test_inline_and_omnet_have_the_same_digest_and_scalars(point: str) -> None:
-    inline, omnet = run("inline", point), run("omnet", point)
+def test_inline_and_omnet_have_the_same_digest_and_scalars(point: str, ahead: bool) -> None:
+    inline, omnet = run("inline", point), run("omnet", point, ahead=ahead)
     assert omnet.events > 1000
     assert omnet.digest == inline.digest
     assert omnet.scalars == inline.scalars
@@ -129,11 +130,11 @@ def seen(spec: RunSpec) -> list[tuple[int, int, int, int, int]]:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-@given(specs(), st.sampled_from([0, 1, 3]))
-def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: int) -> None:
+@given(specs(), st.sampled_from([0, 1, 3]), st.booleans())
+def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: int, ahead: bool) -> None:
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
-    assert seen(dataclasses.replace(spec, cap=cap)) == ReferenceEngine(spec).run(protocol)
+    assert seen(dataclasses.replace(spec, cap=cap, ahead=ahead)) == ReferenceEngine(spec).run(protocol)
 
 
 def test_an_error_in_the_model_is_told_with_its_last_lines() -> None:

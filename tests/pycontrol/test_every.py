@@ -10,7 +10,8 @@ from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Workload
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.node import NEVER_AGAIN, Node, PerNode
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.repeated import NEVER_AGAIN
 
 MS_PS = 10**9
 REACTION_PS = 3 * MS_PS

@@ -13,7 +13,8 @@ from causeway.bridge.network import AbstractNetwork, normal_delay
 from causeway.bridge.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.node import EVERYONE, NEVER_AGAIN, Node, PerNode
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.repeated import NEVER_AGAIN
 
 S = 10**12
 HOUR = 3600 * S

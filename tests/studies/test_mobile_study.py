@@ -18,12 +18,12 @@ from causeway.bridge.errors import RunError
 from causeway.bridge.network import WIRELESS
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
-from causeway.pycontrol.node import NEVER_AGAIN
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.host import State
 from causeway.pycontrol.protocols.mobile.messages import AckC, AckH, AppHS, AppSH, Data, InitACK
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
+from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.studies import registry
 from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.failures import Failures

@@ -108,6 +108,15 @@ def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: 
         tables.update(registry.get("icpp18"), [], page)
 
 
+def test_a_parameter_whose_default_hangs_on_another_is_stored() -> None:
+    study = registry.get("mobile20")
+    rows = tuple(
+        {"engine": "ns3", "seed": 1, "parameters": study.Params(experiment="dynamic", rate=rate).model_dump()}
+        for rate in (5.6, 25.0)
+    )
+    assert tables.read(study, tables.text_of(study, (), rows)) == rows
+
+
 def test_a_number_is_the_papers_if_it_is_the_same_to_the_last_digit_printed() -> None:
     assert beside(17.64, 17.6, 1) == "17.6 (=)" and beside(17.66, 17.6, 1) == "17.7 (17.6)"
     assert beside(8064.0, None) == "8,064"
@@ -122,7 +131,7 @@ def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: 
     values = {scalar: 1.0 + k for k, scalar in enumerate(module.SCALARS)}
     measured = Measured(study, tuple(
         {"engine": engine, "seed": seed, "parameters": point, **values}
-        for point in points for seed in (1, 2) for engine in ("inline", "omnet")
+        for point in points for seed in (1, 2) for engine in ("inline", "omnet", "ns3")
     ))  # fmt: skip
     for what, table in module.TABLES.items():
         rows = table(measured)

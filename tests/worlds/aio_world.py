@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -68,3 +69,21 @@ def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:
     """What `main` returned on each node."""
     protocol, _ = run(main, nodes, **options)
     return [protocol.results.get(node, "did not end") for node in range(nodes)]
+
+
+async def exchange(payload: bytes) -> bytes:
+    """Sends it to node 0, closes that half, and reads what comes back."""
+    reader, writer = await asyncio.open_connection("node0", 80)
+
+    async def send() -> None:
+        for i in range(0, len(payload), 7000):
+            writer.write(payload[i : i + 7000])
+            await writer.drain()
+        writer.write_eof()
+
+    sending = asyncio.create_task(send())
+    back = await reader.read()
+    await sending
+    writer.close()
+    await writer.wait_closed()
+    return back

@@ -37,8 +37,8 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     int node_ = -1;
     Edge *edge_ = nullptr;
     inet::tcp::Tcp *tcp_ = nullptr;
-    std::map<int64_t, std::unique_ptr<End>> ends_;              // by connection
-    std::map<int, End *> by_socket_;                            // by socket id
+    std::map<int64_t, std::unique_ptr<End>> ends_;               // by connection
+    std::map<int, End *> by_socket_;                             // by socket id
     std::map<int, std::unique_ptr<inet::TcpSocket>> listeners_;  // by port
     std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
     std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of nobody; being reset

@@ -110,10 +110,10 @@ void LocalRadioMedium::addArrival(const IRadio *receiver, const ITransmission *t
     communicationCache->setCachedArrival(receiver, transmission, arrival);
     communicationCache->setCachedInterval(receiver, transmission,
                                           new inet::IntervalTree::Interval(start, end, (void *)transmission));
-    communicationCache->setCachedListening(receiver, transmission,
-                                           receiver->getReceiver()->createListening(receiver, start, end,
-                                                                                    arrival->getStartPosition(),
-                                                                                    arrival->getEndPosition()));
+    communicationCache->setCachedListening(
+        receiver, transmission,
+        receiver->getReceiver()->createListening(receiver, start, end, arrival->getStartPosition(),
+                                                 arrival->getEndPosition()));
 }
 
 void LocalRadioMedium::sendToAffectedRadios(IRadio *transmitter, const IWirelessSignal *signal) {

@@ -35,7 +35,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
     std::vector<const IRadio *> radios;  // ascending ids, as INET goes through them
     Near grid;
     bool grid_is_there = false;
-    double fastest_m_s = 0;  // of those who were sent somewhere
+    double fastest_m_s = 0;                                 // of those who were sent somewhere
     mutable std::unordered_map<const IRadio *, int> nodes;  // whose radio it is
     omnetpp::simtime_t looked_at;
 

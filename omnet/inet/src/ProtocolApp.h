@@ -43,7 +43,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     std::unique_ptr<HostSwitch> switch_;
     inet::IMobility *mobility_ = nullptr;
     omnetpp::simtime_t position_every_;
-    omnetpp::cMessage *look_ = nullptr;    // when it is told where the host is
+    omnetpp::cMessage *look_ = nullptr;  // when it is told where the host is
     omnetpp::simtime_t places_every_;
     omnetpp::cMessage *record_ = nullptr;  // when the record is told
 

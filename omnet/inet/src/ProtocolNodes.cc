@@ -162,10 +162,14 @@ void ProtocolNodes::receiveSignal(cComponent *, simsignal_t, cObject *object, cO
 void ProtocolNodes::finished() {
     if (++finished_ < apps_.size()) return;
     const std::pair<const char *, double> numbers[] = {
-        {"datagrams", counts_.datagrams},           {"arrived", counts_.arrived},
-        {"lost", counts_.lost},                     {"unreachable", counts_.unreachable},
-        {"tcp_opened", counts_.opened},             {"tcp_broken", counts_.broken},
-        {"stream_packets", counts_.stream_packets},  {"stream_bytes", counts_.stream_bytes},
+        {"datagrams", counts_.datagrams},
+        {"arrived", counts_.arrived},
+        {"lost", counts_.lost},
+        {"unreachable", counts_.unreachable},
+        {"tcp_opened", counts_.opened},
+        {"tcp_broken", counts_.broken},
+        {"stream_packets", counts_.stream_packets},
+        {"stream_bytes", counts_.stream_bytes},
     };
     for (const auto &[name, value] : numbers) bridge_.measure("network", name, value);
 }

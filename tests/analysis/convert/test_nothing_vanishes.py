@@ -1,5 +1,6 @@
 """Files move, come back under the same name, and claim each other's runs: no row goes without a word."""
 
+import os
 import shutil
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from causeway.analysis import batches, convert, remains, store
 from causeway.analysis.convert import landing
 from causeway.bridge.errors import UserError
+from tests.worlds.kills import Steps
 
 
 def sca(run, value, more="", folder=None, name="r.sca"):
@@ -146,24 +148,14 @@ def test_a_kill_at_any_moment_of_landing_loses_and_doubles_nothing(tmp_path, mon
     sca("N", 9, folder=folder, name="r1.sca")
     vec("R2", 30, folder, "r2.vec")
     old, new = ({f"R{i}": float(i) for i in range(3)}, {"R0": 0.0, "N": 9.0, "R2": 2.0})
-    real, steps = landing.store.os.replace, []
-
-    def at(step, real):
-        def act(*args, **kwargs):
-            steps.append(args)
-            if len(steps) == step:
-                raise KeyboardInterrupt
-            return real(*args, **kwargs)
-
-        return act
 
     for step in range(1, 60):
         out = tmp_path / f"out{step}"
         shutil.copytree(before, out)
-        steps.clear()
+        steps = Steps(step)
         with monkeypatch.context() as patch:
-            patch.setattr(landing.store.os, "replace", at(step, real))
-            patch.setattr(landing.store, "forget_batch", at(step, store.forget_batch))
+            patch.setattr(landing.store.os, "replace", steps.counted(os.replace))
+            patch.setattr(landing.store, "forget_batch", steps.counted(store.forget_batch))
             try:
                 convert.convert([folder], out)
             except KeyboardInterrupt:
