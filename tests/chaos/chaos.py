@@ -209,6 +209,10 @@ def chaos(rounds: int, seed: int, engines_: list[str]) -> Found:
     for i in track(range(rounds), "rounds", disable=not sys.stdout.isatty()):
         engine, kind, usual_s, expected = cases[i % len(cases)]
         one_round(draw, engine, kind, usual_s, expected, found)
+        if (i + 1) % 20 == 0:
+            print(
+                f"{i + 1} rounds, {sum(found.disturbed.values())} times disturbed, {len(found.wrong)} wrong", flush=True
+            )
     return found
 
 
