@@ -19,6 +19,7 @@ from typing import Any
 
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.libzmq import LibzmqPair
+from causeway.bridge.spin import Spin
 from causeway.bridge.zmtp import ZmtpPair
 
 SLICE_MS = 100
@@ -81,7 +82,7 @@ class Transport:
     def spin(self, spin_s: float) -> None:
         """From now on `receive` looks so long again and again before it sleeps, if nobody else wants this core."""
         if isinstance(self._pair, ZmtpPair):
-            self._pair.spin_s = spin_s
+            self._pair.spin = Spin(spin_s)
 
     def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
         """The next frame. `check_peer` says in words why none can come any more; the deadline bounds the wait."""

@@ -13,6 +13,8 @@ import struct
 import time
 from pathlib import Path
 
+from causeway.bridge.spin import Spin
+
 MORE, LONG, COMMAND = 1, 2, 4
 """Flags of a frame."""
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
@@ -41,8 +43,8 @@ class ZmtpPair:
         self._left: memoryview | None = None
         """Of the message on its way."""
         self.gone = False
-        self.spin_s = 0.0
-        """So long `receive` looks again and again before it sleeps: for a controller with a core of its own."""
+        self.spin: Spin | None = None
+        """Where `receive` looks again and again before it sleeps: for a controller with a core of its own."""
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
         self._listener.bind(path)
@@ -54,7 +56,8 @@ class ZmtpPair:
             return None
         if self._held and (message := self._take()) is not None:
             return message
-        data = self._spin() if self.spin_s else self._read()
+        spin_s = self.spin.next_s() if self.spin is not None else 0.0
+        data = self._spin(spin_s) if spin_s else self._read()
         if not data:
             return None
         if not self._held:  # nearly always it is one whole message
@@ -95,9 +98,9 @@ class ZmtpPair:
             self._path.unlink()
 
     # ---- inside ---------------------------------------------------------------------------------------------------
-    def _spin(self) -> bytes:
+    def _spin(self, spin_s: float) -> bytes:
         assert self._peer is not None
-        end = time.perf_counter() + self.spin_s
+        end = time.perf_counter() + spin_s
         while time.perf_counter() < end:
             with contextlib.suppress(BlockingIOError):
                 return self._read(socket.MSG_DONTWAIT)

@@ -7,6 +7,7 @@
 //   greeting   64 bytes: signature, version 3.0, mechanism NULL
 //   READY      a command that names the socket's type
 //   messages   flags (1: more parts, 2: long, 4: command), size (1 byte, or 8 if long; big-endian), body
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -46,10 +47,46 @@ std::string head_of(size_t size) {
     return head;
 }
 
+// How long to spin for the next frame; not at all while somebody else wants the core. The twin of bridge/spin.py.
+class Spin {
+  public:
+    explicit Spin(int usual_us) : usual_us_(usual_us), now_us_(usual_us), seen_(interruptions()) {}
+
+    int next_us() {
+        if (left_ > 0)
+            --left_;
+        else
+            look();
+        return now_us_;
+    }
+
+  private:
+    static constexpr int kLook = 128, kRest = 4096;  // frames
+    static constexpr long kMostInterruptions = 4;    // in kLook frames
+
+    int usual_us_, now_us_;
+    long seen_;
+    int left_ = kLook;
+
+    static long interruptions() {
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        return used.ru_nivcsw;
+    }
+
+    void look() {
+        const long before = seen_;
+        seen_ = interruptions();
+        const bool crowded = now_us_ > 0 && seen_ - before > kMostInterruptions;
+        now_us_ = crowded ? 0 : usual_us_;
+        left_ = crowded ? kRest : kLook;
+    }
+};
+
 class ZmtpSocket : public Socket {
   public:
     ZmtpSocket(const std::string &path, int spin_us)
-        : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), spin_us_(spin_us) {
+        : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), spin_(spin_us) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         if (path.size() >= sizeof address.sun_path)
@@ -84,7 +121,7 @@ class ZmtpSocket : public Socket {
 
   private:
     int fd_;
-    int spin_us_;
+    Spin spin_;
     std::string out_;  // on its way
     size_t out_done_ = 0;
     std::vector<uint8_t> in_ = std::vector<uint8_t>(1 << 16);
@@ -150,8 +187,9 @@ class ZmtpSocket : public Socket {
     // Looks again and again for a while before it sleeps: to be woken up takes longer than most answers.
     ssize_t read(void *to, size_t size) {
         using Clock = std::chrono::steady_clock;
-        const auto until = Clock::now() + std::chrono::microseconds(spin_us_);
-        for (bool again = spin_us_ > 0; again; again = Clock::now() < until) {
+        const int spin_us = spin_.next_us();
+        const auto until = Clock::now() + std::chrono::microseconds(spin_us);
+        for (bool again = spin_us > 0; again; again = Clock::now() < until) {
             const ssize_t n = ::recv(fd_, to, size, MSG_DONTWAIT);
             if (n >= 0 || errno != EAGAIN) return n;
         }
