@@ -91,6 +91,7 @@ def test_every_order_of_a_write_and_a_read_keeps_the_order_of_calls_between_node
     assert len(ends) == 1 + 2 * 3, "no call, or one of two kinds at one of three nodes"
 
 
+@pytest.mark.slow
 def test_every_order_catches_the_hurried_register() -> None:
     trial = Trial(REGISTER, {"version": "hurried"}, budget={"calls": 3})
     found = orders.every_order(trial.make, trial.rules(), 10**6, 120.0, reduce=True)
@@ -100,7 +101,10 @@ def test_every_order_catches_the_hurried_register() -> None:
     assert schedules.follow(world, found.plan, trial.rules()) == found.broken
 
 
-@pytest.mark.parametrize(("version", "expected"), [("right", None), ("hurried", "linearizability: ")])
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("right", None), pytest.param("hurried", "linearizability: ", marks=pytest.mark.slow)],
+)
 def test_a_register_over_messages(version: str, expected: str | None) -> None:
     trial = Trial(REGISTER, {"version": version})
     tries = 3000 if expected is None else 30_000  # of three seeds the worst took 19,661 (docs/lab/check.md)
