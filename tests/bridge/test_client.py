@@ -42,7 +42,7 @@ def timers(time_ps: list[int]) -> Actions:
 
 def windows_of_a_run(ticker: Path, time_ps: list[int], **changes) -> tuple[list[Window], Finish]:
     """The windows of a run in which the controller sets these timers at the start and nothing later."""
-    session = open_session(small_spec(reaction_ps=L_PS, **changes), "ticker", [str(ticker)])
+    session = open_session(small_spec(**{"reaction_ps": L_PS, "ahead": False, **changes}), "ticker", [str(ticker)])
     try:
         windows: list[Window] = []
         while not isinstance(event := session.next(), Finish):
