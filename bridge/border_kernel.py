@@ -12,6 +12,7 @@ types already, those of the wire; so they are not even looked at by the call.
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, NamedTuple
 
 import numba
@@ -287,8 +288,17 @@ class Kernels(NamedTuple):
     first_bad_topic: Any
 
 
-@functools.cache
+_settling = threading.Lock()
+
+
 def settled() -> Kernels:
+    """The kernels, settled by the first thread that needs them."""
+    with _settling:
+        return _settle()
+
+
+@functools.cache
+def _settle() -> Kernels:
     """The kernels, compiled (or loaded) for the types that engines read, and for good. Columns of a window, which look
     into its frame, are read-only: what can be written passes as such, not the other way round."""
     kernels = Kernels(first_bad_event, first_bad_action, first_bad_topic)

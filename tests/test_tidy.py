@@ -234,6 +234,7 @@ def imported_names() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_dependency_is_imported() -> None:
     project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     declared = {re.split(r"[<>=!~ \[;]", one)[0] for one in project["dependencies"]}

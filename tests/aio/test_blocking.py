@@ -71,6 +71,7 @@ def test_an_event_that_is_set_already_does_not_block():
     assert run(main, 1)[0].results == {0: True}
 
 
+@pytest.mark.slow
 def test_a_step_that_does_not_end_is_named_while_it_lasts(capsys):
     """A lock of C code cannot be refused. The watch sees two steps: a long one, and many short ones."""
 

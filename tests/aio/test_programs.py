@@ -133,6 +133,7 @@ def test_the_same_file_runs_as_real_processes_over_loopback():
     assert re.findall(r"main returned (\d)", done.stdout) == ["2", "2", "2"]
 
 
+@pytest.mark.slow
 def test_processes_are_stopped_when_their_time_is_over():
     done = _command("--real", "2", "--seconds", "1")
     assert "time is over; still running: node0, node1" in done.stderr

@@ -19,6 +19,7 @@ MODULES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_the_standard_librarys_own_tests_pass(module):
     if importlib.util.find_spec("test") is None or importlib.util.find_spec(f"test.test_asyncio.{module}") is None:

@@ -354,6 +354,7 @@ def as_nodes(program):
     return main
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_gives_between_nodes_what_it_gives_over_loopback(program):
     programs, _ = run(as_nodes(program()), 2)

@@ -131,12 +131,14 @@ def _file(tmp_path, words: str):
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_with_another_hash_seed(tmp_path):
     comparison = twice(_file(tmp_path, '["alpha", "beta", "gamma"]'), {"nodes": 3}, 1, "inline")
     assert comparison.same, comparison
     assert comparison.rows == 2 * 3 + 3 * 3  # what node0 sends to itself crosses no network
 
 
+@pytest.mark.slow
 def test_the_order_of_a_set_is_found_and_named_with_its_task_and_line(tmp_path):
     names = "{" + ", ".join(f'"word{i}"' for i in range(40)) + "}"
     comparison = twice(_file(tmp_path, names), {"nodes": 3}, 1, "inline")

@@ -67,6 +67,7 @@ def test_what_was_converted_is_continued_after_compacting(tmp_path):
     assert samples(tmp_path)["R2"] == 4 and samples(tmp_path)["R1"] == 2
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path, monkeypatch):
     before = tmp_path / "before"
     fill(before)

@@ -29,6 +29,7 @@ def exported(tmp_path: Path) -> Path:
     return tmp_path / "report" / "export"
 
 
+@pytest.mark.slow
 def test_every_kind_is_a_file_in_both_formats(exported: Path) -> None:
     names = {f"clocks-all-of-{kind}" for kind in SHIPPED} | {"clocks-all-of-line-2"}
     assert {path.name for path in exported.iterdir()} == {f"{n}.{form}" for n in names for form in ("svg", "pdf")}

@@ -124,6 +124,7 @@ def test_a_writer_that_fails_leaves_nothing_behind(url):
     assert not path.exists() and batches.names(path.parent) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_two_machines_made_is_read_once(url):
     """Without locks between machines both may make it, and two may put the same runs together."""
     folder = remote.place(url % "twice")
@@ -136,6 +137,7 @@ def test_a_run_that_two_machines_made_is_read_once(url):
     assert values(folder) == [("a", 1.5), ("b", 1.5), ("c", 1.5)]
 
 
+@pytest.mark.slow
 def test_files_of_omnetpp_are_converted_into_it_continued_and_found_unchanged(url, tmp_path, monkeypatch):
     monkeypatch.setattr(convert.job, "SMALL_BYTES", 10)  # so that a part waits on the disk and is sent
     (tmp_path / "x.vec").write_text(VEC)

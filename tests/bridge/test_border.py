@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
+from causeway.bridge import border_kernel
 from causeway.bridge.border import SEND, SET_TIMER, Border
 from causeway.bridge.border_kernel import KEPT
 from causeway.bridge.errors import RunError
@@ -385,3 +388,31 @@ def test_who_vouches_for_its_rows_says_what_exists() -> None:
     made.check_window(window((Kind.ARRIVAL, 5, 0, 2, 0), (Kind.TIMER, 5, 0, 2, 0)))
     with pytest.raises(RunError, match="the controller never set timer 3"):
         made.check_window(window((Kind.TIMER, 1000, 0, 3, 0), number=2, end_ps=1001))
+
+
+def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    border_kernel.settled()
+    compiling = []
+
+    class Slow:
+        """A kernel that is compiled in more time than it takes another thread to come by."""
+
+        overloads = border_kernel.first_bad_event.overloads
+
+        def compile(self, _: object) -> None:
+            compiling.append(self)
+            time.sleep(0.02)
+            assert self in compiling, "compilation disabled"
+
+        def disable_compile(self) -> None:
+            compiling.remove(self)
+
+    for name in border_kernel.Kernels._fields:
+        monkeypatch.setattr(border_kernel, name, Slow())
+    border_kernel._settle.cache_clear()
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: border_kernel.settled(), range(4)))
+    finally:
+        border_kernel._settle.cache_clear()
+    assert all(kernels is found[0] for kernels in found)

@@ -195,6 +195,7 @@ def test_an_edge_without_a_controller_says_how_to_start_it(ticker: Path) -> None
     assert done.stderr.startswith("causeway: CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before the handshake", "in mid-run"])
 def test_when_the_controller_is_killed_the_edge_says_so_and_cleans_up(ticker: Path, tmp_path: Path, when: str) -> None:
     script = (

@@ -52,11 +52,13 @@ def call(kernels: Path) -> list[int]:
     return [int(word) for word in told.split()]
 
 
+@pytest.mark.slow
 def test_what_did_not_change_is_not_compiled_again(kernels: Path) -> None:
     assert call(kernels) == [2, 101, 1, 1]
     assert call(kernels) == [2, 101, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_caller_follows_a_helper_that_changes_and_nothing_else_is_compiled(kernels: Path) -> None:
     call(kernels)
     write(kernels, "helper", "x + 5")
@@ -75,6 +77,7 @@ def test_a_kernel_of_ours_depends_on_the_kinds_of_events_but_not_on_other_kernel
     assert SOURCES / "pycontrol" / "protocols" / "icpp18" / "kernel.py" not in reached
 
 
+@pytest.mark.slow
 def test_a_kernel_whose_argument_has_another_class_by_now_is_compiled_again(kernels: Path) -> None:
     """What is kept of the old one names a class that is gone."""
     state = "from typing import NamedTuple\nclass {0}(NamedTuple):\n    x: int\nmake = {0}\n"
@@ -105,6 +108,7 @@ def run_icpp18(cache: Path, out: Path, most_bytes: int) -> subprocess.CompletedP
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_full_cache_folder_is_named_with_what_to_do(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     ran = run_icpp18(cache, tmp_path / "out", 100)

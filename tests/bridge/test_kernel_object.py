@@ -65,6 +65,7 @@ def test_it_is_compiled_once_and_numba_is_not_loaded_again(call):
     assert call() == "134 6 False"
 
 
+@pytest.mark.slow
 def test_a_changed_source_is_compiled_again(call, tmp_path):
     call()
     (tmp_path / "some_kernel.py").write_text(KERNEL.replace("* pair[1]", "* 10"))
@@ -78,11 +79,13 @@ def test_without_a_folder_to_keep_it_in_numba_answers(call, tmp_path):
     assert call() == "134 6 True"
 
 
+@pytest.mark.slow
 def test_checks_of_every_index_are_numbas(call):
     call()
     assert call(NUMBA_BOUNDSCHECK="1") == "134 6 True"
 
 
+@pytest.mark.slow
 def test_a_kernel_that_needs_more_than_machine_code_is_left_to_numba(call):
     """One that raises calls back into Python."""
     user = USER.replace("found = sums(", "sums(").replace(

@@ -40,15 +40,15 @@ ENDS = {
 
 
 @pytest.fixture(autouse=True)
-def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Whatever a session leaves behind is in a directory of the test's own; every test checks that it is empty."""
-    own = tmp_path / "tmp"
-    own.mkdir()
-    monkeypatch.setenv("TMPDIR", str(own))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    yield
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    assert list(own.iterdir()) == []
+    assert tmp_path.is_dir(), "pytest makes its own where they always are"
+    with tempfile.TemporaryDirectory(dir="/tmp") as own:  # a path of pytest's may be too long for a socket
+        monkeypatch.setenv("TMPDIR", own)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield Path(own)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        assert os.listdir(own) == []
 
 
 def play(mode: str, spec: RunSpec) -> Finish:
@@ -103,6 +103,7 @@ def test_every_way_to_fail_ends_in_one_clear_line(mode: str, tmp_path: Path) -> 
     assert not list(tmp_path.glob("*run.frames*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["says nothing", "stops answering"])
 def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
     began = time.monotonic()
@@ -111,6 +112,7 @@ def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
@@ -126,6 +128,7 @@ def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode:
     assert time.monotonic() - began < 15  # not the deadline
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
@@ -191,9 +194,10 @@ def test_the_socket_is_private_and_gone_once_the_simulator_is_connected() -> Non
     transport.close()
 
 
-def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_are_not() -> None:
-    parent = Path(tempfile.gettempdir())
-    dead = parent / "causeway-run-dead"
+def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_are_not(
+    own_temporary_directory: Path,
+) -> None:
+    dead = own_temporary_directory / "causeway-run-dead"
     dead.mkdir()
     (dead / "bridge").touch()
     living = Transport()
@@ -208,6 +212,7 @@ def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_ar
     living.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ["tcp", "tcp://127.0.0.1:*"])
 def test_over_tcp_nobody_without_the_runs_keys_gets_in(endpoint: str) -> None:
     with pytest.raises(RunError, match="said nothing for 1 s"):  # the fake simulator knows nothing of keys

@@ -164,6 +164,7 @@ def test_another_peer_is_refused_in_one_line(ticker: Path, tmp_path: Path, parts
         assert process.returncode == 3
 
 
+@pytest.mark.slow
 def test_a_peer_that_never_shakes_hands_is_given_up(ticker: Path, tmp_path: Path) -> None:
     answer_with(tmp_path / "peer", GREETING[:10], then_close=False)
     with edge(ticker, tmp_path / "peer") as process:

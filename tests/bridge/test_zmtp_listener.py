@@ -67,6 +67,7 @@ def test_messages_that_come_together_are_taken_one_by_one(listener: ZmtpPair, pe
     assert [received(listener) for _ in messages] == messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("spin_s", [0.0, 0.001])
 def test_bytes_may_come_in_pieces_of_any_size(listener: ZmtpPair, tmp_path: Path, seed: int, spin_s: float) -> None:

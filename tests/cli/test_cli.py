@@ -37,6 +37,7 @@ def test_a_run_that_is_there_is_not_done_again(tmp_path):
     assert len(store.finished_runs(tmp_path / "r")) == 1
 
 
+@pytest.mark.slow
 def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
     done = causeway("run", TOY, "--sweep", "rates", "--reps", "3", "--set", "messages=20", "--out", "r", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

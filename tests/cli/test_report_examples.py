@@ -33,6 +33,7 @@ def written(file: Path, folder: Path, studies: list[str], again_s: float = 20.0)
     return (folder / "report" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_expected_violations_get_three_drawn_examples_below(tmp_path: Path) -> None:
     page = written(FLOOD, tmp_path / "r", [str(FLOOD)])
     assert "Wrong, and nobody expected it" not in page
@@ -50,6 +51,7 @@ def test_unexpected_violations_head_the_report(unordered: Path, tmp_path: Path) 
     assert sections[0] == "wrong" and "expected" not in sections
 
 
+@pytest.mark.slow
 def test_without_the_studys_file_or_the_time_it_says_what_draws_them(tmp_path: Path) -> None:
     page = written(FLOOD, tmp_path / "r", [])
     assert "Wrong, as expected" in page and "<img" not in page and "--study FILE.py" in page

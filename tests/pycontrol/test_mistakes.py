@@ -129,6 +129,7 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_the_compiler_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -172,6 +173,7 @@ def test_a_packet_that_comes_to_another_node_than_its_own_is_told() -> None:
         run_protocol(Swapping(), spec, PerNode(lambda _: Sends(), 2), [])
 
 
+@pytest.mark.slow
 def test_many_handlers_that_return_take_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
 

@@ -87,7 +87,8 @@ def exact():
     return waits, deliveries
 
 
-@pytest.mark.parametrize("size", [pytest.param(20, marks=pytest.mark.slow), 60])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [20, 60])
 def test_plain_simulation_has_the_errors_that_exact_runs_foretell(exact, size):
     """Violations come in clusters, so the interval is over runs: four standard errors of their mean."""
     plain = [run_job(Job("dcs23", {**POINT, "entries": size}, seed, "inline")).scalars for seed in SEEDS]

@@ -87,6 +87,7 @@ def test_a_run_for_which_there_is_no_memory_is_told_so(tmp_path: Path, monkeypat
     assert list(tally.failed.values()) == ["this machine has not the memory for it; choose smaller parameters"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     jobs = campaign.plan("icpp18", "inline", [{"nodes": 4}], 1, 1)
     campaign.run_here(jobs, tmp_path / "first", lambda tally: None)  # compiles: what is compiled is kept in a file, too

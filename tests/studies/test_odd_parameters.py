@@ -150,6 +150,7 @@ BOUNDED = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", ["hash", "dcs23", "ladc18", "icpp18"])
 def test_random_parameters_are_refused_in_one_line_or_make_a_run_that_ends(worker: Worker, study: str) -> None:
     @BOUNDED

@@ -54,6 +54,7 @@ def wait_for(condition, within_s: float = 60.0) -> bool:
     return bool(condition())
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}, {"messages": 30}], 1, 8)
     campaign.run_here(jobs, tmp_path / "one", lambda tally: None)
@@ -105,6 +106,7 @@ def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path
     assert len(store.finished_runs(tmp_path)) == 16
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_had_finished(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 500}], 1, 60)
     before = children_of(os.getpid())  # Spark's, of other tests
@@ -119,6 +121,7 @@ def test_an_interrupt_keeps_what_had_finished(tmp_path):
     assert health.problems(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_what_another_command_is_at_comes_last(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 4)
     held = locks.take(store.lock_path(tmp_path, store.quote(jobs[0].run_id)), wait=False)

@@ -65,6 +65,7 @@ def test_the_parameters_of_a_point_are_validated_once_for_all_its_repetitions(fi
     assert count(file, ".checked") == 1
 
 
+@pytest.mark.slow
 def test_every_process_of_a_campaign_resolves_a_point_once(file: Path, tmp_path: Path) -> None:
     run(file, tmp_path / "out", reps=10, wished=2)
     assert count(file) <= 3 and count(file, ".checked") <= 3

@@ -157,6 +157,7 @@ def test_many_files_at_once_give_what_each_gives_alone(tmp_path):
     assert 100 < many < 300, "both readers have their share"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ["_ROWS", "_SLOTS", "_SAMPLES", "_BUFFER_BYTES", "_MOST_FILES"])
 def test_many_files_at_once_give_the_same_when_room_runs_out(tmp_path, monkeypatch, room):
     monkeypatch.setattr(

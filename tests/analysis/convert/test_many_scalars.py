@@ -53,6 +53,7 @@ def assert_same(found):
             assert (np.signbit(fast[name][column]) == np.signbit(frame[column])).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(body=st.lists(st.sampled_from(LINES * 6 + ODD + BAD), max_size=40), end=st.sampled_from(["\n", "\r\n"]))
 def test_both_readers_say_the_same(body, end, tmp_path_factory):

@@ -213,7 +213,14 @@ def test_spark_reads_a_folder_of_any_name(tmp_path, spark, name):
 
 
 @pytest.mark.parametrize("command", ["run hash --out {}", "convert x.sca --out {}", "report {}", "diff {} {}"])
-@pytest.mark.parametrize("url", ["ftp://bucket/x", "hdfs://127.0.0.1:1/x", "s3a://127.0.0.1:1/x?scheme=nothing"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://bucket/x",
+        "hdfs://127.0.0.1:1/x",
+        pytest.param("s3a://127.0.0.1:1/x?scheme=nothing", marks=pytest.mark.slow),
+    ],
+)
 def test_a_url_that_cannot_be_used_is_refused_and_makes_no_folder(tmp_path, monkeypatch, command, url):
     from typer.testing import CliRunner
 

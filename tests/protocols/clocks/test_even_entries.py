@@ -53,6 +53,7 @@ def test_columns_and_nodes_with_even_entries_give_the_same_digest(detect):
     assert columns.digest == nodes.digest != run(ProbabilisticClock(12, 2, detect)).digest
 
 
+@pytest.mark.slow
 def test_the_hash_detector_with_even_entries_gives_the_same_digest_written_either_way():
     few = {"nodes": 12, "messages": 120}
     columns, nodes = (run(kind(12, 2, 200, even=True), **few) for kind in (HashDetector, HashDetectorProcesses))

@@ -45,6 +45,7 @@ def test_columns_and_nodes_give_the_same_digest(clock_size, limit, retest):
     assert columns.scalars["flagged"] == nodes.scalars["flagged"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clock_size", "limit", "near", "one_request", "retest"),
     [(16, 200, 30, False, False), (16, 8, 30, False, True), (12, 8, 40, True, False), (12, 8, 40, True, True),

@@ -132,7 +132,7 @@ def test_printed_lines_fail_in_some_order_of_a_small_world(quirk: Any, monkeypat
 TALLY = str(Path(__file__).resolve().parents[3] / "examples" / "tally.py")
 
 
-@pytest.mark.parametrize("clocks", ["", LATE_CLOCKS], ids=["any clock", "late"])
+@pytest.mark.parametrize("clocks", [pytest.param("", marks=pytest.mark.slow), LATE_CLOCKS], ids=["any clock", "late"])
 def test_every_order_of_a_program_meets_every_history_that_a_slow_search_meets(clocks: str) -> None:
     trial = Trial(
         TALLY,

@@ -103,7 +103,10 @@ def test_every_order_catches_the_hurried_register() -> None:
 
 @pytest.mark.parametrize(
     ("version", "expected"),
-    [("right", None), pytest.param("hurried", "linearizability: ", marks=pytest.mark.slow)],
+    [
+        pytest.param("right", None, marks=pytest.mark.slow),
+        pytest.param("hurried", "linearizability: ", marks=pytest.mark.slow),
+    ],
 )
 def test_a_register_over_messages(version: str, expected: str | None) -> None:
     trial = Trial(REGISTER, {"version": version})

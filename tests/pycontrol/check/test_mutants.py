@@ -71,6 +71,7 @@ def test_a_protocol_that_is_wrong_as_it_is_has_no_mutants() -> None:
         check_mutants(Trial(FIFO, {"version": "hasty"}), 60, 20.0, 1, Console(quiet=True))
 
 
+@pytest.mark.slow
 def test_seeded_mistakes_are_planted_and_taken_out_again(tmp_path: Path) -> None:
     file = tmp_path / "seeds.py"
     file.write_text(

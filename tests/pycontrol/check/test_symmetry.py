@@ -71,7 +71,7 @@ def met(managers: int, one: Any) -> tuple[set[Facts], set[object]]:
     return states, kinds
 
 
-@pytest.mark.parametrize("managers", [3, 4, 5])
+@pytest.mark.parametrize("managers", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_two_phase_commit_has_one_state_for_all_that_differ_in_names(managers: int) -> None:
     """Counted again by brute force: each state under all names of the managers, 120 of five."""
     trial = Trial(COMMIT, {"nodes": managers + 1})

@@ -31,6 +31,7 @@ def test_every_order_gives_the_verdict_that_stands_beside_the_protocol(file: Pat
         assert covered.broken is not None and covered.broken.startswith(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "version"), [(f, v) for f, v in VERSIONS if v != "right"], ids=lambda value: getattr(value, "stem", value)
 )

@@ -118,6 +118,7 @@ def test_dcs23_passes_and_its_mistakes_do_not(monkeypatch: pytest.MonkeyPatch) -
         assert found.broken is not None, kind
 
 
+@pytest.mark.slow
 def test_dcs23_with_the_printed_decision_is_caught_in_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "KIND", test_dcs_worlds.LateDecision)
     trial = Trial("dcs23", budget={"broadcasts": 2, "calls": 2})
