@@ -60,17 +60,28 @@ class Context:
     network: Network | None = None
     """What the run is on, for protocols that cannot do the same on all of them."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
+    _seen: list[tuple[NDArray[Any], ...]] = field(default_factory=list, repr=False)
+    """What was observed and not told yet: before all that is in the log."""
+    _rows_seen: int = 0
 
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
-        """Tells every observer what happened, in order. Message ids are dense, from 0, in order of broadcast."""
-        self.tell_observers()
-        for observer in self.observers:
-            observer.observe(op, time_ps, node, message)
+        """Tells every observer what happened, in order. Message ids are dense, from 0, in order of broadcast.
+
+        Observers see it a little later, and before the run ends; the arrays may change meanwhile."""
+        if self._log or len(op) >= AT_ONCE:
+            self.tell_observers()
+        if len(op) >= AT_ONCE:
+            self._tell((op, time_ps, node, message))
+            return
+        self._seen.append((op.copy(), time_ps.copy(), node.copy(), message.copy()))
+        self._rows_seen += len(op)
+        if self._rows_seen >= AT_ONCE:
+            self.tell_observers()
 
     def note(self, op: int, time_ps: int, node: int, message: int) -> None:
-        """The same for one row. Observers see it a little later, and before the run ends."""
+        """The same for one row."""
         self._log.append((op, time_ps, node, message))
         self.tell_many()
 
@@ -85,11 +96,18 @@ class Context:
             self.tell_observers()
 
     def tell_observers(self) -> None:
-        """Hands over what was noted."""
+        """Hands over what was observed and noted."""
+        if self._seen:
+            seen, self._seen, self._rows_seen = self._seen, [], 0
+            self._tell(seen[0] if len(seen) == 1 else tuple(map(np.concatenate, zip(*seen, strict=True))))
         if self._log:
             log = np.array(self._log, list(LOG.items()))
             self._log.clear()  # the list stays the same: `noted` is bound to it
-            self.observe(*(np.ascontiguousarray(log[name]) for name in LOG))
+            self._tell(tuple(np.ascontiguousarray(log[name]) for name in LOG))
+
+    def _tell(self, rows: tuple[NDArray[Any], ...]) -> None:
+        for observer in self.observers:
+            observer.observe(*rows)
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
         """Adds one sample to a time series."""
