@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from causeway.bridge.errors import UserError
+
 PLAIN = (type(None), bool, int, float, str, bytes)
 Replace = Callable[[Any], Hashable | None]
 
@@ -27,10 +29,25 @@ def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ..
         inner = tuple(frozen(one, skip, within) for one in value)
         return inner if name in ("tuple", "list") else (name, inner)
     if isinstance(value, set | frozenset):
-        return frozenset(frozen(one, skip, within) for one in value)
+        return frozenset(frozen(_found_again(one), skip, within) for one in value)
     if isinstance(value, Mapping):
-        return ("dict", tuple((frozen(k, skip, within), frozen(v, skip, within)) for k, v in value.items()))
+        items = value.items()
+        return ("dict", tuple((frozen(_found_again(k), skip, within), frozen(v, skip, within)) for k, v in items))
     return _of_object(value, skip, within)
+
+
+def _found_again(key: Any) -> Any:
+    """The key, if a copy of it is found, too: states and packets are copied; what was one object is several then."""
+    if isinstance(key, tuple | frozenset):
+        for part in key:
+            _found_again(part)
+    kind: Any = type(key)
+    if kind.__eq__ is object.__eq__ and not (isinstance(key, Enum | type) or callable(key)):
+        raise UserError(
+            f"a node keeps things by {kind.__name__}, which equals only itself, and `check --every` works with copies; "
+            f"give {kind.__name__} an __eq__ and a __hash__ (frozen dataclasses have them), or leave --every away"
+        )
+    return key
 
 
 def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Hashable:

@@ -8,9 +8,33 @@ from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocols.clocks.node import ProbabilisticProcesses, VectorProcesses
-from causeway.pycontrol.protocols.hash.node import HashDetectorProcesses
+from causeway.pycontrol.protocols.hash.node import HashDetectorNode, HashDetectorProcesses, Waiting
 
 NODES, ENTRIES, INCREMENTS, LIMIT = 4, 2, 1, 1000
+
+
+class Suspecting(HashDetectorNode):
+    """A process that keeps what it suspected, and how much it had delivered by then."""
+
+    suspicions: tuple[tuple[int, int], ...] = ()
+
+    def suspect(self, waiting: Waiting) -> None:
+        self.suspicions += ((waiting.m.id, len(self.Deliv)),)
+        super().suspect(waiting)
+
+
+class SuspectingProcesses(HashDetectorProcesses):
+    node_class = Suspecting
+
+
+def fair(world: Any) -> str | None:
+    """Who has delivered just what a message depends on does not suspect it."""
+    for node in world.nodes:
+        order = list(node.Deliv)
+        for message, had in node.suspicions:
+            if set(order[:had]) == set(world.past[message]):
+                return f"fair: node {node.id} suspects message {message}, though it has delivered what that depends on"
+    return None
 
 
 def checks(params: Any) -> Checks:
@@ -20,7 +44,11 @@ def checks(params: Any) -> Checks:
         if params.clock == "vector":
             return VectorProcesses()
         if params.detector == "hash":
-            return HashDetectorProcesses(ENTRIES, INCREMENTS, LIMIT, retest=params.retest)
+            return SuspectingProcesses(ENTRIES, INCREMENTS, LIMIT, retest=params.retest)
         return ProbabilisticProcesses(ENTRIES, INCREMENTS)
 
-    return Checks(protocol=twin, nodes=NODES, budget=Budget(broadcasts=6))
+    suspects = params.clock != "vector" and params.detector == "hash"
+    return Checks(
+        properties=("once", "causal", "arrives"), at_end={"fair": fair} if suspects else {},
+        protocol=twin, nodes=NODES, budget=Budget(broadcasts=6),
+    )  # fmt: skip

@@ -6,16 +6,37 @@ from typing import Any
 
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
+from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocols.icpp18.columns import Wire
-from causeway.pycontrol.protocols.icpp18.node import causal_nodes
+from causeway.pycontrol.protocols.icpp18.node import CausalNode, Message
 
 NODES = 4
+
+
+class Counting(CausalNode):
+    """A node that knows what came in vain."""
+
+    in_vain = 0
+
+    def on_packet(self, content: list[Message], sender: int, interface: int) -> None:
+        self.in_vain += sum((m.s, m.vc[m.s]) in self.received for m in content)
+        super().on_packet(content, sender, interface)
+
+
+def thrifty(world: Any) -> str | None:
+    """Trees bring every message to every node once."""
+    wasted = {node.id: node.in_vain for node in world.nodes if node.in_vain}
+    return "".join(f"thrifty: node {i} got {n} messages that it had already" for i, n in wasted.items()) or None
 
 
 def checks(params: Any) -> Checks:
     """What `causeway check icpp18` does."""
     single = params.trees == "single"
+
+    def twin() -> PerNode:
+        return PerNode(lambda i: Counting(i, NODES, params.aggregation, single, Wire()))
+
     return Checks(
-        protocol=lambda: causal_nodes(NODES, params.aggregation, single, Wire()), nodes=NODES,
+        properties=("once", "causal", "arrives"), at_end={"thrifty": thrifty}, protocol=twin, nodes=NODES,
         budget=Budget(broadcasts=3),
     )  # fmt: skip

@@ -1,5 +1,5 @@
-"""ladc18 in a small world: the readable twin among four processes. A process that crashes is noticed by the others at
-some time: the detector is a packet that its crash sends."""
+"""ladc18 in a small world: the readable twin among four processes, or as many as are asked for, up to 16. A process
+that crashes is noticed by the others at some time: the detector is a packet that its crash sends."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from causeway.pycontrol.node import EVERYONE, PerNode
 from causeway.pycontrol.protocols.ladc18.columns import Limits
 from causeway.pycontrol.protocols.ladc18.node import Process, Tally
 
-PROCESSES = 4
-SINGLE = Limits(PROCESSES, 0, 1, 1, 1)
-"""One message a packet: as without aggregation."""
+FEW, MOST = 4, 16
 
 
 class Crash:
@@ -36,12 +34,25 @@ class Noticing(Process):
         self.send(EVERYONE, Crash(), 1)
 
 
+def acknowledged(world: Any) -> str | None:
+    """Once all is quiet no correct process waits for an acknowledgement."""
+    for process in world.nodes:
+        if process.id not in world.down and process.ack_set:
+            return f"acknowledged: process {process.id} still waits for {sum(map(len, process.ack_set.values()))}"
+    return None
+
+
 def checks(params: Any) -> Checks:
     """What `causeway check ladc18` does."""
+    processes = params.processes if params.processes <= MOST else FEW
+    single = Limits(processes, 0, 1, 1, 1)  # one message a packet: as without aggregation
 
     def twin() -> PerNode:
         tally = Tally()
-        return PerNode(lambda i: Noticing(i, SINGLE, tally))
+        return PerNode(lambda i: Noticing(i, single, tally))
 
     budget = Budget(broadcasts=2, crashes=1, recover=False)
-    return Checks(properties=("once", "valid", "quiet"), protocol=twin, nodes=PROCESSES, budget=budget)
+    return Checks(
+        properties=("once", "valid", "quiet"), at_end={"acknowledged": acknowledged},
+        protocol=twin, nodes=processes, budget=budget,
+    )  # fmt: skip

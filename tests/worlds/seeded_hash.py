@@ -46,3 +46,14 @@ def never_answering(m: pytest.MonkeyPatch) -> None:
             real(self, content, sender, interface)
 
     m.setattr(HashDetectorNode, "on_packet", on_packet)
+
+
+def a_hash_that_forgets(m: pytest.MonkeyPatch) -> None:
+    real = HashDetectorNode.handle
+
+    def handle(self: Any, message: Any) -> None:
+        before = self.hash
+        real(self, message)
+        self.hash = before
+
+    m.setattr(HashDetectorNode, "handle", handle)

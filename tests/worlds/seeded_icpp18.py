@@ -34,3 +34,13 @@ def waits_for_others(m: pytest.MonkeyPatch) -> None:
         return [o for o in real(self, k, one) if all(a <= b for a, b in zip(o.vc, self.vector_max, strict=True))]
 
     m.setattr(CausalNode, "check_agg", check_agg)
+
+
+def sends_twice(m: pytest.MonkeyPatch) -> None:
+    """Without the first condition of line 26."""
+    real = CausalNode.check_agg
+
+    def check_agg(self: Any, k: int, one: Any) -> list[Any]:
+        return real(self, k, type(one)(one.s, (0,) * self.nodes, one.number, one.size_bytes))
+
+    m.setattr(CausalNode, "check_agg", check_agg)

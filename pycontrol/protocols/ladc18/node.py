@@ -7,7 +7,7 @@ paper's; `# l. N` is the paper's line. Departures are marked and explained in do
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.ladc18.columns import Limits
@@ -17,13 +17,13 @@ from causeway.pycontrol.protocols.vcube.tree import cluster_of, dimension, ff_ne
 TREE, ACK = 0, 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message m of the application: (src, ts) identifies it; `number` is its id for the observers."""
 
     src: int
     ts: int
-    number: int
+    number: int = field(compare=False)
 
 
 Item = tuple[int, Message]

@@ -180,3 +180,24 @@ def test_frozen_tells_values_apart_by_what_they_hold() -> None:
     assert frozen(Box([1, {2: {3}}])) == frozen(Box([1, {2: {3}}]))
     assert frozen(Box([1])) != frozen(Box([2]))
     assert frozen({1: 2, 3: 4}) != frozen({3: 4, 1: 2}), "a protocol may go by the order"
+
+
+class Token:
+    """Equals only itself."""
+
+
+@pytest.mark.parametrize("kept", [{Token(): 1}, {Token()}, [{("a", Token()): 1}]])
+def test_what_a_copy_would_not_be_found_by_is_refused(kept: object) -> None:
+    class Keeper(Node):
+        def on_start(self) -> None:
+            self.kept = kept
+
+    with pytest.raises(UserError, match=r"keeps things by Token, which equals only itself.* an __eq__ and a __hash__"):
+        orders.every_order(make(lambda: PerNode(lambda _: Keeper()), broadcasts=0), ARRIVES, 100, 10.0)
+
+
+@pytest.mark.parametrize("processes", [4, 8])
+def test_in_every_order_of_ladc18_acknowledgements_find_what_they_acknowledge(processes: int) -> None:
+    trial = Trial("ladc18", {"processes": processes}, budget={"broadcasts": 1, "crashes": 0})
+    found = orders.every_order(trial.make, trial.rules(), 100_000, 60.0, reduce=True)
+    assert (found.broken, found.complete) == (None, True)
