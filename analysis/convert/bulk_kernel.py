@@ -29,6 +29,9 @@ _U = np.uint64
 _MIX = _U(0x9E3779B97F4A7C15)
 _29 = _U(29)
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [2**64 - 1], np.uint64)
+_EACH = 0x0101010101010101
+_SPACES, _ABOVE_SPACES = _U(32 * _EACH), _U(33 * _EACH)
+_QUOTES, _BACKSLASHES, _DELETES = _U(_QUOTE * _EACH), _U(_BACKSLASH * _EACH), _U(127 * _EACH)
 _MOST_TOKENS = 5
 _ROWS_A_LINE = 2  # a line may end a statistic without fields, which then gets its row
 _PLACE, _LENGTH, _QUOTED = 0, 1, 2  # of a token; quoted is 0 (plain), 1, or 2 (with escapes)
@@ -55,21 +58,40 @@ def _is(words, token, number, word, its_length):
 
 
 @njit(inline="always")
-def _quoted(data, at):
+def _marks(word, bytes_):
+    """Lowest bit set: the first of a word's eight bytes that is this one."""
+    others = word ^ bytes_
+    return (others - kernel._LOW_BITS) & ~others
+
+
+@njit(inline="always")
+def _run(words, at, below, mark, last):
+    """The first position from `at` on with a byte below `below`, or `mark`, or `last`, or beyond 127."""
+    while True:
+        word = words[at]
+        found = word | ((word - below) & ~word) | _marks(word, mark) | _marks(word, last)
+        found = (found | _marks(word, _DELETES)) & kernel._HIGH_BITS
+        if found:
+            return at + np.int64(kernel._trailing_zeros(found) >> _U(3))
+        at += 8
+
+
+@njit(inline="always")
+def _quoted(data, words, at):
     """(position of the closing quote or -1, whether there are escapes) of what begins at `at`, behind a quote."""
     escapes = False
-    while data[at] != _QUOTE:
-        if data[at] == _BACKSLASH:
-            escapes = True
-            at += 1
-        if data[at] < 32 or data[at] >= 127:
+    while True:
+        at = _run(words, at, _SPACES, _QUOTES, _BACKSLASHES)
+        if data[at] == _QUOTE:
+            return at, escapes
+        if data[at] != _BACKSLASH or data[at + 1] < 32 or data[at + 1] >= 127:
             return -1, escapes
-        at += 1
-    return at, escapes
+        escapes = True
+        at += 2
 
 
 @njit
-def _tokens(data, at, token):
+def _tokens(data, words, at, token):
     """(how many tokens the line at `at` has or -1, position behind its line end)."""
     count = 0
     while True:
@@ -84,16 +106,13 @@ def _tokens(data, at, token):
         start, kind = at, 0
         if byte == _QUOTE:
             start = at + 1
-            at, escapes = _quoted(data, start)
+            at, escapes = _quoted(data, words, start)
             if at < 0 or data[at + 1] > 32:
                 return -1, at
             kind = 2 if escapes else 1
         else:
-            while data[at] > 32:
-                if data[at] >= 127 or data[at] == _QUOTE:
-                    return -1, at
-                at += 1
-            if at == start:
+            at = _run(words, at, _ABOVE_SPACES, _QUOTES, _QUOTES)
+            if data[at] > 32 or at == start:
                 return -1, at
         token[_PLACE, count], token[_LENGTH, count], token[_QUOTED, count] = start, at - start, kind
         at += kind > 0
@@ -112,24 +131,30 @@ def _hashed(words, place, length, escapes):
     return found ^ (found >> _29)
 
 
+@njit(inline="always")
+def _same(words, one, other, length):
+    while length > 8:
+        if words[one] != words[other]:
+            return False
+        one += 8
+        other += 8
+        length -= 8
+    return (words[one] ^ words[other]) & _MASKS[length] == 0
+
+
 @njit
 def _code(buffer, number, texts, scratch):
     """The number of a token's text among those seen so far. `known` has place, length and whether there are escapes."""
-    (data, words), (slots, known, hashes), (token, state) = buffer, texts, scratch
+    words, (slots, known, hashes), (token, state) = buffer[1], texts, scratch
     place, length, escapes = token[_PLACE, number], token[_LENGTH, number], np.int64(token[_QUOTED, number] == 2)
     mask = len(slots) - 1
     its_hash = _hashed(words, place, length, escapes)
     slot = np.int64(its_hash) & mask
     while slots[slot] >= 0:
         code = slots[slot]
-        if hashes[code] == its_hash and known[1, code] == length and known[2, code] == escapes:
-            other, same = known[0, code], True
-            for i in range(length):
-                if data[other + i] != data[place + i]:
-                    same = False
-                    break
-            if same:
-                return code
+        alike = hashes[code] == its_hash and known[1, code] == length and known[2, code] == escapes
+        if alike and _same(words, known[0, code], place, length):
+            return code
         slot = (slot + 1) & mask
     code = state[_TEXTS]
     slots[slot], hashes[code] = code, its_hash
@@ -292,7 +317,7 @@ def _file(buffer, at, end, texts, vectors, scratch, out):
             continue
         if state[_ROW] + _ROWS_A_LINE > len(out[0]) or 2 * (state[_TEXTS] + _MOST_TOKENS) > len(texts[0]):
             return TOO_MUCH
-        parts, at = _tokens(data, at, token)
+        parts, at = _tokens(data, words, at, token)
         if parts == 0:
             continue
         if parts < 0 or token[_QUOTED, 0]:

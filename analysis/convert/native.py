@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable
 
 import numpy as np
@@ -27,7 +28,7 @@ read_scalars = Kernel(
 )
 read_files = Kernel(
     "causeway.analysis.convert.bulk_kernel", "read_files",
-    f"({_BUFFER}) (i8[] i8[] i8) (i8[] i8[,] u8[]) (i8[,] i8[]) (i8[,] i8[]) (i1[] i4[,] f8[,] i8[]) ({_COLUMNS}) "
+    f"({_BUFFER}) (i8[] i8[] i8) (i4[] i8[,] u8[]) (i8[,] i8[]) (i8[,] i8[]) (i1[] i4[,] f8[,] i8[]) ({_COLUMNS}) "
     "i8[,] -> i8 i8 i8 i8",
 )  # fmt: skip
 gather = Kernel("causeway.analysis.convert.scalar_kernel", "gather", "u1[] i8[] i8[] i4[] u1[]")
@@ -38,7 +39,7 @@ fill = Kernel(
 ALL = (parse, records, read_scalars, read_files, gather, fill)
 
 
-def words_of(buffer: bytearray | bytes) -> np.ndarray:
+def words_of(buffer: bytearray | bytes | mmap.mmap) -> np.ndarray:
     """The 64-bit words that begin at every byte of a buffer but the last seven."""
     return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
 
