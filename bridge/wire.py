@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import ActionRows, Actions, Patience, Window
+from causeway.bridge.events import COLUMNS, ActionRows, Actions, Patience, Window
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.schema import CONTRACT, column_type, may_lack, pb, schema_sha256, table
 from causeway.bridge.trouble import Cut, Jammer, Partition, Trouble
@@ -34,6 +35,8 @@ class _Table:
         dtype = table(message, name)
         self.columns = [(column, dtype[column], column in may_lack(message)) for column in dtype.names or ()]
         self.packers = [(column, _PACK[dtype[column].str]) for column in dtype.names or ()]
+        self._bytes_of = attrgetter(*(column for column, _, _ in self.columns))
+        self._types = [column_type for _, column_type, _ in self.columns]
 
     def put(self, message: Any, source: Any) -> None:
         """From the attributes of `source`."""
@@ -47,17 +50,21 @@ class _Table:
         for (name, pack), values in zip(self.packers, zip(*rows, strict=True), strict=False):
             setattr(message, name, pack(values))
 
-    def take(self, message: Any) -> dict[str, Any]:
+    def take(self, message: Any) -> list[Any]:
         """The columns as arrays that look into the message's bytes; ValueError if they are no table."""
-        found: dict[str, Any] = {}
-        for name, dtype, lacks in self.columns:
-            data = getattr(message, name)
-            found[name] = None if lacks and not data else np.frombuffer(data, dtype)
-        rows = len(found[self.columns[0][0]])
-        for name, values in found.items():
-            if values is not None and len(values) != rows:
-                raise ValueError(f"column {name} has {len(values)} rows, not {rows}")
+        found: list[Any] = list(map(np.frombuffer, self._bytes_of(message), self._types))
+        if len(set(map(len, found))) > 1:
+            self._leave_out(found)
         return found
+
+    def _leave_out(self, found: list[Any]) -> None:
+        """Columns that lack are None."""
+        rows = len(found[0])
+        for at, (name, _, lacks) in enumerate(self.columns):
+            if lacks and not len(found[at]):
+                found[at] = None
+            elif len(found[at]) != rows:
+                raise ValueError(f"column {name} has {len(found[at])} rows, not {rows}")
 
 
 _EVENTS, _ACTIONS, _PROMISES = _Table("Window", "events"), _Table("Actions", "actions"), _Table("Actions", "promises")
@@ -81,7 +88,7 @@ def window(message: Any) -> Window:
     except ValueError as error:
         whole = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
         raise RunError(f"window {message.number} is damaged: {whole}") from None
-    return Window(message.number, message.end_ps, message.reply, **columns, effect_ps=message.effect_ps)
+    return Window(message.number, message.end_ps, message.reply, *columns, effect_ps=message.effect_ps)
 
 
 def finish(message: Any) -> Finish:
@@ -142,8 +149,9 @@ def encode_actions(number: int, actions: Actions) -> bytes:
 
 def actions(message: Any) -> Actions:
     """A protobuf Actions as columns."""
-    promises = zip(*(column.tolist() for column in _PROMISES.take(message).values()), strict=True)
-    return Actions(**_ACTIONS.take(message), stop=message.stop, patience=tuple(Patience(*p) for p in promises))
+    promises = zip(*(column.tolist() for column in _PROMISES.take(message)), strict=True)
+    columns = dict(zip(COLUMNS, _ACTIONS.take(message), strict=True))
+    return Actions(**columns, stop=message.stop, patience=tuple(Patience(*p) for p in promises))
 
 
 def encode_error(what: str) -> bytes:
