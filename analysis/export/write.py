@@ -15,6 +15,8 @@ from causeway.analysis.kinds import kind_of
 from causeway.bridge.errors import UserError
 
 FORMATS = ("svg", "pdf", "tex")
+OURS = ".exported"
+"""Names the files of earlier exports: those alone are taken away."""
 
 
 def check(formats: Sequence[str]) -> None:
@@ -41,7 +43,20 @@ def write(figures: Sequence[Figure], compared: pd.DataFrame, out: Path, formats:
         for paper, rows in compared.groupby("paper"):
             table = tex.compared(rows, f"{paper}: published and measured (mean and 95 % interval)")
             files.append(_text(out / f"{_names([f'{paper} published'])[0]}.tex", table))
+    _take_away_older(out, {path.name for path in files}, formats)
     return files
+
+
+def _take_away_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
+    """Figures that are not in the report any more would pass for today's."""
+    told = out / OURS
+    lines = told.read_text(encoding="utf-8", errors="replace").splitlines() if told.exists() else []
+    before = {name for name in lines if Path(name).name == name}
+    for name in before - now:
+        if name.rpartition(".")[2] in formats:
+            (out / name).unlink(missing_ok=True)
+    kept = now | {name for name in before if (out / name).exists()}
+    _text(told, "".join(f"{name}\n" for name in sorted(kept)))
 
 
 def _text(path: Path, text: str) -> Path:

@@ -32,7 +32,8 @@ def exported(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_every_kind_is_a_file_in_both_formats(exported: Path) -> None:
     names = {f"clocks-all-of-{kind}" for kind in SHIPPED} | {"clocks-all-of-line-2"}
-    assert {path.name for path in exported.iterdir()} == {f"{n}.{form}" for n in names for form in ("svg", "pdf")}
+    there = {path.name for path in exported.iterdir()} - {write.OURS}
+    assert there == {f"{n}.{form}" for n in names for form in ("svg", "pdf")}
     assert set(known()) - {"time"} >= set(SHIPPED)
 
 
@@ -42,6 +43,22 @@ def test_a_drawing_is_whole_without_a_page(exported: Path) -> None:
         words = [e.text for e in root.iter() if e.tag.endswith("}text")]
         assert {"wrong", "inline", "ns3"} <= set(words)
         assert "var(" not in path.read_text()
+
+
+def test_what_an_export_no_longer_has_is_taken_away_and_nothing_else(exported: Path) -> None:
+    folder = exported.parent.parent
+    (exported / "mine.svg").write_text("mine")
+    (exported.parent / "outside.svg").write_text("mine")
+    with (exported / write.OURS).open("a") as listed:
+        listed.write("../outside.svg\n")
+    told = Description("clocks", "Made up", "clk", (Plot("All & of bar", "clocks", "wrong", "n", kind="bar"),))
+    description.write(folder, "clocks", description.text_of(told))
+    report.write(folder, formats=("svg",))
+    assert {path.name for path in exported.glob("*.svg")} == {"clocks-all-of-bar.svg", "mine.svg"}
+    assert (exported.parent / "outside.svg").exists()
+    assert len(list(exported.glob("*.pdf"))) == len(SHIPPED) + 1, "PDFs were not asked for"
+    report.write(folder, formats=("pdf",))
+    assert [path.name for path in exported.glob("*.pdf")] == ["clocks-all-of-bar.pdf"]
 
 
 def test_a_pdf_is_one_and_the_same_every_time(exported: Path) -> None:
