@@ -52,9 +52,11 @@ if (_archive := getattr(__spec__.loader, "archive", None)) is not None:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") and name != "__version__":
+    if name.startswith("_") and name not in ("__version__", "__all__"):
         raise AttributeError(name)
     api = import_module("causeway.api")
+    if name == "__all__":
+        return api.__all__
     if name not in api.__all__:
         raise AttributeError(f"causeway has no public name {name!r}; causeway.api lists them")
     return getattr(api, name)

@@ -1,4 +1,5 @@
 """Ends a handler that never returns: a run would else hang for ever, as no deadline of the bridge runs meanwhile.
+One that never returns and asks for more all the while is ended before it has taken the machine's memory.
 
 A timer looks now and then which call into the protocol is going on, and costs nothing in between. A call is known by
 its frame: the same frame, seen for longer than the limit, has not returned. It works where Python code runs (a loop, a
@@ -18,6 +19,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from causeway.bridge.errors import UserError
+from causeway.pycontrol import memory
 
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """Environment: how long one handler may take by the clock; 0: for ever."""
@@ -25,8 +27,10 @@ LIMIT_S = 300.0
 """Generous: only what hangs takes so long. Time in the compiler of kernels does not count."""
 CHECK_S = 10.0
 """The same for one handler or condition in a small world, which takes microseconds."""
-LOOKS = 8
-"""How often within the limit the timer looks."""
+LOOKS, LOOK_S = 8, 1.0
+"""So often within the limit the timer looks, but every second: much memory is taken in little time."""
+MOST_OF_MEMORY = 0.25
+"""Of what was left when a handler began, it may take so much before it returns."""
 
 _callers: set[CodeType] = set()
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -64,7 +68,8 @@ def watchdog(usual_s: float = LIMIT_S) -> Iterator[None]:
         return
     before = signal.signal(signal.SIGALRM, _Watch(limit))
     signal.siginterrupt(signal.SIGALRM, False)  # no system call of a library fails because of a look
-    signal.setitimer(signal.ITIMER_REAL, limit / LOOKS, limit / LOOKS)
+    look_s = min(LOOK_S, limit / LOOKS)
+    signal.setitimer(signal.ITIMER_REAL, look_s, look_s)
     try:
         yield
     finally:
@@ -85,6 +90,7 @@ class _Watch:
         self._limit = limit
         self._seen: FrameType | None = None
         self._since = 0.0
+        self._most_bytes: float | None = None
 
     def __call__(self, _: int, frame: FrameType | None) -> None:
         while frame is not None and (frame.f_back is None or frame.f_back.f_code not in _callers):
@@ -92,6 +98,14 @@ class _Watch:
         now = time.monotonic()
         if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
+            left = None if frame is None else memory.available_bytes()
+            self._most_bytes = None if left is None else memory.used_bytes() + MOST_OF_MEMORY * left
+        elif self._most_bytes is not None and memory.used_bytes() > self._most_bytes:
+            has_gb, most_gb = memory.used_bytes() / 1e9, self._most_bytes / 1e9
+            raise TookTooLong(
+                f"has not returned for {now - self._since:.0f} s, and the process has {has_gb:.1f} GB by now; "
+                f"allowed: a quarter of what was left when it began ({most_gb:.1f} GB in all)"
+            )
         elif now - self._since >= self._limit * (1 - 1 / LOOKS):
             raise TookTooLong(
                 f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"

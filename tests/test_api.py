@@ -17,6 +17,12 @@ def test_a_public_name_comes_from_one_import(name: str) -> None:
     assert getattr(causeway, name) is getattr(api, name)
 
 
+def test_all_public_names_come_at_once() -> None:
+    found: dict[str, object] = {}
+    exec("from causeway import *", found)
+    assert set(api.__all__) <= set(found)
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert causeway.__version__ == version("causeway")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
@@ -16,6 +17,7 @@ from causeway.bridge.errors import RunError
 from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Script, Workload
+from causeway.pycontrol import memory
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
@@ -127,6 +129,29 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
     assert told.startswith("node 0, at 0.003 s, in on_packet(content=('news', 0), sender=2, interface=0): ")
     assert "has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)" in told
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asks", ["send", "set_timer", "keep"])
+def test_a_handler_that_never_returns_and_asks_for_ever_does_not_take_all_memory(
+    asks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 400 << 20)
+    kept: list[bytes] = []
+
+    def asks_for_ever(node: Node) -> None:
+        for number in itertools.count():
+            if asks == "send":
+                node.send(1, "x", 10)
+            elif asks == "set_timer":
+                node.set_timer(number, MS)
+            else:
+                kept.append(bytes(1000))
+
+    before, began = memory.used_bytes(), time.monotonic()
+    told = mistake(asks_for_ever, "on_packet")
+    assert re.search(r"has not returned for \d+ s, and the process has [\d.]+ GB by now; allowed: a quarter", told)
+    assert memory.used_bytes() - before < 4 << 30 and time.monotonic() - began < 60
 
 
 @pytest.mark.slow
