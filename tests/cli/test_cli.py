@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,16 @@ def test_the_command_says_its_version(tmp_path):
     import causeway as package
 
     assert causeway("--version", cwd=tmp_path).stdout == f"causeway {package.__version__}\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc")
+@pytest.mark.parametrize("given", [None, "2"])
+def test_a_command_starts_no_threads_for_matrices_unless_told_so(given):
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    env |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    script = "import causeway.cli.main, numpy, os; print(len(os.listdir('/proc/self/task')))"
+    threads = int(subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=True).stdout)
+    assert threads == min(int(given or 1), os.cpu_count())
 
 
 def test_a_run_that_is_there_is_not_done_again(tmp_path):
