@@ -8,9 +8,11 @@ peer and one thread, and nothing to do while it waits: blocking calls are all it
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from causeway.bridge.spin import Spin
@@ -43,6 +45,8 @@ class ZmtpPair:
         self._left: memoryview | None = None
         """Of the message on its way."""
         self.gone = False
+        self._look: Callable[[int], list[tuple[int, int]]] = lambda _: []
+        """Whether something has come: without an exception, which takes longer than the look."""
         self.spin: Spin | None = None
         """Where `receive` looks again and again before it sleeps: for a controller with a core of its own."""
         with contextlib.suppress(FileNotFoundError):
@@ -99,21 +103,19 @@ class ZmtpPair:
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _spin(self, spin_s: float) -> bytes:
-        assert self._peer is not None
-        end = time.perf_counter() + spin_s
-        while time.perf_counter() < end:
-            with contextlib.suppress(BlockingIOError):
-                return self._read(socket.MSG_DONTWAIT)
+        look, now = self._look, time.perf_counter
+        end = now() + spin_s
+        while now() < end:
+            if look(0):
+                break
         return self._read()
 
-    def _read(self, flags: int = 0) -> bytes:
+    def _read(self) -> bytes:
         """What has come; nothing after a slice, or if the peer is gone."""
         assert self._peer is not None
         try:
-            data = self._peer.recv(AT_ONCE, flags)
+            data = self._peer.recv(AT_ONCE)
         except BlockingIOError:
-            if flags:
-                raise
             return b""
         except OSError:
             data = b""
@@ -180,6 +182,9 @@ class ZmtpPair:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             peer.setsockopt(socket.SOL_SOCKET, option, self._slice)
         self._peer = peer
+        looking = select.poll()
+        looking.register(peer, select.POLLIN)
+        self._look = looking.poll
         return True
 
 
