@@ -9,10 +9,10 @@ from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Window
 from causeway.pycontrol.mistakes import call, protocol_error, shown
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
+from causeway.pycontrol.watchdog import TookTooLong, calls_protocol
 
 
-@calls_handlers
+@calls_protocol
 def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return what(*arguments)
@@ -27,7 +27,7 @@ def started(protocol: Protocol, context: Context) -> None:
     _asked(protocol, 0, "start(...)", protocol.start, context)
 
 
-@calls_handlers
+@calls_protocol
 def answer_to(window: Window, protocol: Protocol) -> Actions:
     """What the protocol does about a window."""
     try:

@@ -33,6 +33,7 @@ MOST_OF_MEMORY = 0.25
 """Of what was left when a handler began, it may take so much before it returns."""
 
 _callers: set[CodeType] = set()
+_protocols_callers: set[CodeType] = set()
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -44,6 +45,12 @@ def calls_handlers(function: _F) -> _F:
     """Marks a function of ours: what it calls are handlers, and each must return in time."""
     _callers.add(function.__code__)
     return function
+
+
+def calls_protocol(function: _F) -> _F:
+    """The same for calls into a whole protocol: its arrays may need the memory that there is."""
+    _protocols_callers.add(function.__code__)
+    return calls_handlers(function)
 
 
 def limit_s(usual_s: float = LIMIT_S) -> float:
@@ -98,7 +105,8 @@ class _Watch:
         now = time.monotonic()
         if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
-            left = None if frame is None else memory.available_bytes()
+            of_node = frame is not None and frame.f_back is not None and frame.f_back.f_code not in _protocols_callers
+            left = memory.available_bytes() if of_node else None
             self._most_bytes = None if left is None else memory.used_bytes() + MOST_OF_MEMORY * left
         elif self._most_bytes is not None and memory.used_bytes() > self._most_bytes:
             has_gb, most_gb = memory.used_bytes() / 1e9, self._most_bytes / 1e9

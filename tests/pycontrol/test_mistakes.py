@@ -155,6 +155,20 @@ def test_a_handler_that_never_returns_and_asks_for_ever_does_not_take_all_memory
 
 
 @pytest.mark.slow
+def test_a_protocol_may_take_the_memory_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10 << 20)
+
+    class Large(PerNode):
+        def start(self, context):
+            time.sleep(1.5)  # it is seen, and seen again
+            self.large = b"x" * (50 << 20)
+            time.sleep(1.5)
+            super().start(context)
+
+    assert run(Large(lambda _: Node(), 2)).events == 1
+
+
+@pytest.mark.slow
 def test_the_compiler_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.compiler_lock import global_compiler_lock
 
