@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from causeway.bridge.errors import UserError
 from causeway.pycontrol.check.checks import Checks
 from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.node import EVERYONE, PerNode
@@ -44,7 +45,9 @@ def acknowledged(world: Any) -> str | None:
 
 def checks(params: Any) -> Checks:
     """What `causeway check ladc18` does."""
-    processes = params.processes if params.processes <= MOST else FEW
+    processes = params.processes if "processes" in params.model_fields_set else FEW
+    if processes > MOST:
+        raise UserError(f"a small world of ladc18 has 2 to {MOST} processes, not {processes}")
     single = Limits(processes, 0, 1, 1, 1)  # one message a packet: as without aggregation
 
     def twin() -> PerNode:
