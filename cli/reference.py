@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from enum import IntEnum
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from causeway.studies.runner import engines_of
 from causeway.studies.study import Study
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
+WIDTH = 110
 
 
 def page() -> str:
@@ -29,13 +31,25 @@ def page() -> str:
         "# Reference\n\nGenerated from the code by `python -m causeway.cli.reference`.",
         "## Commands\n\n" + _commands(),
         "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
-        "## Engines\n\n" + "\n".join(f"- `{name}`: {_first_line(engines.get(name))}" for name in engines.ENGINES),
+        "## Engines\n\n" + "\n".join(f"- `{name}`: {_said_first(type(engines.get(name)))}" for name in engines.ENGINES),
         "## Public interface\n\n" + _public(),
         "## Events\n\n" + _kinds(events.Kind),
         "## Actions\n\n" + _kinds(events.Act),
         "## Result tables\n\n" + _tables(),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n".join(map(_folded, "\n\n".join(parts).splitlines())) + "\n"
+
+
+def _folded(line: str) -> str:
+    """A line of prose as several; rows of tables are what they are."""
+    if line.startswith("|"):
+        return line
+    indent = "  " if line.startswith(("- ", "  ")) else ""
+    ends = "  " if line.endswith("  ") else ""  # the line ends here, in markdown
+    return (
+        "\n".join(textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+        + ends
+    )
 
 
 def _public() -> str:
@@ -46,15 +60,16 @@ def _public() -> str:
         if name.startswith("__"):
             said = "the version that is installed"
         elif callable(thing):
-            said = (inspect.getdoc(thing) or "").splitlines()[0]
+            said = _said_first(thing)
         else:
             said = f"{thing:,}" if isinstance(thing, int) else str(thing)
         lines.append(f"- `{name}`: {said}")
     return "What `from causeway import ...` gives, and semantic versions promise:\n\n" + "\n".join(lines)
 
 
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(type(thing)) or "").splitlines()[0]
+def _said_first(thing: object) -> str:
+    """The first paragraph of what its docstring says."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
 def _commands() -> str:

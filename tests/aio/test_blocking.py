@@ -110,11 +110,11 @@ def test_a_run_that_ends_leaves_no_thread():
         pass
 
     run(main, 1)
-    for _ in range(100):
-        if not any(thread.name == "causeway.aio.watch" for thread in threading.enumerate()):
-            return
-        time.sleep(0.01)
-    pytest.fail("the watch goes on")
+    for thread in threading.enumerate():
+        if thread.name == "causeway.aio.watch":
+            thread.join(1)
+            assert not thread.is_alive(), "the watch goes on"
+    assert "causeway.aio.watch" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_outside_of_a_node_nothing_is_refused():

@@ -20,7 +20,7 @@ import zmq
 from causeway.bridge import wire
 from causeway.bridge.events import Act, Actions
 from causeway.bridge.schema import pb
-from tests.worlds.bridge_tools import build_cpp, small_spec
+from tests.worlds.bridge_tools import build_cpp, small_spec, zmq_pair
 
 L_PS = 1_000_000
 
@@ -42,10 +42,7 @@ def edge(ticker: Path, endpoint: Path, deadline_s: float = 5) -> Iterator[subpro
 
 @contextlib.contextmanager
 def pair(endpoint: Path) -> Iterator[zmq.Socket]:
-    context = zmq.Context()
-    with context, context.socket(zmq.PAIR) as found:
-        found.setsockopt(zmq.RCVTIMEO, 10_000)
-        found.setsockopt(zmq.LINGER, 0)
+    with zmq_pair() as found:
         found.bind(f"ipc://{endpoint}")
         yield found
 

@@ -13,6 +13,7 @@ import pytest
 import zmq
 
 from causeway.bridge.zmtp import GREETING, READY, ZmtpPair
+from tests.worlds.bridge_tools import zmq_pair
 
 LONGEST = 1 << 20
 
@@ -27,10 +28,7 @@ def listener(tmp_path: Path) -> Iterator[ZmtpPair]:
 
 @pytest.fixture
 def peer(tmp_path: Path, listener: ZmtpPair) -> Iterator[zmq.Socket]:
-    context = zmq.Context()
-    with context, context.socket(zmq.PAIR) as found:
-        found.setsockopt(zmq.RCVTIMEO, 10_000)
-        found.setsockopt(zmq.LINGER, 0)
+    with zmq_pair() as found:
         found.connect(f"ipc://{tmp_path}/bridge")
         yield found
 
@@ -105,8 +103,7 @@ def test_who_does_not_speak_zmtp_is_no_peer_and_the_next_one_may_be(
         stranger.sendall(says)
         stranger.shutdown(socket.SHUT_WR)
         assert listener.receive() is None
-    context = zmq.Context()
-    with context, context.socket(zmq.PAIR) as peer:
+    with zmq_pair() as peer:
         peer.connect(f"ipc://{tmp_path}/bridge")
         peer.send(b"hello")
         assert received(listener) == b"hello"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.network import AbstractNetwork, constant_delay
@@ -29,6 +30,16 @@ def small_spec(**changes: Any) -> RunSpec:
         "network": AbstractNetwork(3, constant_delay(1.0), Workload(3)),
     }  # fmt: skip
     return RunSpec(**{**settings, **changes})
+
+
+@contextlib.contextmanager
+def zmq_pair() -> Iterator[zmq.Socket]:
+    """ZeroMQ's own end of a bridge, to be bound or connected."""
+    context = zmq.Context()
+    with context, context.socket(zmq.PAIR) as found:
+        found.setsockopt(zmq.RCVTIMEO, 10_000)
+        found.setsockopt(zmq.LINGER, 0)
+        yield found
 
 
 SANITIZERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
