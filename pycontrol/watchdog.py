@@ -32,8 +32,8 @@ LOOKS, LOOK_S = 8, 1.0
 MOST_OF_MEMORY = 0.25
 """Of what was left when a handler began, it may take so much before it returns."""
 
-_callers: set[CodeType] = set()
-_protocols_callers: set[CodeType] = set()
+_callers: dict[CodeType, bool] = {}
+"""Functions that call handlers: whether these are a node's, or a whole protocol's."""
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -43,14 +43,14 @@ class TookTooLong(BaseException):
 
 def calls_handlers(function: _F) -> _F:
     """Marks a function of ours: what it calls are handlers, and each must return in time."""
-    _callers.add(function.__code__)
+    _callers[function.__code__] = True
     return function
 
 
 def calls_protocol(function: _F) -> _F:
     """The same for calls into a whole protocol: its arrays may need the memory that there is."""
-    _protocols_callers.add(function.__code__)
-    return calls_handlers(function)
+    _callers[function.__code__] = False
+    return function
 
 
 def limit_s(usual_s: float = LIMIT_S) -> float:
@@ -105,7 +105,7 @@ class _Watch:
         now = time.monotonic()
         if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
-            of_node = frame is not None and frame.f_back is not None and frame.f_back.f_code not in _protocols_callers
+            of_node = frame is not None and frame.f_back is not None and _callers[frame.f_back.f_code]
             left = memory.available_bytes() if of_node else None
             self._most_bytes = None if left is None else memory.used_bytes() + MOST_OF_MEMORY * left
         elif self._most_bytes is not None and memory.used_bytes() > self._most_bytes:
