@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto edges ns3 omnet wheel demo test test-bounds lint bench chaos clean
+.PHONY: help setup tools proto edges ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    a short run of the studies and a report (results/demo/report/index.html)"
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
+	@echo "make fuzz    the tests that draw examples, with new ones each time and ten times as many (make test draws the same)"
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
 	@echo "make lint    ruff, clang-format and mypy"
@@ -62,6 +63,10 @@ demo: setup
 
 test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
 	CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 $(BIN)/python -m pytest -m '' tests
+
+# `make test` draws the same examples every time; here they are new. What fails becomes an @example of its test.
+fuzz: setup
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz tests
 
 # What only tests need: programs of other people that they run on simulated nodes, a server of S3. Folders of their own.
 $(VENV)/programs/.ready $(VENV)/s3/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready

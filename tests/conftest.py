@@ -7,7 +7,10 @@ import pytest
 
 from causeway.bridge import core
 from causeway.bridge.engines.inline import InlineSession
+from tests.worlds import drawn
 from tests.worlds.command import causeway_here  # noqa: F401 (a fixture)
+
+drawn.register()
 
 
 @pytest.fixture(scope="session", autouse=True)

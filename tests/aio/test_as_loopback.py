@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.worlds.aio_world import in_a_row, results, run_on
+from tests.worlds.drawn import examples
 from tests.worlds.ports import free_ports
 
 STEPS = st.one_of(
@@ -122,7 +123,7 @@ def as_nodes(program):
     return main
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(PROGRAMS, st.sampled_from([0.0, 0.05]))
 def test_an_exchange_between_nodes_is_that_over_loopback(program, loss):
     if loss:  # a lost datagram is not determined
@@ -133,7 +134,7 @@ def test_an_exchange_between_nodes_is_that_over_loopback(program, loss):
 @pytest.mark.parametrize(
     "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6))
 @given(PROGRAMS)
 @example([("write", 1), ("ask", 0)])
 def test_an_exchange_over_simulated_tcp_is_that_over_loopback(engine, program):

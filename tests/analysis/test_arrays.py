@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from causeway.analysis.arrays import array
@@ -15,19 +15,16 @@ from causeway.analysis.arrays import array
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@settings(deadline=None)
 @given(st.lists(texts))
 def test_strings_are_pyarrows(values):
     assert array(values, pa.string()).equals(pa.array(values, pa.string()))
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)))
 def test_integers_are_pyarrows(values):
     assert array(values, pa.int64()).equals(pa.array(values, pa.int64()))
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | st.floats(allow_nan=False) | st.integers(-1000, 1000)))
 def test_doubles_are_pyarrows(values):
     assert array(values, pa.float64()).equals(pa.array(values, pa.float64()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines, wire
@@ -29,6 +29,7 @@ from tests.bridge.test_patience import Mute, Talker
 from tests.bridge.test_patience import windows as patient_windows
 from tests.worlds.ahead import Either, both
 from tests.worlds.bridge_tools import build_cpp, build_sanitized, small_spec
+from tests.worlds.drawn import examples
 
 L_PS = 1_000_000
 MS = 10**9
@@ -122,7 +123,7 @@ def run_of(ticker: Path, first: list[int], answer: Answer, **changes: Any) -> li
     return rows(told)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25))
 @given(
     first=st.lists(st.integers(0, 40).map(lambda i: L_PS + L_PS // 8 * i), min_size=1, max_size=25),
     seed=st.integers(0, 10**6),
@@ -181,7 +182,7 @@ class Patiently:
         )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25))
 @given(
     first=st.lists(st.integers(0, 300).map(lambda i: L_PS + L_PS // 8 * i), min_size=1, max_size=12),
     seed=st.integers(0, 10**6),

@@ -19,6 +19,7 @@ from causeway.bridge.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
+from tests.worlds.drawn import examples
 from tests.worlds.reference_engine import ReferenceEngine
 
 MS = 10**9
@@ -115,7 +116,7 @@ def seen_inline(spec: RunSpec, cap: int) -> list[tuple[int, int, int, int, int]]
     return seen
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(specs(), st.sampled_from([0, 1, 3]))
 def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap):
     protocol = PerNode(Chatter, spec.network.nodes - 1)

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines
@@ -21,6 +21,7 @@ from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
 from tests.bridge.test_inline_engine import MS, Chatter, specs
+from tests.worlds.drawn import examples
 from tests.worlds.reference_engine import ReferenceEngine
 
 pytestmark = [pytest.mark.omnet]
@@ -129,7 +130,7 @@ def seen(spec: RunSpec) -> list[tuple[int, int, int, int, int]]:
     return rows
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=examples(60), phases=[Phase.generate])
 @given(specs(), st.sampled_from([0, 1, 3]), st.booleans())
 def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: int, ahead: bool) -> None:
     protocol = PerNode(Chatter, spec.network.nodes - 1)

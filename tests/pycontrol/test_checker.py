@@ -12,6 +12,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT
 from causeway.pycontrol.slots import give_back
 from tests.worlds.brute_checker import BruteChecker, Row
+from tests.worlds.drawn import examples
 
 
 def feed(checker: CausalityChecker, rows: list[Row]) -> list[bool]:
@@ -54,7 +55,7 @@ def brute(nodes: int, rows: list[Row]) -> BruteChecker:
     return other
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(histories(), st.integers(1, 7))
 def test_it_equals_full_dependency_sets_on_any_history(rows, batch):
     expected = brute(4, rows)

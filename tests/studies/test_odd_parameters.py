@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines
@@ -20,6 +20,7 @@ from causeway.bridge.errors import UserError
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, make_spec
+from tests.worlds.drawn import examples
 
 TOP = Path(__file__).parents[2]
 LONGEST_S = 120
@@ -145,11 +146,10 @@ def check(said: str) -> None:
     assert said == "ended" or (said.startswith("refused: ") and "\n" not in said), said
 
 
-BOUNDED = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+BOUNDED = settings(max_examples=examples(60))
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow
 @pytest.mark.parametrize("study", ["hash", "dcs23", "ladc18", "icpp18"])
 def test_random_parameters_are_refused_in_one_line_or_make_a_run_that_ends(worker: Worker, study: str) -> None:
@@ -161,13 +161,14 @@ def test_random_parameters_are_refused_in_one_line_or_make_a_run_that_ends(worke
     attempt()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow
 @pytest.mark.ns3
 def test_random_parameters_of_the_mobile_study_too(worker: Worker) -> None:
     if why := engines.get("ns3").missing():
         pytest.skip(why)
 
-    @settings(BOUNDED, max_examples=40)
+    @settings(BOUNDED, max_examples=examples(40))
     @given(odd("mobile20"))
     def attempt(parameters: dict[str, Any]) -> None:
         check(worker.run("mobile20", parameters, 1, "ns3"))

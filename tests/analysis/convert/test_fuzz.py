@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import convert, remains, schema, store
@@ -24,6 +24,7 @@ from causeway.analysis.convert import bulk, job
 from causeway.analysis.convert.piece import Piece
 from causeway.bridge.errors import UserError
 from tests.analysis.convert.made_up import made_up
+from tests.worlds.drawn import examples
 
 SLOW_S = 5.0
 """No file of some hundred bytes may take so much processor time."""
@@ -91,15 +92,7 @@ def fuzz(content: bytes, folder: Path) -> None:
         raise AssertionError("a bad line that ends nothing without --keep-going")
 
 
-QUIET = [
-    HealthCheck.too_slow,
-    HealthCheck.data_too_large,
-    HealthCheck.filter_too_much,
-    HealthCheck.function_scoped_fixture,
-]
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=examples(150))
 @given(content=files)
 def test_any_file_gives_rows_or_a_word(content, tmp_path):
     begun = time.process_time()
@@ -107,7 +100,7 @@ def test_any_file_gives_rows_or_a_word(content, tmp_path):
     assert time.process_time() - begun < SLOW_S
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=examples(20))
 @given(contents=st.lists(files, min_size=1, max_size=4), packed=st.booleans())
 def test_any_files_together_land_whole(contents, packed):
     with tempfile.TemporaryDirectory() as name:

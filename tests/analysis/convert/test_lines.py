@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from causeway.analysis.convert import doubles, lexer, native, powers
 from causeway.analysis.convert.lexer import BadLine
+from tests.worlds.drawn import examples
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_a_line_of_another_shape_is_never_read_as_something(line):
     assert parse(line) == (native.ODD, [])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.floats(), st.sampled_from(["%.14g", "%.17g", "%.6e", "%g", "%.3f", "%r"]))
 @example(5e-324, "%.17g")
 @example(2.2250738585072011e-308, "%.17g")
@@ -187,7 +188,7 @@ def test_the_table_of_powers_is_exact():
         assert abs(entry - exact) < 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 10**13), st.integers(0, 18), st.integers(0, 10**18 - 1))
 @example(9223372, 12, 36854775807)
 @example(9223372, 12, 36854775808)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import convert, store
 from causeway.analysis.convert import scalars, text
+from tests.worlds.drawn import examples
 
 HEAD = "version 3\nrun R-1\nattr configname Base\nattr note #0\n\n"
 LINES = [
@@ -54,7 +55,7 @@ def assert_same(found):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60))
 @given(body=st.lists(st.sampled_from(LINES * 6 + ODD + BAD), max_size=40), end=st.sampled_from(["\n", "\r\n"]))
 def test_both_readers_say_the_same(body, end, tmp_path_factory):
     folder = tmp_path_factory.mktemp("f")

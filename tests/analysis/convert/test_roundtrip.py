@@ -6,10 +6,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import convert, store
+from tests.worlds.drawn import examples
 
 _NAMED = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
@@ -142,7 +143,7 @@ def no_waiting_for_the_disk():
         yield
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(30))
 @given(headers, items)
 def test_what_is_written_is_read(header, items):
     tables = read(write(header, items))

@@ -19,6 +19,7 @@ from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, whose_turn
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized
 from tests.worlds.dcs_reference import ReferenceClockSet
+from tests.worlds.drawn import examples
 
 S_PS = 10**12
 
@@ -83,7 +84,7 @@ def test_the_columns_do_what_the_plain_processes_do(assigned, by_id):
     assert columns.digest == plain.digest
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 @given(st.integers(0, 2**40), st.integers(2, 9), st.integers(2, 5), st.integers(1, 2), st.booleans())
 def test_columns_and_plain_processes_agree_whatever_the_policy_does(seed, nodes, size, assigned, wild):
     delay = uniform_delay(1, 400) if wild else None
@@ -101,7 +102,7 @@ def test_columns_and_plain_processes_agree_whatever_the_policy_does(seed, nodes,
         assert columns.scalars[nothing] == 0, nothing
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 @given(st.integers(0, 2**40), st.integers(2, 6))
 def test_with_an_entry_for_each_process_causality_holds_whatever_the_policy_does(seed, nodes):
     class Exact(DynamicClockSet):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from causeway.pycontrol.protocols.dcs.node import Message, Process, Request
 from tests.worlds.dcs_world import BROADCAST, DEACTIVATE, EXPAND, FLEE, REMOVE, World, Wrong, explore, take
+from tests.worlds.drawn import examples
 
 B, E, F, D, R = BROADCAST, EXPAND, FLEE, DEACTIVATE, REMOVE
 
@@ -227,7 +228,7 @@ def test_what_catches_the_broken_process_passes_the_whole_one(kind, scripts, wor
 STEPS = st.lists(st.sampled_from([B, B, B, E, F, D, R]), max_size=6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(STEPS, min_size=3, max_size=4), st.integers(1, 3), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_any_schedule_delivers_everything_once(scripts, components, size, random):
     world = World(

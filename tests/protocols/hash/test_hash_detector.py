@@ -16,6 +16,7 @@ from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDe
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
 from causeway.pycontrol.protocols.hash.state import Choices, Config, Search
 from tests.worlds.clock_runs import run
+from tests.worlds.drawn import examples
 
 LIMIT = 1000
 SOME = {"nodes": 20, "rate_per_s": 60, "messages": 300}
@@ -165,7 +166,7 @@ def every_subset(senders, f, wanted, rest):
     return False
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(
     st.lists(st.integers(0, 5), min_size=0, max_size=8), st.integers(0, 255), st.integers(0, 3), st.integers(0, 5),
 )  # fmt: skip

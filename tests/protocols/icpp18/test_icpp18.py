@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines
@@ -26,6 +26,7 @@ from causeway.pycontrol.protocols.icpp18.compared import compare
 from causeway.pycontrol.protocols.icpp18.node import CausalNode, causal_nodes, children, first_child
 from causeway.studies.icpp18.study import UNIT_PS, Icpp18Params, Icpp18Study
 from causeway.studies.runner import Job, run_job
+from tests.worlds.drawn import examples
 from tests.worlds.small_world import Broken, World, explore
 
 STUDY = Icpp18Study()
@@ -57,7 +58,7 @@ points = st.builds(
 
 
 # ---- correct -------------------------------------------------------------------------------------------------------
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60))
 @given(points, st.integers(0, 10**6))
 def test_everything_is_delivered_once_in_causal_order_and_columns_do_what_the_paper_says(params, seed):
     columns, paper = run(params, seed), run(params, seed, as_in_the_paper(params))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines
@@ -28,6 +28,7 @@ from causeway.pycontrol.protocols.vcube.tree import cluster_of, subtree
 from causeway.studies.ladc18.study import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
 from causeway.studies.registry import PUBLISHED
 from causeway.studies.runner import Job, run_job
+from tests.worlds.drawn import examples
 from tests.worlds.ladc18_runs import as_in_the_paper, limits, run
 from tests.worlds.published_numbers import load_published
 from tests.worlds.small_world import Broken, World, explore
@@ -100,7 +101,7 @@ def check_equal(*args, **kwargs) -> Outcome:
     return columns
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120))
 @given(st.sampled_from([2, 4, 8, 16]), st.sampled_from(sorted(SCENARIOS)), st.integers(0, 10**6), st.data())
 def test_correct_processes_deliver_all_messages_of_correct_processes_once(n, scenario, seed, data):
     instant = st.integers(0, 100 * UNIT_PS)

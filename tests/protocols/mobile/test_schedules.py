@@ -6,11 +6,12 @@ from heapq import heapify
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from causeway.bridge.events import Kind
 from causeway.bridge.network import WIRELESS
 from causeway.pycontrol.protocols.mobile import Timing
+from tests.worlds.drawn import examples
 from tests.worlds.mobile_schedules import Schedule, schedules
 from tests.worlds.mobile_small_world import SteadyTiming
 from tests.worlds.mobile_world import MS_PS, S_PS, Air, World
@@ -51,9 +52,6 @@ def test_without_jitter_they_would() -> None:
     assert joined_after_two_in_step(SteadyTiming()) != ["estab", "estab"]
 
 
-LENIENT = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None, "derandomize": True}
-
-
 def check(schedule: Schedule, ack_intervals: bool) -> None:
     assert schedule.play(ack_intervals=ack_intervals).complaints() == []
 
@@ -62,7 +60,7 @@ BOTH_ACKS = pytest.mark.parametrize("ack_intervals", [False, True], ids=["cumula
 
 
 @BOTH_ACKS
-@settings(max_examples=60, **LENIENT)
+@settings(max_examples=examples(60))
 @given(schedule=schedules())
 def test_an_adversarial_schedule_loses_and_repeats_nothing(schedule: Schedule, ack_intervals: bool) -> None:
     check(schedule, ack_intervals)
@@ -70,7 +68,7 @@ def test_an_adversarial_schedule_loses_and_repeats_nothing(schedule: Schedule, a
 
 @pytest.mark.slow
 @BOTH_ACKS
-@settings(max_examples=2000, **LENIENT)
+@settings(max_examples=examples(2000))
 @given(schedule=schedules())
 def test_two_thousand_adversarial_schedules_lose_and_repeat_nothing(schedule: Schedule, ack_intervals: bool) -> None:
     check(schedule, ack_intervals)

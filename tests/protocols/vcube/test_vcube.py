@@ -20,6 +20,7 @@ from causeway.pycontrol.protocols.icpp18.kernel import height_below
 from causeway.pycontrol.protocols.vcube import tree as vcube
 from causeway.pycontrol.protocols.vcube.detector import REPLY, Detector
 from causeway.pycontrol.protocols.vcube.picture import picture
+from tests.worlds.drawn import examples
 
 UNIT = 10**9
 
@@ -122,7 +123,7 @@ def suspicions(n: int, crash_at: dict[int, int], seed: int, make: type[Detector]
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.sampled_from([2, 4, 8, 16]), st.integers(0, 10**6), st.data())
 def test_every_correct_process_learns_of_every_crash_and_suspects_nobody_else(n: int, seed: int, data: st.DataObject):
     crashes = st.dictionaries(st.integers(0, n - 1), st.integers(0, 60 * UNIT), max_size=n - 1)
