@@ -35,10 +35,10 @@ class Programs(PerNode):
 
     def __init__(
         self, main: Main, *, errors: Literal["end", "keep"] = "end",
-        mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, copies_of_broadcast: int | None = None,
+        mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES,
         executor: Literal["refuse", "at once"] = "refuse",
     ) -> None:  # fmt: skip
-        super().__init__(lambda id_: ProgramNode(id_, self), copies_of_broadcast)
+        super().__init__(lambda id_: ProgramNode(id_, self))
         self.main, self.errors, self.mtu_bytes, self.executor = main, errors, mtu_bytes, executor
         self.counter = Counter()
         self.results: dict[int, Any] = {}

@@ -66,8 +66,7 @@ class ProgramStudy(Study):
         return main
 
     def protocol(self, params: ProgramParams) -> Programs:
-        copies = params.nodes - 1 if params.network == "abstract" and params.nodes > 1 else None
-        programs = Programs(self.program(), errors=self.errors, copies_of_broadcast=copies, executor=self.executor)
+        programs = Programs(self.program(), errors=self.errors, executor=self.executor)
         programs.params = params
         return programs
 

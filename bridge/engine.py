@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 from causeway.bridge.edges import Edge
 from causeway.bridge.events import Actions, Window
-from causeway.bridge.network import Network
+from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.schema import words
 
 
@@ -53,6 +53,12 @@ class RunSpec:
     """How long either side waits for the other before it calls it dead."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What only this engine understands (e.g. another omnetpp.ini)."""
+
+    @property
+    def tells_all_copies(self) -> bool:
+        """Whether every copy of a packet ends in an ARRIVAL or LOST event: on the abstract network, unless somebody's
+        own ini file builds another one in its place."""
+        return isinstance(self.network, AbstractNetwork) and "ini" not in self.options
 
 
 def result_name(spec: RunSpec) -> str:

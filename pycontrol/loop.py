@@ -65,7 +65,10 @@ def run_protocol(
 ) -> Outcome:
     """Runs one protocol on one engine from beginning to end."""
     digest = Digest()
-    context = Context(spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network)
+    context = Context(
+        spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network,
+        tells_all_copies=spec.tells_all_copies,
+    )  # fmt: skip
     progress = Progress()
     began = time.perf_counter()
     controller_s = 0.0

@@ -18,7 +18,6 @@ one reaction time later. Contents of packets stay here: the simulator only carri
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
@@ -44,6 +43,7 @@ from causeway.bridge.events import (
 )
 from causeway.pycontrol import given
 from causeway.pycontrol.contents import messages_in
+from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
@@ -177,12 +177,12 @@ class PerNode(Protocol):
 
     can_be_copied: ClassVar[bool] = True
     """Whether a node is all in its attributes; else `causeway check --every` tells it again what has happened to it."""
-    packet_lifetime_ps = 20 * 10**12
-    """How long the content of a packet is kept for receivers still to come (broadcasts on lossy channels)."""
+    packet_lifetime_ps = LIFETIME_PS
+    """How long the content of a packet is kept on networks that do not say when no copy of it is left."""
 
     def __init__(self, make: Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
-        """`copies_of_broadcast`: how many ARRIVAL or LOST events a packet to EVERYONE causes, if the network tells
-        every one of them (the abstract network: nodes - 1); its content is then dropped at the last one."""
+        """`copies_of_broadcast`: how many ARRIVAL or LOST events a packet to EVERYONE causes, if an engine of your own
+        tells every one of them. Of the abstract network it is known."""
         self.make = make
         self.copies_of_broadcast = copies_of_broadcast
         self.now_ps = 0
@@ -190,8 +190,7 @@ class PerNode(Protocol):
         self.nodes: list[Node] = []
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
-        self._packets: dict[int, list[Any]] = {}
-        self._ages: deque[tuple[int, int]] = deque()
+        self._kept = KeptPackets(copies_of_broadcast, self.packet_lifetime_ps)
         self._next_packet = 0
         self._next_timer = 0
         self._next_connection = 0
@@ -237,7 +236,7 @@ class PerNode(Protocol):
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
         """Of each packet that may still arrive: what it holds, first."""
-        return self._packets
+        return self._kept.packets
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -253,10 +252,7 @@ class PerNode(Protocol):
             peer, size_bytes, interface, topic = given.packet(peer, size_bytes, interface, topic, self._count)
         packet = self._next_packet
         self._next_packet += 1
-        copies = 1 if peer != EVERYONE else self.copies_of_broadcast
-        self._packets[packet] = [content, node, copies, topic, peer]
-        if copies is None or interface == 0:
-            self._ages.append((self.now_ps, packet))
+        self._kept.keep(packet, content, node, peer, interface, topic, self.now_ps)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic, *PAD[8]))
 
@@ -343,6 +339,8 @@ class PerNode(Protocol):
     def start(self, context: Context) -> None:
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
+        copies = context.nodes - 1 if context.tells_all_copies else self.copies_of_broadcast
+        self._kept = KeptPackets(copies, self.packet_lifetime_ps)
         self._each(context.nodes, self._make, "make")
         self._each(context.nodes, self._begin, "on_start")
 
@@ -373,7 +371,7 @@ class PerNode(Protocol):
             window.arg.tolist(),
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
-        self._forget_old_packets()
+        self._kept.forget_old(self.now_ps)
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:
@@ -383,7 +381,7 @@ class PerNode(Protocol):
     @calls_handlers
     def _handle(self, rows: Iterable[tuple[int, int, int, int, int]]) -> None:
         """(kind, time_ps, node, ref, arg) of every event. Nearly all are arrivals."""
-        packets, nodes = self._packets, self.nodes
+        arrived, nodes = self._kept.arrived, self.nodes
         content: Any = None
         sender = kind = node = ref = arg = -1
         try:
@@ -391,13 +389,11 @@ class PerNode(Protocol):
                 self.now_ps = time_ps
                 if kind != ARRIVAL:
                     self._handle_other(kind, node, ref, arg)
-                elif (packet := packets.get(ref)) is not None:
-                    content, sender, copies, topic, peer = packet
+                elif (packet := arrived(ref, node, time_ps)) is not None:
+                    content, sender, _, topic, peer, _ = packet
                     if peer != node and peer >= 0:
                         raise RunError(f"the engine gives node {node} packet {ref}, which is for node {peer}")
                     self._topic = topic
-                    if copies is not None:
-                        self._use_up(ref, packet)
                     nodes[node].on_packet(content, sender, arg)
                     self._topic = 0
         except (Exception, TookTooLong) as error:
@@ -425,12 +421,9 @@ class PerNode(Protocol):
                 else:
                     self.nodes[node].on_timer(due[1])
         elif kind == LOST:
-            packet = self._packets.get(ref)
-            if packet is not None:
-                if packet[2] is not None:
-                    self._use_up(ref, packet)
-                if node >= 0:
-                    self.nodes[node].on_lost(packet[0], arg)
+            packet = self._kept.arrived(ref, node, self.now_ps)
+            if packet is not None and node >= 0:
+                self.nodes[node].on_lost(packet[CONTENT], arg)
         elif kind == WORKLOAD:
             self.nodes[node].on_broadcast(ref, arg)
         elif kind == STATION:
@@ -463,12 +456,6 @@ class PerNode(Protocol):
                 f"{after_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"
             )
 
-    def _use_up(self, ref: int, packet: list[Any]) -> None:
-        """One of the copies that are known to come has come, or will not."""
-        packet[2] -= 1
-        if packet[2] == 0:
-            del self._packets[ref]
-
     def _up_or_down(self, node: int, up: bool) -> None:
         if up:
             self.nodes[node].on_up()
@@ -476,11 +463,6 @@ class PerNode(Protocol):
         for owner, key in [k for k in self.timers if k[0] == node]:
             self.cancel_timer(owner, key)
         self.nodes[node].on_down()
-
-    def _forget_old_packets(self) -> None:
-        horizon_ps = self.now_ps - self.packet_lifetime_ps
-        while self._ages and self._ages[0][0] < horizon_ps:
-            self._packets.pop(self._ages.popleft()[1], None)
 
     def _take_actions(self, reply: bool) -> Actions:
         """Everything since the last time; promises wait for a window that takes a reply."""

@@ -59,6 +59,8 @@ class Context:
     """Time series the protocol records: (module, name) -> (times in ps, values)."""
     network: Network | None = None
     """What the run is on, for protocols that cannot do the same on all of them."""
+    tells_all_copies: bool = False
+    """Whether every copy of a packet ends in an ARRIVAL or LOST event."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
     _seen: list[tuple[NDArray[Any], ...]] = field(default_factory=list, repr=False)
     """What was observed and not told yet: before all that is in the log."""

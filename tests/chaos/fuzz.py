@@ -96,7 +96,12 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
     border, session = Border(spec), engines.get("inline").open(spec)
-    protocol.start(Context(spec.network.nodes, seed, spec.reaction_ps, [], network=spec.network))
+    protocol.start(
+        Context(
+            spec.network.nodes, seed, spec.reaction_ps, [], network=spec.network,
+            tells_all_copies=spec.tells_all_copies,
+        )
+    )  # fmt: skip
     with suppress(RunError):  # what follows a window that never was need not fit to it
         while not isinstance(window := session.next(), Finish):
             for copy in (damaged(window, draw) for _ in range(COPIES)):

@@ -154,12 +154,12 @@ class SmallWorld:
             self.verdict.add(op, time_ps, node, message)
         for kind, time_ps, node, ref, peer, _, interface, _ in actions:
             if kind == Act.SEND:
-                self._send(node, peer, interface, self.protocol._packets.pop(ref)[0])
+                self._send(node, peer, interface, self.protocol._kept.packets.pop(ref)[0])
             elif kind == Act.SET_TIMER:
                 self.timers[ref] = (time_ps, node)
             elif kind == Act.CANCEL_TIMER:
                 self.timers.pop(ref, None)
-        self.protocol._ages.clear()
+        self.protocol._kept._ends.clear()
 
     def _send(self, node: int, peer: int, interface: int, content: Any) -> None:
         if interface == WIRE:

@@ -205,7 +205,7 @@ class World:
         """Whether the receiver is still in reach."""
         if interface == WIRE:
             return True
-        sender = self.protocol._packets[packet][1]
+        sender = self.protocol.kept_packets[packet][1]
         host, station = max(sender, node), min(sender, node)
         return station in self.places.get(host, ())
 
@@ -225,7 +225,7 @@ class World:
                 self._cancelled.add(ref)
 
     def _send(self, time_ps: int, node: int, packet: int, peer: int, interface: int) -> None:
-        content = self.protocol._packets[packet][0]
+        content = self.protocol.kept_packets[packet][0]
         if interface == WIRE:
             wire = (node, peer)
             arrival_ps = max(self._wire_free.get(wire, 0), time_ps + self.air.wire_ps(content, node, peer))

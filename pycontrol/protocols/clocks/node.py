@@ -84,7 +84,6 @@ class ProbabilisticProcesses(PerNode):
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
-        self.copies_of_broadcast = context.nodes - 1
         self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)
 
@@ -96,6 +95,5 @@ class VectorProcesses(ProbabilisticProcesses):
         super().__init__(1, 1)
 
     def start(self, context: Context) -> None:
-        self.copies_of_broadcast = context.nodes - 1
         self.clock_size, self.f = context.nodes, own_entries(context.nodes).tolist()
         PerNode.start(self, context)

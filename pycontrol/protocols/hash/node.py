@@ -255,6 +255,5 @@ class HashDetectorProcesses(PerNode):
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
-        self.copies_of_broadcast = context.nodes - 1
         self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)

@@ -51,7 +51,7 @@ class FifoWorld:
         for kind, time_ps, node, ref, peer, _, interface, _ in actions:
             arrival_ps, what = time_ps, Kind.TIMER
             if kind == Act.SEND:
-                self.sent.append((time_ps, node, peer, self.protocol._packets[ref][0]))
+                self.sent.append((time_ps, node, peer, self.protocol.kept_packets[ref][0]))
                 delay_ps = int(10 * MS_PS * self.random.random() ** 3 * (1 if interface == WIRE else 60))
                 arrival_ps = max(self._free.get((node, peer), 0), time_ps + delay_ps)
                 self._free[node, peer], what, node = arrival_ps, Kind.ARRIVAL, peer
