@@ -22,7 +22,6 @@ from causeway.bridge.errors import UserError
 
 MOST_EVENTS = 1_000_000
 """Broadcasts, or losses, of a page: beyond, every second, third ... is left out, and the page says so."""
-LEFT_OUT = ("place", "trouble")
 
 
 def write_all(result_dir: Path, out_dir: Path) -> list[tuple[str, str]]:

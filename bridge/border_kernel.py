@@ -62,7 +62,6 @@ STATE = np.dtype([
     ("packets", RANGES), ("timers", RANGES),
     ("packet_owners", OWNER, KEPT), ("timer_owners", OWNER, KEPT),
 ])  # fmt: skip
-OWNERS = ("packet_owners", "timer_owners")
 
 compiled: Any = numba.njit(cache=True, _nrt=False)  # type: ignore[call-overload]
 """For what neither makes nor keeps arrays: no reference counts, of which each array that is passed on costs one."""

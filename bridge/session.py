@@ -77,7 +77,6 @@ class PairSession:
         self._cores: Cores | None = None
         self._ahead_ps = _ahead_ps(spec.reaction_ps) if spec.ahead else 0
         self._number = 0
-        self._finished = False
         self._deadline_s = spec.deadline_s
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], directory: Path | None) -> None:

@@ -7,8 +7,12 @@ does not wait for all.
 """
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if sys.platform != "linux":  # it ends simulators with their parent (prctl), looks into /proc, counts cores by affinity
+    raise ImportError(f"Causeway runs on Linux, not on {sys.platform}; on Windows use WSL 2, elsewhere a container")
 
 if TYPE_CHECKING:
     from causeway.api import *  # noqa: F403

@@ -31,7 +31,6 @@ U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
-F64 = NDArray[np.float64]
 Rows = NDArray[np.void]
 """An array of records, with their type in the annotation: `Annotated[Rows, fields(a="i4", b="i4"), POOL]`."""
 Record = NDArray[np.void]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from enum import Enum
 from random import Random
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 from causeway.bridge.errors import UserError
 
 PLAIN = (type(None), bool, int, float, str, bytes)
-Replace = Callable[[Any], Hashable | None]
 
 
 def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ...] = ()) -> Hashable:

@@ -69,8 +69,6 @@ class Witness:
     """Actions, and the contents of the packets among them."""
     most_s: float = inf
     """So long it looks on at most, in real time."""
-    forgotten: int = 0
-    """Rows that were too many to keep."""
 
     def __post_init__(self) -> None:
         self.source: list[int] = []
@@ -153,7 +151,6 @@ class Witness:
         while self._rows > MOST_ROWS and len(self.windows) > 1 and len(self.sent) > 1:
             gone = len(self.windows.popleft()) + len(self.sent.popleft()[0])
             self._rows -= gone
-            self.forgotten += gone
 
 
 @dataclass(eq=False)
