@@ -7,18 +7,18 @@ there: an installation may belong to somebody else.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
-import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from causeway.bridge.errors import UserError
+from causeway.cache_folder import VARIABLE as VARIABLE
+from causeway.cache_folder import NoCacheFolder
+from causeway.cache_folder import cache_dir as _cache_dir
+
 SOURCES = Path(__file__).resolve().parents[1]
 """The folder that holds bridge/, omnet/, ns3/ and proto/."""
-VARIABLE = "CAUSEWAY_CACHE"
-"""Environment: another cache folder than the usual one."""
 
 
 @cache
@@ -51,15 +51,11 @@ def commit() -> str:
 
 
 def cache_dir() -> Path:
-    """The user's cache folder; where it cannot be written to, one of this user's in the folder for temporary files."""
-    if given := os.environ.get(VARIABLE):
-        return Path(given).absolute()
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "causeway"
-    with suppress(OSError):
-        usual.mkdir(parents=True, exist_ok=True)
-        if os.access(usual, os.W_OK):
-            return usual
-    return Path(tempfile.gettempdir()) / f"causeway-{os.getuid()}"
+    """Return the user's cache folder."""
+    try:
+        return _cache_dir()
+    except NoCacheFolder as error:
+        raise UserError(str(error)) from None
 
 
 def digest_of(paths: Iterable[Path], base: Path) -> str:

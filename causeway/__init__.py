@@ -18,41 +18,35 @@ if TYPE_CHECKING:
     from causeway.api import *  # noqa: F403
 
 
-def _unpack(archive: str, first: list[str]) -> list[str]:
-    """Imported out of a zip (`spark-submit --py-files`, a worker of a cluster): the package is unpacked into the cache
+def _unpack(archive: str) -> list[str]:
+    """Unpack a package that is imported out of a zip (`spark-submit --py-files`, a worker of a cluster) into the cache
     folder, because compiled kernels and sources of simulators must be files."""
     import hashlib
     import tempfile
     import zipfile
     from pathlib import Path
 
-    digest = hashlib.blake2b(Path(archive).read_bytes(), digest_size=8).hexdigest()
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "causeway")
-    usual = os.environ.get("CAUSEWAY_CACHE") or home
-    private = Path(tempfile.gettempdir(), f"causeway-{os.getuid()}")
-    for cache in (Path(usual), private):
-        target = cache / "unpacked" / digest
+    from causeway.cache_folder import NoCacheFolder, cache_dir
+
+    try:
+        target = cache_dir() / "unpacked" / hashlib.blake2b(Path(archive).read_bytes(), digest_size=8).hexdigest()
+    except NoCacheFolder as error:
+        raise ImportError(str(error)) from None
+    if not target.is_dir():
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        half = Path(tempfile.mkdtemp(dir=target.parent))
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(half, [name for name in packed.namelist() if name.startswith("causeway/")])
         try:
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if target.parent.stat().st_uid != os.getuid():
-                continue
+            os.replace(half, target)
+        except OSError:  # another process was first
             if not target.is_dir():
-                half = Path(tempfile.mkdtemp(dir=target.parent))
-                with zipfile.ZipFile(archive) as packed:
-                    packed.extractall(half, [name for name in packed.namelist() if name.startswith("causeway/")])
-                try:
-                    os.replace(half, target)
-                except OSError:  # another process was first
-                    if not target.is_dir():
-                        raise
-            return [str(target / "causeway")]
-        except OSError:
-            continue
-    return first
+                raise
+    return [str(target / "causeway")]
 
 
 if (_archive := getattr(__spec__.loader, "archive", None)) is not None:
-    __path__ = _unpack(_archive, list(__path__))
+    __path__ = _unpack(_archive)
 
 
 def __getattr__(name: str) -> Any:

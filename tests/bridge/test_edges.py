@@ -97,15 +97,6 @@ def test_a_cache_folder_with_a_space_in_its_name_is_refused(
         build(small())
 
 
-def test_where_the_home_folder_cannot_be_written_to_the_cache_is_a_temporary_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(places.VARIABLE, raising=False)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert places.cache_dir().name.startswith("causeway-")
-
-
 def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,47 @@
+"""The user's cache folder, for all that is made: compiled code, adapters, copies of remote tables.
+
+This module imports nothing of Causeway, because it is needed before the package is unpacked from a zip.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+VARIABLE = "CAUSEWAY_CACHE"
+"""Environment: another cache folder than the usual one."""
+
+
+class NoCacheFolder(Exception):
+    """There is no folder that can be trusted; the message says what to do."""
+
+
+def cache_dir() -> Path:
+    """Return the user's cache folder; where it cannot be written to, a private one beside temporary files."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named).absolute()
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "causeway"
+    with suppress(OSError):
+        usual.mkdir(parents=True, exist_ok=True)
+        if os.access(usual, os.W_OK):
+            return usual
+    return _private(Path(tempfile.gettempdir()) / f"causeway-{os.getuid()}")
+
+
+def _private(folder: Path) -> Path:
+    """Make the folder, or refuse the one that is there: anybody can make one of that name in /tmp, with code in it."""
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.lstat()
+    except OSError as error:
+        raise NoCacheFolder(f"{folder} cannot be made ({error.strerror}): name a folder in {VARIABLE}") from None
+    if not (stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o777 == 0o700):
+        raise NoCacheFolder(
+            f"{folder} would be the cache folder, and is not a folder that only this user can enter (its mode must be "
+            f"0700): remove it, or name another folder in {VARIABLE}"
+        )
+    return folder
