@@ -29,6 +29,8 @@ ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
     int(act) for act in (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE)
 )
 SLOTS = 1 << 15
+TURNS = 1 << 15
+"""Turns that have a chain each: the wheel is through with all of them after a thousand million slots."""
 BATCH = 256
 """Events of one slot that there is room for at first."""
 PASSIVE_CAP = 4096
@@ -224,10 +226,11 @@ class InlineSession:
 def _empty_wheel(nodes: int) -> Wheel:
     """No events, no room for any, and all nodes up."""
     at = np.zeros(1, wheel.AT)
-    at["epoch"] = at["free"] = -1
+    at["epoch"] = at["turn"] = at["free"] = -1
     at["next"] = at["batch"] = 1
     return Wheel(
-        at, np.zeros(0, wheel.POOL), np.full(SLOTS, -1, np.int32), np.empty(0, np.int32),
+        at, np.zeros(0, wheel.POOL), np.full(SLOTS, -1, np.int32), np.full(TURNS, -1, np.int32),
+        np.empty(0, np.int32),
         np.zeros(BATCH, wheel.POOL), np.zeros(BATCH, wheel.POOL), np.zeros(BATCH, np.int64), np.zeros(BATCH, np.int64),
         np.zeros(PASSIVE_CAP + 1024, wheel.POOL),
         np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8), np.zeros(nodes, np.int64),

@@ -2,9 +2,10 @@
 
 An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole,
 sorted in canonical order (the batch), and handed out event by event. What is put into a slot that has been taken out
-already goes to a heap beside the batch, however much of it there is. Slots of later turns of the wheel share a chain
-and are told apart by their time. Nothing here allocates per event; a kernel that runs out of room returns and is
-called again with more.
+already goes to a heap beside the batch, however much of it there is. The slots of the wheel are those of its current
+turn. What belongs to a later turn waits in a chain of that turn and is put into its slots when the turn begins, so that
+an event is touched a few times, however many others are in flight. Nothing here allocates per event; a kernel that runs
+out of room returns and is called again with more.
 
 Internal kinds follow the public ones in canonical order: at one instant, what the controller sees comes first.
 """
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.engines.inline_order import earlier, sort
 from causeway.bridge.engines.inline_trouble import TroubleRows, is_cut, is_troubled
 from causeway.bridge.events import BROADCAST_PEER, Kind
 from causeway.bridge.jit import compiled
@@ -33,8 +35,6 @@ K_LEAVE = K_SEND + 1
 K_REACH = K_SEND + 2
 """A copy reaches its receiver's CPU (only on networks where that takes time)."""
 
-RUN = 40
-"""So many events are sorted by insertion."""
 NOTHING = -1
 
 MIN_DELAY_PS = constant("MIN_DELAY_PS")
@@ -50,7 +50,10 @@ POOL = np.dtype(
 """A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | how often the sender had failed (K_LEAVE)."""
 
 AT = np.dtype([
-    ("epoch", "i8"),  # the slot that is being handed out
+    ("epoch", "i8"),  # the slot that is being handed out, counted from the beginning of the run
+    ("turn", "i8"),  # the turn that the slots are of
+    ("in_slots", "i8"),  # how many rows are in slots
+    ("touched", "i8"),  # how often a row was taken out of a chain, so far
     ("dirty", "i8"),  # it has not been taken out yet
     ("next", "i8"), ("batch", "i8"),  # of the batch: its next event, and its end
     ("heap", "i8"), ("live", "i8"),  # how many rows are in the heap; in all
@@ -104,6 +107,9 @@ class Wheel(NamedTuple):
     at: NDArray[np.void]
     pool: NDArray[np.void]
     heads: NDArray[np.int32]
+    """Of the chains of slots."""
+    turns: NDArray[np.int32]
+    """Of the chains of later turns. Turns that are many turns apart share one, and are told apart by their time."""
     heap: NDArray[np.int32]
     batch: NDArray[np.void]
     spare: NDArray[np.void]
@@ -131,9 +137,41 @@ def put(w, width_ps, time, kind, node, ref, arg, extra):
     if epoch == at[0].epoch and not at[0].dirty:
         _push(w, row)
         return
+    if epoch // len(w.heads) == at[0].turn:
+        _put_into_slot(w, row, epoch)
+    else:
+        place = epoch // len(w.heads) & (len(w.turns) - 1)
+        pool[row].next = w.turns[place]
+        w.turns[place] = row
+
+
+@compiled
+def _put_into_slot(w, row, epoch):
+    """Adds a row of the current turn to the chain of its slot."""
     slot = epoch & (len(w.heads) - 1)
-    pool[row].next = w.heads[slot]
+    w.pool[row].next = w.heads[slot]
     w.heads[slot] = row
+    w.at[0].in_slots += 1
+
+
+@compiled
+def _begin_turn(w, width_ps, turn):
+    """Puts the rows that waited for this turn into its slots. The slots are empty."""
+    pool, at = w.pool, w.at
+    place = turn & (len(w.turns) - 1)
+    row, later = w.turns[place], np.int32(-1)
+    while row >= 0:
+        following = pool[row].next
+        at[0].touched += 1
+        epoch = pool[row].time // width_ps
+        if epoch // len(w.heads) == turn:
+            _put_into_slot(w, row, epoch)
+        else:
+            pool[row].next = later
+            later = row
+        row = following
+    w.turns[place] = later
+    at[0].turn = turn
 
 
 @compiled
@@ -159,7 +197,7 @@ def _push(w, row):
     w.at[0].heap += 1
     while here > 0:
         parent = (here - 1) >> 1
-        if not _earlier(pool, row, pool, heap[parent]):
+        if not earlier(pool, row, pool, heap[parent]):
             break
         heap[here] = heap[parent]
         here = parent
@@ -176,9 +214,9 @@ def _pop(w):
     row = heap[rows]
     while 2 * here + 1 < rows:
         child = 2 * here + 1
-        if child + 1 < rows and _earlier(pool, heap[child + 1], pool, heap[child]):
+        if child + 1 < rows and earlier(pool, heap[child + 1], pool, heap[child]):
             child += 1
-        if not _earlier(pool, heap[child], pool, row):
+        if not earlier(pool, heap[child], pool, row):
             break
         heap[here] = heap[child]
         here = child
@@ -187,68 +225,13 @@ def _pop(w):
 
 
 @compiled
-def _earlier(some, a, others, b):
-    """Canonical order of two events."""
-    if some[a].time != others[b].time:
-        return some[a].time < others[b].time
-    if some[a].kind != others[b].kind:
-        return some[a].kind < others[b].kind
-    if some[a].node != others[b].node:
-        return some[a].node < others[b].node
-    return some[a].ref < others[b].ref
-
-
-@compiled
-def _sort(w, first, n):
-    """Sorts batch[first:n] in canonical order: runs by insertion, then merged."""
-    batch, spare, some, others = w.batch, w.spare, w.places, w.more_places
-    rows, run = n - first, RUN
-    for start in range(0, rows, run):
-        _insert(batch, first, some, start, min(start + run, rows))
-    while run < rows:
-        for start in range(0, rows, 2 * run):
-            _merge(batch, first, some, others, start, min(start + run, rows), min(start + 2 * run, rows))
-        some, others = others, some
-        run *= 2
-    for i in range(rows):
-        spare[i] = batch[first + some[i]]
-    for i in range(rows):
-        batch[first + i] = spare[i]
-
-
-@compiled
-def _insert(batch, first, places, start, end):
-    """The order of a few events."""
-    for i in range(start, end):
-        j = i
-        while j > start and _earlier(batch, first + i, batch, first + places[j - 1]):
-            places[j] = places[j - 1]
-            j -= 1
-        places[j] = i
-
-
-@compiled
-def _merge(batch, first, some, into, start, middle, end):
-    """Two sorted runs that are neighbors become one."""
-    a, b = start, middle
-    for at in range(start, end):
-        if b >= end or (a < middle and not _earlier(batch, first + some[b], batch, first + some[a])):
-            into[at] = some[a]
-            a += 1
-        else:
-            into[at] = some[b]
-            b += 1
-
-
-@compiled
-def _gather(w, width_ps):
+def _gather(w):
     """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small.
 
     The batch begins at 1: the place before its next event is for one out of the heap.
     """
     pool, heads, at, batch = w.pool, w.heads, w.at, w.batch
-    epoch = at[0].epoch
-    slot = epoch & (len(heads) - 1)
+    slot = at[0].epoch & (len(heads) - 1)
     count = 1
     row = heads[slot]
     while row >= 0:
@@ -258,21 +241,18 @@ def _gather(w, width_ps):
         at[0].more_batch = count
         return False
     n = 1
-    keep = np.int32(-1)
     row = heads[slot]
     while row >= 0:
         following = pool[row].next
-        if pool[row].time // width_ps == epoch:
-            batch[n] = pool[row]
-            n += 1
-            _free(w, row)
-        else:
-            pool[row].next = keep
-            keep = row
+        batch[n] = pool[row]
+        n += 1
+        _free(w, row)
         row = following
-    heads[slot] = keep
+    heads[slot] = -1
+    at[0].in_slots -= n - 1
+    at[0].touched += n - 1
     at[0].next, at[0].batch, at[0].dirty = 1, n, 0
-    _sort(w, 1, n)
+    sort(w, 1, n)
     return True
 
 
@@ -280,7 +260,7 @@ def _gather(w, width_ps):
 def _take_from_heap(w):
     """Puts the first event of the heap before the batch's next one, if it is earlier."""
     at, batch = w.at, w.batch
-    if at[0].next < at[0].batch and not _earlier(w.pool, w.heap[0], batch, at[0].next):
+    if at[0].next < at[0].batch and not earlier(w.pool, w.heap[0], batch, at[0].next):
         return
     if at[0].next == 0:  # one out of the heap is there already: an answer came in between, with something earlier
         row = _row(w)
@@ -316,11 +296,17 @@ def _advance(c, w, limit_ps):
     """Moves to the next slot that may hold something; False if that is at or after the limit."""
     at, heads = w.at, w.heads
     while True:
+        if at[0].in_slots == 0:  # nothing before the next turn, but for the workload and what comes from the limit on
+            next_turn = (at[0].epoch // len(heads) + 1) * len(heads)
+            ahead = min(next_turn, at[0].broadcast_ps // c.width_ps, limit_ps // c.width_ps) - 1
+            at[0].epoch = max(at[0].epoch, ahead)
         at[0].epoch += 1
         start_ps = at[0].epoch * c.width_ps
         if start_ps >= limit_ps:
             at[0].epoch -= 1
             return False
+        if at[0].epoch // len(heads) > at[0].turn:
+            _begin_turn(w, c.width_ps, at[0].epoch // len(heads))
         if heads[at[0].epoch & (len(heads) - 1)] >= 0 or at[0].broadcast_ps < start_ps + c.width_ps:
             return True
 
@@ -425,7 +411,7 @@ def collect(c: Rules, w: Wheel, load: Load):
     while True:
         if at[0].free_rows < c.nodes + 2:
             return NEEDS_ROWS
-        if at[0].dirty and not _gather(w, c.width_ps):
+        if at[0].dirty and not _gather(w):
             return NEEDS_BATCH
         if at[0].heap > 0:
             _take_from_heap(w)
@@ -437,6 +423,7 @@ def collect(c: Rules, w: Wheel, load: Load):
             at[0].dirty = 1
             if not _feed_workload(c, w, load):
                 at[0].epoch -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
+                at[0].dirty = 0
                 return NEEDS_ROWS
             continue
         i = at[0].next

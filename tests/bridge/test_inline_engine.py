@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge.engine import Finish, RunSpec
+from causeway.bridge.engines import inline
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import Kind
+from causeway.bridge.events import Kind, sends
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
 from causeway.bridge.trouble import Cut, Partition
 from causeway.bridge.workload import Faults, Script, Segment, Workload
@@ -117,11 +119,39 @@ def seen_inline(spec: RunSpec, cap: int) -> list[tuple[int, int, int, int, int]]
 
 
 @settings(max_examples=examples(150))
-@given(specs(), st.sampled_from([0, 1, 3]))
-def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap):
+@given(specs(), st.sampled_from([0, 1, 3]), st.sampled_from([(inline.SLOTS, inline.TURNS), (8, 4), (2, 1)]))
+def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap, wheel):
+    """However small the wheel is: most runs are over before a large one has turned."""
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
-    assert seen_inline(spec, cap) == ReferenceEngine(spec).run(protocol)
+    with mock.patch.multiple(inline, SLOTS=wheel[0], TURNS=wheel[1]):
+        assert seen_inline(spec, cap) == ReferenceEngine(spec).run(protocol)
+
+
+def touched_per_event(messages: int) -> float:
+    """How often the wheel takes an event out of a chain, where all messages are on their way at once, for a second."""
+    script = Script(np.arange(messages) * (MS // 100), np.zeros(messages, np.int32), np.full(messages, 9, np.int32))
+    network = AbstractNetwork(2, uniform_delay(1000, 1100), Workload(2, script=script), recv_ps=MS // 1000)
+    session = inline.InlineSession(RunSpec("far", {}, 1, network, MS), network)
+    packets = 0
+    while not isinstance(window := session.next(), Finish):
+        sent = window.time_ps[window.kind == int(Kind.BROADCAST)]
+        rows = len(sent)
+        ids = np.arange(packets, packets + rows)
+        node = np.zeros(rows, np.int32)
+        session.answer(sends(sent + MS, node, ids, node + 1, node))
+        packets += rows
+    assert packets == messages
+    return float(session._at["touched"][0] / session._at["events"][0])
+
+
+def test_the_work_for_an_event_does_not_grow_with_the_number_in_flight(monkeypatch):
+    """The wheel turns some thirty times while a copy is on its way, and touches it twice: for its turn, for its slot."""
+    few, many = touched_per_event(100), touched_per_event(10_000)
+    assert few <= 2
+    assert many <= 2
+    monkeypatch.setattr(inline, "TURNS", 1)  # all turns in one chain, through which each of them goes
+    assert touched_per_event(10_000) > 5
 
 
 @pytest.mark.parametrize("delay", [constant_delay(3), uniform_delay(2, 4)])

@@ -17,6 +17,7 @@ from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
+from tests.worlds.drawn import examples
 
 MS, S = 10**9, 10**12
 
@@ -50,7 +51,7 @@ def test_copies_that_wait_long_for_a_slow_receiver_are_delivered() -> None:
     assert outcome.scalars["deliveries"] == 4 * 1600
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25))
 @given(
     low_s=st.floats(0, 1000), more_s=st.floats(0, 1000), cap=st.sampled_from([1, 2, 7, 50]), rate=st.floats(0.1, 100),
     recv_ms=st.integers(0, 2000),
