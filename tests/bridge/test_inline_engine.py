@@ -146,7 +146,7 @@ def touched_per_event(messages: int) -> float:
 
 
 def test_the_work_for_an_event_does_not_grow_with_the_number_in_flight(monkeypatch):
-    """The wheel turns some thirty times while a copy is on its way, and touches it twice: for its turn, for its slot."""
+    """The wheel turns thirty times while a copy is on its way, and touches it twice: for its turn, for its slot."""
     few, many = touched_per_event(100), touched_per_event(10_000)
     assert few <= 2
     assert many <= 2
