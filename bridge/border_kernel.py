@@ -5,8 +5,7 @@ one after the other, in one numbering or two (DCS numbers its control packets ap
 ranges; ids outside of them are left to the caller (LOOK_UP).
 
 The kernels take one type of columns and no other (`settled`). An answer of other types is refused by the call itself,
-where looking at the type of each column first would cost more than the check. The columns of a window have the right
-types already, those of the wire; so they are not even looked at by the call.
+where looking at the type of each column first would cost more than the check.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 from numba import types
 
 from causeway.bridge.events import TOPICS, Act, Kind
+from causeway.bridge.jit import compiled
 from causeway.bridge.schema import constant, declared
 
 NO_TCP = -1
@@ -62,9 +62,6 @@ STATE = np.dtype([
     ("packets", RANGES), ("timers", RANGES),
     ("packet_owners", OWNER, KEPT), ("timer_owners", OWNER, KEPT),
 ])  # fmt: skip
-
-compiled: Any = numba.njit(cache=True, _nrt=False)  # type: ignore[call-overload]
-"""For what neither makes nor keeps arrays: no reference counts, of which each array that is passed on costs one."""
 
 
 @compiled
@@ -310,8 +307,7 @@ def _settle() -> Kernels:
     first_bad_topic.compile((_column(np.uint8), types.int64))
     for kernel in kernels:
         kernel.disable_compile()
-    (untyped,) = first_bad_event.overloads.values()
-    return kernels._replace(first_bad_event=untyped.entry_point)  # a third of the call's time without the look at types
+    return kernels
 
 
 def _column(of: type) -> Any:

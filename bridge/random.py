@@ -7,10 +7,10 @@ operations (+ - * /) are used, so numpy, numba and C++ (`bridge/cpp/random.h`) a
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.jit import njit
 from causeway.bridge.schema import constant, pb
 
 QUANTILE_BINS = constant("QUANTILE_BINS")
@@ -30,7 +30,7 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11, _S50 = (np.uint64(n) for n in (30, 27, 31, 11, 50))
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def mix(x: np.uint64) -> np.uint64:
     """The finalizer of splitmix64 (OOPSLA 2014)."""
     x = (x ^ (x >> _S30)) * _MIX1
@@ -38,7 +38,7 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _S31)
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def draw(seed: int, stream: int, a: int, b: int) -> np.uint64:
     """64 random bits for (seed, stream, a, b)."""
     h = mix(np.uint64(seed) + _GOLDEN * np.uint64(stream))
@@ -46,19 +46,19 @@ def draw(seed: int, stream: int, a: int, b: int) -> np.uint64:
     return mix(h + _GOLDEN * (np.uint64(b) + np.uint64(1)))
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def unit(bits: np.uint64) -> float:
     """A float64 in [0, 1) with 53 random bits."""
     return np.float64(bits >> _S11) * (1.0 / 9007199254740992.0)
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def below(bits: np.uint64, n: int) -> np.int64:
     """An integer in [0, n)."""
     return np.int64(bits % np.uint64(n))
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def from_table(table: NDArray[np.float64], bits: np.uint64) -> float:
     """A draw from the distribution whose quantiles are in `table` (QUANTILE_BINS + 1 points)."""
     bin_ = np.int64(bits >> _S50)
@@ -67,19 +67,19 @@ def from_table(table: NDArray[np.float64], bits: np.uint64) -> float:
     return low + (table[bin_ + 1] - low) * fraction
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def round_ns_to_ps(value_ns: float) -> np.int64:
     """A non-negative duration, rounded to whole nanoseconds, in picoseconds."""
     return np.int64(np.floor(value_ns + 0.5)) * np.int64(1000)
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def draw_unit(seed: int, stream: int, a: int, b: int) -> float:
     """A float64 in [0, 1) for (seed, stream, a, b)."""
     return unit(draw(seed, stream, a, b))
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def draw_ps(table: NDArray[np.float64], seed: int, stream: int, a: int, b: int) -> np.int64:
     """A duration in ps for (seed, stream, a, b), from a table of quantiles in ns."""
     return round_ns_to_ps(from_table(table, draw(seed, stream, a, b)))

@@ -10,6 +10,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+from causeway.bridge.compiled_code import use_for
 from causeway.bridge.errors import UserError
 from causeway.bridge.places import SOURCES
 
@@ -19,13 +20,14 @@ ROOMS = ("aio", "analysis", "bridge", "causeway", "cli", "pycontrol", "studies")
 
 
 def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
-    """Executes the file."""
+    """Execute the file as a module."""
     name = f"{prefix}_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    use_for(path.resolve().parent.glob("*.py"))
     try:
         spec.loader.exec_module(module)
     except UserError:

@@ -17,17 +17,10 @@ def convert_files(
 ) -> int:
     """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
     from causeway.analysis.convert import convert
-    from causeway.bridge.kernel_object import Kernel
+    from causeway.bridge.compiling import told_of_compiling
 
-    told: list[bool] = []
-
-    def tell() -> None:
-        if not told:
-            told.append(True)
-            err.print("compiling the readers (once; some 20 s)", soft_wrap=True)
-
-    Kernel.tell = staticmethod(tell)
-    report = convert(paths, out_dir, keep_going, master, clash)
+    with told_of_compiling(lambda: err.print("compiling the readers (once; some 20 s)", soft_wrap=True)):
+        report = convert(paths, out_dir, keep_going, master, clash)
     for note in report.notes[:_SHOWN]:
         err.print(Text(printable(note), style="yellow"), soft_wrap=True)
     if len(report.notes) > _SHOWN:

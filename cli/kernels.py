@@ -11,28 +11,30 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
 
-import numba
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from causeway.analysis.convert import native
+from causeway.analysis.convert import convert
+from causeway.analysis.convert.bulk import FILE_BYTES
 from causeway.bridge import engines
+from causeway.bridge.compiled_code import kernels_dir
 from causeway.bridge.compiling import told_of_compiling
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.kernel_cache import kernels_dir, state_of
-from causeway.bridge.places import SOURCES
 from causeway.studies import registry
 from causeway.studies.runner import Job, engines_of, run_job
 
 SMALLEST = "smallest"
 CONVERTER = "convert"
 """Not a study: the readers of OMNeT++'s result files."""
+LARGE_ROWS = FILE_BYTES // 8
+"""Of a result file that is too large for the reader of many small ones."""
 FIRST = "hash"
 """Calls what all studies share: the engine's wheel, the checker, the checks of the border."""
 
@@ -91,25 +93,36 @@ def _in_a_process(name: str) -> str:
 
 
 def compile_study(name: str) -> int:
-    """Runs the study's smallest points on every engine that is here; how many kernels were compiled. Events from a
-    simulator lie in memory that is only read, those of `inline` do not: numba compiles for each of the two."""
-    if name == CONVERTER:
-        left = [kernel for kernel in native.ALL if not kernel.is_ready]
-        for kernel in left:
-            kernel.prepare()
-        return len(left)
-    study = registry.get(name)
+    """Run the study's smallest points on every engine that is here; return how many kernels were compiled. Events from
+    a simulator lie in memory that is only read, those of `inline` do not: numba compiles for each of the two."""
     with told_of_compiling(lambda: None) as compiled:
-        for point in study.sweeps.get(SMALLEST, ()):
-            job = Job(name, point, 1, "inline")
-            network = study.network(job.params, job.seed)
-            for engine in engines_of(study, network):
-                if engines.get(engine).missing(network) is None and _is_built(engine):
-                    run_job(job.but(engine=engine))
+        if name == CONVERTER:
+            _convert_samples()
+        else:
+            _run_smallest(name)
     with suppress(OSError):
-        _stamp(name).parent.mkdir(parents=True, exist_ok=True)
-        _stamp(name).write_text(_state(name))
+        _stamp(name).write_text(_engines_here())
     return len(compiled)
+
+
+def _run_smallest(name: str) -> None:
+    study = registry.get(name)
+    for point in study.sweeps.get(SMALLEST, ()):
+        job = Job(name, point, 1, "inline")
+        network = study.network(job.params, job.seed)
+        for engine in engines_of(study, network):
+            if engines.get(engine).missing(network) is None and _is_built(engine):
+                run_job(job.but(engine=engine))
+
+
+def _convert_samples() -> None:
+    """Convert a small and a large file: there is a reader for each."""
+    head = "version 3\nrun R{0}\nattr configname C\nscalar a.b c 1.5\nvector 0 a v ETV\n"
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, "small.vec"), Path(folder, "large.vec")]
+        for number, (file, rows) in enumerate(zip(files, (1, LARGE_ROWS), strict=True)):
+            file.write_text(head.format(number) + "0\t1\t0.25\t1.5\n" * rows)
+            convert([file], Path(folder, "out"))
 
 
 def _is_built(engine: str) -> bool:
@@ -118,21 +131,17 @@ def _is_built(engine: str) -> bool:
 
 
 def _stamp(name: str) -> Path:
-    """Says from which sources, and for which engines, the study's kernels were compiled ahead."""
-    return kernels_dir() / "ahead" / name
+    """The file that says for which engines a study's kernels were compiled ahead."""
+    return kernels_dir() / f"ahead-{name}"
 
 
-def _state(name: str) -> str:
-    here = [engine for engine in engines.ENGINES if engines.get(engine).missing() is None and _is_built(engine)]
-    sources = state_of(SOURCES / "studies" / name / "study.py")
-    return " ".join((numba.__version__, sys.version.split()[0], sources, *here))
+def _engines_here() -> str:
+    return " ".join(one for one in engines.ENGINES if engines.get(one).missing() is None and _is_built(one))
 
 
 def _is_ready(name: str) -> bool:
-    if name == CONVERTER:
-        return all(kernel.is_ready for kernel in native.ALL)
     try:
-        return _stamp(name).read_text() == _state(name)
+        return _stamp(name).read_text() == _engines_here()
     except OSError:
         return False
 

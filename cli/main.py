@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable
 
@@ -372,9 +371,6 @@ def diff(
         raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
     else:
         raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
-
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main() -> None:

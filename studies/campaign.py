@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from causeway.analysis import compact, remains, store
 from causeway.analysis.remote import place
 from causeway.bridge.core import SWITCH
-from causeway.bridge.errors import RunError, UserError
+from causeway.bridge.errors import FULL, RunError, UserError
+from causeway.bridge.places import cache_dir
 from causeway.bridge.user_file import in_users_words
 from causeway.studies.description import describe, describe_in
 from causeway.studies.runner import Job, RunResult, run_job
@@ -193,6 +194,9 @@ def told(error: Exception) -> str:
     """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
+    if isinstance(error, OSError) and error.errno in FULL:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}; make room for the results and for the cache folder, {cache_dir()}"
     return in_users_words(error) or "".join(traceback.format_exception(error)).rstrip()
 
 

@@ -6,7 +6,6 @@ record in the wrong place, a second run) the file is given up, what it gave is t
 """
 
 import numpy as np
-from numba import njit
 
 import causeway.analysis.convert.kernel as kernel
 from causeway.analysis.convert.native import (
@@ -22,6 +21,7 @@ from causeway.analysis.convert.native import (
     SCALAR,
     VECTOR,
 )  # fmt: skip
+from causeway.bridge.jit import njit
 
 _LF, _CR, _QUOTE, _BACKSLASH, _HASH = 10, 13, 34, 92, 35
 SOUND, STRANGE, TOO_MUCH = 0, 1, 2
@@ -90,7 +90,7 @@ def _quoted(data, words, at):
         at += 2
 
 
-@njit
+@njit()
 def _tokens(data, words, at, token):
     """(how many tokens the line at `at` has or -1, position behind its line end)."""
     count = 0
@@ -142,7 +142,7 @@ def _same(words, one, other, length):
     return (words[one] ^ words[other]) & _MASKS[length] == 0
 
 
-@njit
+@njit()
 def _code(buffer, number, texts, scratch):
     """The number of a token's text among those seen so far. `known` has place, length and whether there are escapes."""
     words, (slots, known, hashes), (token, state) = buffer[1], texts, scratch
@@ -163,7 +163,7 @@ def _code(buffer, number, texts, scratch):
     return code
 
 
-@njit
+@njit()
 def _number(buffer, token, number):
     """(value, whether the token is a plain number)."""
     data, words = buffer
@@ -191,7 +191,7 @@ def _declare(vectors, state, vector_id, columns, offset):
     return True
 
 
-@njit
+@njit()
 def _put(out, state, kind, third, fourth, value, other):
     """One row of what was read, for the module, item and position that the state has."""
     kinds, codes, numbers, positions = out
@@ -201,14 +201,14 @@ def _put(out, state, kind, third, fourth, value, other):
     state[_ROW] = row + 1
 
 
-@njit
+@njit()
 def _close_item(out, state):
     """A statistic without a single field is there all the same."""
     if state[_OWNER] == _OF_STATISTIC and state[_FIELDS] == 0:
         _put(out, state, FIELD, 0, 0, np.nan, 0.0)
 
 
-@njit
+@njit()
 def _item(buffer, parts, offset, texts, vectors, scratch, out):
     """A scalar, par, statistic or vector: whether it is plain."""
     (data, words), (token, state) = buffer, scratch
@@ -253,7 +253,7 @@ def _item(buffer, parts, offset, texts, vectors, scratch, out):
     return True
 
 
-@njit
+@njit()
 def _part(buffer, word, texts, scratch, out):
     """A line of three tokens that belongs to the run or item before: whether it is plain."""
     words, (token, state) = buffer[1], scratch
@@ -288,7 +288,7 @@ def _part(buffer, word, texts, scratch, out):
     return True
 
 
-@njit
+@njit()
 def _start(buffer, word, texts, scratch):
     """The lines `run` and `version`: whether it is plain."""
     data, (token, state) = buffer[0], scratch
@@ -300,7 +300,7 @@ def _start(buffer, word, texts, scratch):
     return True
 
 
-@njit
+@njit()
 def _file(buffer, at, end, texts, vectors, scratch, out):
     """One file's records, from the row that the state has: SOUND, STRANGE or TOO_MUCH."""
     (data, words), (token, state) = buffer, scratch
@@ -335,7 +335,7 @@ def _file(buffer, at, end, texts, vectors, scratch, out):
     return SOUND if state[_RUN_CODE] >= 0 else STRANGE
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def read_files(buffer, which, texts, vectors, scratch, out, samples, told):
     """Files `first` and on, as far as there is room: (file reached, rows, samples, texts known).
 

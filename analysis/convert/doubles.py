@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 import causeway.analysis.convert.powers as powers
+from causeway.bridge.jit import njit
 
 _HIGH, _LOW = powers.table()
 _EXACT = np.array([10.0**n for n in range(23)])
@@ -52,7 +53,7 @@ def _leading_zeros(value):
     return count
 
 
-@njit(cache=True)
+@njit()
 def _wide(mantissa, exponent):
     """`mantissa * 10**exponent` for a mantissa that is not 0; False if undecided."""
     if exponent < -300 or exponent > 280:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from causeway.analysis.convert.doubles import decimal_to_double
 from causeway.analysis.convert.native import DONE, FULL, NO_EVENT, ODD, UNDECLARED
+from causeway.bridge.jit import njit
 
 _LF, _CR, _TAB, _SPACE, _DOT = 10, 13, 9, 32, 46
 _MINUS, _PLUS, _ZERO, _NINE, _HASH = 45, 43, 48, 57, 35
@@ -90,7 +91,7 @@ def _time(data, words, at):
     return _long_time(whole, fraction, decimals, at)
 
 
-@njit
+@njit()
 def _long_time(whole, fraction, decimals, at):
     """A time finer than a picosecond, or too long for 64 bits of picoseconds."""
     if decimals > 18 or whole >= _POWERS[18 - decimals] or whole + fraction == 0:
@@ -152,7 +153,7 @@ def _named(data, at, negative):
     return 0.0, -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def parse(data, words, at, end, base, declared, ids, events, raws, exponents, values, row):
     """Read data lines from `at` to `end` (just behind a line end) into row `row` and on: (status, position, row).
 
@@ -217,7 +218,7 @@ def _next_line(words, at):
         at += 8
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def records(data, words, at, end, starts):
     """Fill `starts` with where the lines that are not data begin: (how many, position reached, data lines passed)."""
     found, rows = 0, 0

@@ -1,13 +1,14 @@
-"""The compiled readers, as the rest of the converter calls them; numba is not loaded (see `bridge.kernel_object`)."""
+"""The compiled readers, as the rest of the converter calls them. numba is loaded when one is first called."""
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
-
-from causeway.bridge.kernel_object import Kernel
 
 DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
 NO_EVENT = np.int64(-(2**63))  # stands for a missing event number
@@ -16,27 +17,23 @@ SPARE = 8  # bytes that a buffer holds behind its lines
 RUN_ATTR, ITERVAR, CONFIG, SCALAR, PAR, FIELD, BIN, VECTOR, OF_ITEM = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """What a row of `read_files` is; OF_ITEM and the three behind it are attributes of a scalar, par, statistic, vector."""
 
-_BUFFER = "u1[] u8[:]"
-_COLUMNS = "i8[] i8[] i8[] i1[] f8[]"
 
-parse = Kernel(
-    "causeway.analysis.convert.kernel", "parse", f"{_BUFFER} i8 i8 i8 i8[,] {_COLUMNS} i8 -> i8 i8 i8"
-)  # fmt: skip
-records = Kernel("causeway.analysis.convert.kernel", "records", f"{_BUFFER} i8 i8 i8[] -> i8 i8 i8")
-read_scalars = Kernel(
-    "causeway.analysis.convert.scalar_kernel", "read", f"{_BUFFER} i8[] i8 i8 i8[,] f8[] i8[,] -> i8 i8 i8"
-)
-read_files = Kernel(
-    "causeway.analysis.convert.bulk_kernel", "read_files",
-    f"({_BUFFER}) (i8[] i8[] i8) (i4[] i8[,] u8[]) (i8[,] i8[]) (i8[,] i8[]) (i1[] i4[,] f8[,] i8[]) ({_COLUMNS}) "
-    "i8[,] -> i8 i8 i8 i8",
-)  # fmt: skip
-gather = Kernel("causeway.analysis.convert.scalar_kernel", "gather", "u1[] i8[] i8[] i4[] u1[]")
-fill = Kernel(
-    "causeway.analysis.convert.sqlite_kernel", "fill", "(i8 i8 i8 i8) i8 i8 i8[] i8[] i8[] f8[] i8[] -> i8 i8"
-)
+def _reader(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that stands for a compiled one and imports it when it is called."""
 
-ALL = (parse, records, read_scalars, read_files, gather, fill)
+    @cache
+    def imported() -> Callable[..., Any]:
+        return getattr(import_module(f"causeway.analysis.convert.{module}"), name)
+
+    return lambda *arguments: imported()(*arguments)
+
+
+parse = _reader("kernel", "parse")
+records = _reader("kernel", "records")
+read_scalars = _reader("scalar_kernel", "read")
+read_files = _reader("bulk_kernel", "read_files")
+gather = _reader("scalar_kernel", "gather")
+fill = _reader("sqlite_kernel", "fill")
 
 
 def words_of(buffer: bytearray | bytes | mmap.mmap) -> np.ndarray:

@@ -5,9 +5,9 @@ Imports only what it needs, by `import ... as`: a kernel is compiled again whene
 """
 
 import numpy as np
-from numba import njit
 
 import causeway.analysis.convert.kernel as kernel
+from causeway.bridge.jit import njit
 
 _LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
 
@@ -44,7 +44,7 @@ _SCALAR = np.frombuffer(b"scalar", np.uint8)
 _ATTR = np.frombuffer(b"attr", np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def read(data, words, starts, first, last, cells, values, own):
     """Lines first..last-1 of `starts`, as far as they are plain: (line reached, scalars, attributes).
 
@@ -85,7 +85,7 @@ def read(data, words, starts, first, last, cells, values, own):
     return last, rows, attributes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def gather(data, places, lengths, ends, room):
     """The strings at `places` one behind the other."""
     to = 0

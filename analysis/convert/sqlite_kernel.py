@@ -4,10 +4,11 @@ The functions come as addresses, so that the compiled code can be kept.
 """
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from causeway.analysis.convert.native import DONE, FULL, ODD
+from causeway.bridge.jit import njit
 
 _ROW = 100  # what sqlite3_step gives
 _INTEGER, _FLOAT, _NULL = 1, 2, 5  # what sqlite3_column_type gives
@@ -47,7 +48,7 @@ def _real(typing, address, statement, column):
     return signature, _called(ir.DoubleType(), ir.IntType(64), ir.IntType(32))
 
 
-@njit(cache=True)
+@njit()
 def fill(functions, statement, at, ids, events, raws, values, last):
     """Rows (vector, event, time, value, rowid) from place `at` on: (place behind, how it ended). `last[0]` is the rowid
     of the last row that was taken. It ends when no row is left (DONE), no room is left, or the next row holds what a

@@ -5,12 +5,12 @@ Sets of messages are bitsets over the last ones, by slot.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.jit import njit
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD
 
 ONE = np.uint64(1)
@@ -39,8 +39,8 @@ class State(NamedTuple):
     """Waits by others; the last but one is for all that have more, the last for waits for several messages."""
 
 
-@numba.njit(cache=True)
-def watch(s, op, node, message):
+@njit()
+def watch(s: Any, op: Any, node: Any, message: Any) -> bool:
     """False if the messages looked back on are too few."""
     for i in range(len(op)):
         p, slot = node[i], message[i] & (len(s.past) - 1)
@@ -64,7 +64,7 @@ def watch(s, op, node, message):
     return True
 
 
-@numba.njit(cache=True)
+@njit()
 def _take(s, slot):
     """The slot's earlier message is everywhere: it is in no set any more."""
     w, keep = slot >> 6, ~(ONE << np.uint64(slot & 63))
@@ -74,14 +74,14 @@ def _take(s, slot):
         s.past[other, w] &= keep
 
 
-@numba.njit(cache=True)
+@njit()
 def _count(s, p, at):
     """What the message at this place waited for will not be covered any more."""
     if s.line[p, at, MISSES] != NOBODY:
         s.counts[min(s.line[p, at, OTHERS], len(s.counts) - 2)] += 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _leave(s, p, slot):
     """A message that waited has been delivered."""
     for at in range(s.waiting[p]):
@@ -94,7 +94,7 @@ def _leave(s, p, slot):
             return
 
 
-@numba.njit(cache=True)
+@njit()
 def _test_line(s, p):
     """After each delivery what waits is tested in order of arrival, up to the first that may be delivered."""
     for at in range(s.waiting[p]):
@@ -103,7 +103,7 @@ def _test_line(s, p):
         _test(s, p, at)
 
 
-@numba.njit(cache=True)
+@njit()
 def _lacks(s, p, slot):
     lacking = np.uint64(0)
     for w in range(s.past.shape[1]):
@@ -111,7 +111,7 @@ def _lacks(s, p, slot):
     return lacking != 0
 
 
-@numba.njit(cache=True)
+@njit()
 def _held_too(s, p, slot):
     """Whether a message waits here itself, for something that is still to come. If that is covered, it does not."""
     for at in range(s.waiting[p]):
@@ -120,7 +120,7 @@ def _held_too(s, p, slot):
     return False
 
 
-@numba.njit(cache=True)
+@njit()
 def _test(s, p, at):
     """What the message at this place of the line lacks now, if it is one message, and how many others could cover it:
     processes of which p has delivered something that the sender of the message had not."""

@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.jit import njit
 from causeway.bridge.workload import Script
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, Observer
 
@@ -87,7 +87,7 @@ class DirectErrors(Observer):
         }
 
 
-@numba.njit(cache=True)
+@njit()
 def _count_direct(op, node, message, delivered, needs, sender, counts):
     for i in range(len(op)):
         p, slot = node[i], message[i] & (IN_FLIGHT - 1)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from causeway.bridge.kernel_cache import DIRECTORY, LOCATORS
 from causeway.bridge.places import VARIABLE
 from causeway.cli import kernels
 from causeway.studies import registry
@@ -18,11 +17,11 @@ from causeway.studies.runner import Job
 LINE = "compiling what icpp18 needs (once, up to"
 KERNEL = """
 import sys
-import numba
 sys.path.insert(0, {sources!r})
 from causeway.bridge.compiling import told_of_compiling
+from causeway.bridge.jit import njit
 
-@numba.njit(cache=True)
+@njit()
 def twice(x):
     return x + x
 
@@ -33,8 +32,7 @@ with told_of_compiling(lambda: print("told")) as compiled:
 
 def in_cache(cache: Path, *command: str) -> str:
     """What a command prints, with a cache folder of its own."""
-    environment = {k: v for k, v in os.environ.items() if k not in (DIRECTORY, LOCATORS)} | {VARIABLE: str(cache)}
-    return subprocess.check_output([sys.executable, *command], env=environment, text=True)
+    return subprocess.check_output([sys.executable, *command], env=os.environ | {VARIABLE: str(cache)}, text=True)
 
 
 def test_compiling_is_told_once_and_what_is_in_the_cache_is_not_compiled(tmp_path: Path) -> None:
@@ -77,10 +75,11 @@ def test_every_study_has_smallest_points_of_a_few_events(name: str) -> None:
 def test_a_study_is_ready_once_it_was_compiled_from_these_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Those of another clone, equal or not, have another folder (tests/bridge/test_compiled_code.py)."""
     monkeypatch.setattr(kernels, "kernels_dir", lambda: tmp_path)
+    monkeypatch.setattr(kernels, "_run_smallest", lambda name: None)
     assert not kernels._is_ready("hash")
-    kernels._stamp("hash").parent.mkdir()
-    kernels._stamp("hash").write_text(kernels._state("hash"))
-    assert kernels._is_ready("hash")
-    monkeypatch.setattr(kernels, "state_of", lambda path: "other sources")
-    assert not kernels._is_ready("hash")
+    kernels.compile_study("hash")
+    assert kernels._is_ready("hash") and not kernels._is_ready("icpp18")
+    monkeypatch.setattr(kernels, "_engines_here", lambda: "inline another")
+    assert not kernels._is_ready("hash"), "events of a simulator are of other types"

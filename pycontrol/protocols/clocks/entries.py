@@ -7,17 +7,17 @@ A message carries the clock of its sender. Receivers compare with what it was BE
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.jit import njit
 from causeway.bridge.random import STREAM_PROTOCOL, below, draw
 from causeway.pycontrol.arrays import inlined
 
 STREAM_ENTRIES = STREAM_PROTOCOL
 
 
-@numba.njit(cache=True)
+@njit()
 def draw_entries(seed, nodes, size, entries):
     """f(p): for every process `entries` distinct entries of a clock of `size`, ascending, drawn from (seed, p)."""
     f = np.zeros((nodes, entries), np.int32)
@@ -34,7 +34,7 @@ def draw_entries(seed, nodes, size, entries):
     return f
 
 
-@numba.njit(cache=True)
+@njit()
 def _pick(left, taken, rows, bits):
     """An entry not taken, as likely as it is left; but one that is left as often as rows are to come is due now."""
     weight = np.where(taken, 0, left)
@@ -43,7 +43,7 @@ def _pick(left, taken, rows, bits):
     return np.searchsorted(np.cumsum(weight), below(bits, weight.sum()), side="right")
 
 
-@numba.njit(cache=True)
+@njit()
 def draw_even_entries(seed, nodes, size, entries):
     """The same, but every entry of the clock belongs to equally many processes, give or take one.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from causeway.bridge.jit import njit
 from causeway.bridge.random import below, draw, unit
 from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.dcs.state import ABSENT, STREAM_ASSIGN, STREAM_POLICY
@@ -59,7 +59,7 @@ def _assign_by_id(s, p, limit):
         s.s_incr[p, q] = k
 
 
-@numba.njit(cache=True)
+@njit()
 def uniform(seed, nodes, tick):
     """What the policy of each of these processes draws at a tick, in [0, 1)."""
     drawn = np.empty(len(nodes))

@@ -1,0 +1,85 @@
+"""The folders in which numba keeps compiled functions: one for each state of the sources that they are made of.
+
+numba looks only at the file of the function that it loads. After a change of a function in another file, which it has
+compiled in, it would go on with the old one. So the folder is named by a digest of all sources that compiled functions
+use, and of where they lie, because numba also goes by that. What a user's files compile is kept apart, in a folder that
+is named by these files as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from causeway.bridge.errors import UserError
+from causeway.bridge.places import SOURCES, VARIABLE, cache_dir
+
+SOURCES_OF_KERNELS = ("analysis/convert", "bridge", "proto", "pycontrol", "studies/dcs23", "studies/hash")
+"""Where compiled functions lie, and all that they import."""
+KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
+"""How many folders of other states stay, and for how long nobody may have used them. One with all studies is 25 MB."""
+
+
+@cache
+def kernels_dir() -> Path:
+    """Return the folder of Causeway's compiled functions. Folders that other states left are swept."""
+    sources = (file for folder in SOURCES_OF_KERNELS for file in (SOURCES / folder).rglob("*.py"))
+    root = cache_dir() / ("kernels-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "kernels")
+    folder = root / _digest([*sources, SOURCES / "proto" / "causeway.proto"])
+    _prepare(folder)
+    return folder
+
+
+def use_for(files: Iterable[Path]) -> None:
+    """Let numba keep what these files of a user's compile in a folder of their own, from now on."""
+    files = list(files)
+    if any(b"numba" in file.read_bytes() for file in files):
+        import numba  # not before it is needed: it takes a third of a second
+
+        folder = kernels_dir().with_name(f"{kernels_dir().name}-{_digest(files)}")
+        _prepare(folder)
+        config: Any = numba.config
+        config.CACHE_DIR = str(folder)
+
+
+def no_room(folder: Path, error: OSError) -> UserError:
+    """Return the error for a folder that takes nothing."""
+    return UserError(
+        f"compiled code cannot be kept in {folder} ({error.strerror or error}): make room there, or name another "
+        f"folder in {VARIABLE}"
+    )
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(f"{SOURCES}\0{sys.version}\0".encode(), digest_size=8)
+    for file in sorted(files):
+        digest.update(f"{file}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _prepare(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+    except OSError as error:  # numba would look for a place of its own, and not see what has changed
+        raise no_room(folder, error) from None
+    _sweep(folder)
+
+
+def _sweep(ours: Path) -> None:
+    """Remove folders of other states that nobody has used for long, and those that are too many."""
+    with suppress(OSError):  # another process sweeps, too
+        others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
+        for number, (used, place) in enumerate(sorted(others, reverse=True), 1):
+            if number > KEPT_FOLDERS or used < time.time() - KEPT_S:
+                shutil.rmtree(place, ignore_errors=True)
