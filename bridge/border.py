@@ -75,6 +75,11 @@ class Border:
         """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
         self._fast.end_ps[0] = self._fast.effect_ps[0] = window.end_ps
 
+    @property
+    def broadcasts(self) -> int:
+        """How many broadcasts of the workload were told, down nodes' included (but for the last ones)."""
+        return int(self._s.broadcasts[0])
+
     # ---- windows --------------------------------------------------------------------------------------------------
     def check_window(self, window: Window) -> None:
         """Raises RunError if the window is not one that an engine may hand over now."""

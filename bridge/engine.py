@@ -69,6 +69,7 @@ def result_name(spec: RunSpec) -> str:
 NOTHING_LEFT = words("End", "NOTHING_LEFT")
 DURATION_OVER = words("End", "DURATION_OVER")
 STOPPED = words("End", "STOPPED")
+BY_SIMULATION = words("End", "BY_SIMULATION")
 """Why a run ended."""
 
 

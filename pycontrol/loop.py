@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from causeway.bridge.border import Border
 from causeway.bridge.checked import check_spec
+from causeway.bridge.ending import check_finish
 from causeway.bridge.engine import Engine, Finish, RunSpec
 from causeway.bridge.errors import RunError
 from causeway.pycontrol.asked import answer_to, numbers_of, started
@@ -71,7 +72,7 @@ def run_protocol(
     )  # fmt: skip
     progress = Progress()
     began = time.perf_counter()
-    controller_s = 0.0
+    controller_s, last_ps = 0.0, 0
     check_spec(spec)
     border = Border(spec)
     places = Places(spec.network) if wanted(spec.network) else None
@@ -97,12 +98,15 @@ def run_protocol(
             if places is not None:
                 places.acted(actions)
             context.tell_many()
+            if len(window):
+                last_ps = int(window.time_ps[-1])
             controller_s += answered - entered + time.perf_counter() - resumed
             progress.windows += 1
             progress.events += len(window)
             if report is not None and progress.windows % progress.every == 0:
                 progress.now_ps = window.end_ps
                 report(progress)
+        check_finish(window, spec, last_ps, progress.events, border.broadcasts)
         context.tell_observers()
         scalars = numbers_of(protocol, window.end_ps)
         for observer in observers:

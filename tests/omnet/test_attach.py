@@ -107,7 +107,7 @@ def test_one_that_ends_by_itself_has_told_all_in_lockstep_and_ahead(tmp_path: Pa
     """A window may be on its way just then, and its answer comes too late."""
     found = []
     for ahead in (False, True):
-        spec = replace(spec_in(tmp_path), ahead=ahead)
+        spec = replace(spec_in(tmp_path), ahead=ahead, duration_ps=0)
         simulation = start(spec, engine, "--sim-time-limit=3.0005s")
         found.append(run(spec, engine))
         assert simulation.wait(30) == 0

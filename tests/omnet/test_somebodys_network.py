@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from causeway.bridge.engine import RunSpec
+from causeway.bridge.engine import BY_SIMULATION, RunSpec
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.network import WIRE, InetNetwork
 from causeway.bridge.workload import Faults, Workload
@@ -66,6 +66,22 @@ def test_a_silent_protocol_changes_no_scalar_of_the_network(name: str, tmp_path:
     both = plain.join(ours, rsuffix="_ours", how="outer")
     changed = both[~((both.value == both.value_ours) | (both.value.isna() & both.value_ours.isna()))]
     assert changed.empty, changed.to_string()
+
+
+def test_a_limit_of_the_ini_file_that_ends_the_run_before_the_studys_end_is_an_error(tmp_path: Path) -> None:
+    limit = {"sim-time-limit": "3s"}
+    with pytest.raises(
+        RunError,
+        match=r"ended by itself at 3 s, when the study lasts 15 s; raise the limit \(sim-time-limit, most likely\) in "
+        r"configuration Python of .*omnetpp\.ini, or give the study a shorter duration",
+    ):
+        play("aodv", tmp_path, 15, Talk, set=limit)
+    _, outcome = play("aodv", tmp_path, 3, Talk, set=limit)
+    assert outcome.finish.end_ps == 3 * S
+    _, outcome = play("aodv", tmp_path, 0, Talk, set=limit)
+    assert outcome.finish.reason == BY_SIMULATION, "such a study has no end of its own"
+    with pytest.raises(RunError, match="ended by itself at 1 s, when nothing had happened to any node"):
+        play("aodv", tmp_path, 0, Talk, set={"sim-time-limit": "1s"})
 
 
 # ---- packets --------------------------------------------------------------------------------------------------------
