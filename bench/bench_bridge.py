@@ -49,7 +49,7 @@ def lockstep() -> dict[str, object]:
         raise UserError(why)
     script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
     network = AbstractNetwork(2, constant_delay(1), Workload(2, script=script))
-    spec = RunSpec("bench", {}, 1, network, MS, ahead=False)
+    spec = RunSpec("bench", {}, 1, network, MS)
     session, border = omnet.open(spec), Border(spec)
     try:
         window, answer_size = _bounce(session, 100, border)
@@ -137,7 +137,7 @@ class BareEcho:
 def frames_of_a_thousand() -> dict[str, object]:
     """An edge that only tells events, a controller that only looks at every column. Blocks of frames with the checks of
     the border and without them take turns."""
-    spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS, ahead=False)
+    spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
     session, border = open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]), Border(spec)
     try:
         first = _take(session, 1, border)

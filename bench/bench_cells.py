@@ -5,12 +5,10 @@ engines, at the same broadcasts a second in all.
 
 Processor time of controller and simulator together; of two runs of different length the difference, so that building
 the network and joining it do not count. Small networks run with several seeds: few broadcasts differ much in number.
-In lockstep: who runs ahead spins, which is no cost of a host.
 """
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 
@@ -32,7 +30,6 @@ COMPARED = {f"{name} {cost}, {CELLS[-1]} cells over {CELLS[0]}": "lower" for nam
 def run(names: tuple[str, ...] = ("omnet", "ns3"), sizes: tuple[int, ...] = (CELLS[0], CELLS[-1])) -> dict[str, float]:
     """Microseconds for each host and simulated second, and how they grow."""
     figures: dict[str, float] = {}
-    os.environ["CAUSEWAY_SHARE_CORE"] = "1"
     for name in names:
         _cost(name, 1)  # imports and kernels
         for cells in sizes:

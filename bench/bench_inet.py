@@ -2,11 +2,9 @@
 
 The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
 load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the
-quickest of some runs counts. The bridged run is measured twice: in lockstep, both processes on one core, and with the
-simulator running ahead, on a core each. How many hand-overs there are hangs on the reaction time, the lookahead: 1 ms
-in the study, and longer ones for comparison. Of each window is told how long the controller worked on it, and how long
-the simulator waited for its answer; the rest of what it costs is sending it, cold caches, and what both do to begin.
-On a busy machine all of this is slower, running ahead most of all: a side that computes while it waits loses its core.
+quickest of some runs counts. How many hand-overs there are hangs on the reaction time, the lookahead: 1 ms in the
+study, and longer ones for comparison. Of each window is told how long the controller worked on it, and how long the
+simulator waited for its answer; the rest of what it costs is sending it, cold caches, and what both do to begin.
 """
 
 from __future__ import annotations
@@ -31,17 +29,12 @@ RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))
 HEADERS_BYTES = 8 + 20 + 21 + 11
 """UDP, IPv4, MAC, and the unit disk radio's own: what a frame in the air has on top of its payload."""
 
-MODES = {"lockstep": False, "ahead": True}
-
 
 def _named(name: str, reaction_us: int, duration_s: int) -> str:
     return f"{name}, reaction {reaction_us / 1000:g} ms, {duration_s} s"
 
 
-COMPARED = {
-    _named(f"{name}, {mode}", *run): "lower"
-    for mode in MODES for name in ("ratio", "ratio of processor time") for run in RUNS
-}  # fmt: skip
+COMPARED = {_named(name, *run): "lower" for name in ("ratio", "ratio of processor time") for run in RUNS}
 
 
 def run() -> dict:
@@ -60,33 +53,27 @@ def run() -> dict:
 def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: int) -> dict[str, float]:
     """The bridged runs over the plain one, turn by turn."""
     params = Mobile20Params(experiment="dynamic", **PLAIN, duration_s=duration_s, drain_s=1, reaction_us=reaction_us)
-    runs: dict[str, list[tuple[float, float, Outcome]]] = {mode: [] for mode in MODES}
+    runs: list[tuple[float, float, Outcome]] = []
     plain, plain_cpu_s = [], []
     for _ in range(ROUNDS):
-        for mode, ahead in MODES.items():
-            before_s = _cpu_s()
-            outcome, simulated_s = run_mobile(engine, params, ahead=ahead)
-            runs[mode].append((outcome.wall_s, _cpu_s() - before_s, outcome))
+        before_s = _cpu_s()
+        outcome, simulated_s = run_mobile(engine, params)
+        runs.append((outcome.wall_s, _cpu_s() - before_s, outcome))
         before_s = _cpu_s()
         plain.append(_plain(found, params, simulated_s, outcome.finish.scalars))
         plain_cpu_s.append(_cpu_s() - before_s)
-    figures = {"plain, wall s": min(plain)}
-    for mode, all_of in runs.items():
-        wall_s, _, best = min(all_of, key=lambda run: run[0])
-        us = 1e6 / best.windows
-        figures |= {
-            f"{name}, {mode}": value
-            for name, value in {
-                "ratio": wall_s / min(plain),
-                "ratio of processor time": min(cpu_s for _, cpu_s, _ in all_of) / min(plain_cpu_s),
-                "wall s": wall_s,
-                "windows a simulated s": best.windows / simulated_s,
-                "us a window": (wall_s - min(plain)) * us,
-                "of these, the simulator waits": best.finish.waited_s * us,
-                "the controller works, us a window": best.controller_s * us,
-            }.items()
-        }
-    return figures
+    wall_s, _, best = min(runs, key=lambda run: run[0])
+    us = 1e6 / best.windows
+    return {
+        "plain, wall s": min(plain),
+        "ratio": wall_s / min(plain),
+        "ratio of processor time": min(cpu_s for _, cpu_s, _ in runs) / min(plain_cpu_s),
+        "wall s": wall_s,
+        "windows a simulated s": best.windows / simulated_s,
+        "us a window": (wall_s - min(plain)) * us,
+        "of these, the simulator waits": best.finish.waited_s * us,
+        "the controller works, us a window": best.controller_s * us,
+    }
 
 
 def _cpu_s() -> float:

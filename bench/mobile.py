@@ -14,16 +14,14 @@ PLAIN: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
 """Where stations and hosts stand in the network without a bridge (omnet/inet/omnetpp.ini)."""
 
 
-def run_mobile(
-    engine: Engine, params: Mobile20Params, seed: int = SEED, ahead: bool | None = None
-) -> tuple[Outcome, float]:
-    """One run, and the simulated seconds that it took."""
+def run_mobile(engine: Engine, params: Mobile20Params, seed: int = SEED) -> tuple[Outcome, float]:
+    """Do one run; return it with the simulated seconds that it took."""
     study = Mobile20Study()
     protocol, duration_ps = study.protocol(params), study.duration_ps(params)
     network = study.network(params, seed)
     spec = RunSpec(
         study.name, params.model_dump(), seed, network, study.reaction_ps(params), duration_ps,
-        passive_kinds=passive_mask(protocol), ahead=ahead,
+        passive_kinds=passive_mask(protocol),
     )  # fmt: skip
     return run_protocol(engine, spec, protocol, study.observers(params, network.nodes)), duration_ps / 1e12
 
@@ -33,7 +31,7 @@ def cost_by_hosts(engine: Engine, radio: str) -> dict[str, float]:
     figures: dict[str, float] = {}
     for hosts in HOSTS:
         params = Mobile20Params(experiment="dynamic", **PLAIN, radio=radio, hosts=hosts, duration_s=8, drain_s=1)
-        outcome, simulated_s = run_mobile(engine, params, ahead=False)
+        outcome, simulated_s = run_mobile(engine, params)
         figures[f"wall_s_per_simulated_s_{hosts}_hosts"] = outcome.wall_s / simulated_s
         figures[f"controller_share_{hosts}_hosts"] = outcome.controller_s / outcome.wall_s
         figures[f"simulator_events_per_simulated_s_{hosts}_hosts"] = outcome.finish.events / simulated_s

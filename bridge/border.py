@@ -73,7 +73,7 @@ class Border:
 
     def follow(self, window: Window) -> None:
         """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
-        self._fast.end_ps[0] = self._fast.effect_ps[0] = window.end_ps
+        self._fast.end_ps[0] = window.end_ps
 
     @property
     def broadcasts(self) -> int:
@@ -89,13 +89,6 @@ class Border:
             self._look_again(window, bad)
         fast = self._fast
         fast.number[0], fast.end_ps[0] = w.number + 1, w.end_ps
-        effect_ps = w.effect_ps or w.end_ps
-        if not w.end_ps <= effect_ps < FAR_PS:
-            raise RunError(
-                f"window {w.number} is wrong: its answer takes effect at {effect_ps} ps; allowed: {w.end_ps} ps, "
-                f"where it ends, to {FAR_PS - 1} ps"
-            )
-        fast.effect_ps[0] = effect_ps
 
     def _look_again(self, window: Window, bad: int) -> None:
         """At what the kernel does not know, or does not like."""
@@ -183,11 +176,11 @@ class Border:
     def _first_bad_of_rows(self, actions: ActionRows) -> int:
         """As `first_bad_action`, for a few rows."""
         fast, nodes = self._fast, self._nodes
-        effect_ps, timer_low = fast.effect_ps[0], fast.timers_low[0]
+        end_ps, timer_low = fast.end_ps[0], fast.timers_low[0]
         packet, timer = fast.packets_high[0], fast.timers_high[0]
         packet_first, timer_first, unicast = packet, timer, False
         for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
-            if not (effect_ps <= time_ps < FAR_PS and 0 <= node < nodes):
+            if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
                 break
             if kind == SEND and ref == packet:
                 if not (
@@ -248,7 +241,7 @@ class Border:
         at = self._s[0]
         told = words.Action(*(int(value) for value in values))
         limits = words.Limits(
-            self._nodes, 0, int(at.interfaces), int(at.effect_ps), 0, channels=int(at.channels),
+            self._nodes, 0, int(at.interfaces), int(at.end_ps), 0, channels=int(at.channels),
             connections=int(at.connections), first_mover=int(at.first_mover),
         )  # fmt: skip
         raise RunError(
@@ -272,14 +265,12 @@ class Fast:
     """Numbers of the state where Python gets at them in half the time: each is in the first place of its view."""
 
     __slots__ = (
-        "effect_ps", "end_ps", "number", "packet_owners", "packets_high", "timer_owners", "timers_high", "timers_low",
+        "end_ps", "number", "packet_owners", "packets_high", "timer_owners", "timers_high", "timers_low",
         "unicasts",
     )  # fmt: skip
 
     def __init__(self, s: Any) -> None:
-        self.number, self.end_ps, self.effect_ps, self.unicasts = (
-            memoryview(s[name]) for name in ("number", "end_ps", "effect_ps", "unicasts")
-        )
+        self.number, self.end_ps, self.unicasts = (memoryview(s[name]) for name in ("number", "end_ps", "unicasts"))
         self.packets_high = memoryview(s["packets"]["high"])
         self.timers_low, self.timers_high = memoryview(s["timers"]["low"]), memoryview(s["timers"]["high"])
         self.packet_owners, self.timer_owners = Owners(s["packet_owners"][0]), Owners(s["timer_owners"][0])

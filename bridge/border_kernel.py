@@ -50,8 +50,7 @@ RANGES = np.dtype([(name, np.int64) for name in ("low", "high", "low_2", "high_2
 OWNER = np.dtype([("id", np.int64), ("node", np.int64)])
 """A packet and its peer, or a timer and the node that set it; node -1: nobody's alone."""
 STATE = np.dtype([
-    ("number", np.int64), ("end_ps", np.int64),  # of the next window, of the last one
-    ("effect_ps", np.int64),  # of the last answer: no action may be sooner
+    ("number", np.int64), ("end_ps", np.int64),  # of the next window, of the last one: no action may be sooner
     ("nodes", np.int64), ("stations", np.int64), ("interfaces", np.int64), ("channels", np.int64),
     ("first_mover", np.int64),  # nodes from here on can MOVE
     ("connections", np.int64),  # how many there are so far, or NO_TCP
@@ -199,7 +198,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
     outside = 0
     for i in range(rows):
         k, r, p = kind[i], ref[i], np.int64(peer[i])
-        if time[i] < at.effect_ps or time[i] >= FAR_PS or node[i] < 0 or node[i] >= at.nodes:
+        if time[i] < at.end_ps or time[i] >= FAR_PS or node[i] < 0 or node[i] >= at.nodes:
             return i
         if k == SEND:
             if p < -1 or p >= at.nodes or size[i] < 0 or interface[i] >= at.interfaces or r < 0:

@@ -8,10 +8,6 @@ their start, in effect at the reaction time. From then on the engine runs to the
 t0 + L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows
 that hold only passive events want no reply, so the engine may run ahead of the controller there (an engine in another
 process asks for an empty reply now and then, so as not to run too far ahead).
-
-A simulator in another process may also send a window before the answer can take effect, soon after t0, and go on to
-t0 + L while the controller works (`RunSpec.ahead`). There it takes the answer, whenever that came, and sends the next
-window: what has happened meanwhile. `Window.effect_ps` is then later than `Window.end_ps`.
 """
 
 from __future__ import annotations
@@ -46,9 +42,6 @@ class RunSpec:
     channels: tuple[str, ...] = ()
     record_to: Path | None = None
     """Where to keep the frames of the run, for `replay`."""
-    ahead: bool | None = None
-    """Whether the simulator goes on while the controller works; None: if there is a core for each. A run's outcome does
-    not depend on it."""
     deadline_s: float = 60.0
     """How long either side waits for the other before it calls it dead."""
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -74,9 +74,8 @@ class Window:
 
     number: int
     end_ps: int
+    """All events before this instant have come; actions take effect at or after it."""
     reply: bool
-    effect_ps: int = 0
-    """Actions take effect at or after it; 0: at or after the end. The simulator goes on to it meanwhile."""
 
     if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, arg and what else the contract says
 

@@ -133,10 +133,11 @@ def _until_it_ends(pid: int, timeout_s: float) -> bool:
 
 
 def _with_parent_death_signal(command: Sequence[str]) -> list[str]:
-    """Asks the kernel to signal the simulator when we die, even if it has not yet linked up with us.
+    """Return the command with a request to the kernel: kill the simulator when we die, even if it has not yet linked
+    up with us.
 
-    (`preexec_fn` could do the same but is unsafe in a process with threads.) C++ edges catch this signal and say why
-    they end.
+    SIGKILL, as nothing else ends a simulator that is stopped. (`preexec_fn` could do the same but is unsafe in a
+    process with threads.)
     """
     setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "USR2", "--", *command] if setpriv else list(command)
+    return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from causeway.bridge import wire
-from causeway.bridge.core import Cores
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError
-from causeway.bridge.events import Actions, Kind, Window
+from causeway.bridge.events import Actions, Window
 from causeway.bridge.process import Simulator
 from causeway.bridge.recording import Recorder
 from causeway.bridge.schema import CONTRACT, schema_sha256
@@ -27,16 +26,6 @@ controller dies, and one that lives may be compiling its kernels."""
 
 TELLING_S = 1.0
 """A simulator that broke the contract may not listen either: it is told why it is ended, if that takes no longer."""
-
-
-SPIN_S, EDGE_SPIN_US = 400e-6, 200
-"""Where each side has a core of its own: so long it looks for a frame again and again before it sleeps. To be woken up
-takes 30 us and more, and leaves cold caches."""
-
-
-def _ahead_ps(reaction_ps: int) -> int:
-    """How far a simulator runs ahead. The rest of the reaction time is for events to come that share the window."""
-    return max(1, 3 * reaction_ps // 4) if reaction_ps > 1 else 0
 
 
 def open_session(
@@ -74,8 +63,6 @@ class PairSession:
         self._simulator: Peer | None = None
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
-        self._cores: Cores | None = None
-        self._ahead_ps = _ahead_ps(spec.reaction_ps) if spec.ahead else 0
         self._number = 0
         self._deadline_s = spec.deadline_s
 
@@ -83,21 +70,11 @@ class PairSession:
         """Listens, starts the simulator, shakes hands."""
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
-        if not self._spec.passive_kinds >> Kind.ARRIVAL & 1:  # else the simulator runs ahead while the controller works
-            self._cores = Cores(self._spec.ahead)
-            self._ahead_ps = _ahead_ps(self._spec.reaction_ps) if self._cores.ahead else 0
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        told = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
-        if self._cores is not None and self._cores.are_two:
-            self._transport.spin(SPIN_S)
-            told["CAUSEWAY_SPIN_US"] = str(EDGE_SPIN_US)
-        if self._cores is not None:
-            self._cores.simulator_begins()
+        deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
         self._simulator = Simulator(
-            self.engine, command, {**environment, **self._transport.environment, **told}, directory
+            self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
         )
-        if self._cores is not None:
-            self._cores.simulator_began()
         self._handshake()
 
     def _handshake(self) -> None:
@@ -119,7 +96,7 @@ class PairSession:
                 f"rebuild it (causeway build {self.engine})"
             )
         self.engine_version = hello.engine_version
-        self._send(wire.encode_setup(self._spec, self._ahead_ps))
+        self._send(wire.encode_setup(self._spec))
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:
@@ -152,9 +129,6 @@ class PairSession:
         if self._recorder is not None:
             self._recorder.discard()
             self._recorder = None
-        if self._cores is not None:
-            self._cores.release()
-            self._cores = None
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _receive(self) -> Any:
@@ -167,32 +141,16 @@ class PairSession:
             frame = wire.decode(data)
         except RunError as error:
             self._refuse(f"the simulator ({self.engine}) broke the contract: {error}")
-        self._refuse_error(frame)
-        return frame
-
-    def _refuse_error(self, frame: Any) -> None:
         if frame.WhichOneof("body") == "error":
             raise RunError(f"the simulator ({self.engine}) cannot go on: {frame.error.what}")
-
-    def _last_words(self) -> None:
-        """A simulator that runs ahead may have said why it ended before it could be answered."""
-        assert self._transport is not None
-        try:
-            frame = wire.decode(self._transport.receive(0, lambda: None))
-        except RunError:
-            return
-        self._refuse_error(frame)
+        return frame
 
     def _send(self, data: bytes) -> None:
         assert self._transport is not None
         assert self._simulator is not None
         if self._recorder is not None:
             self._recorder.from_controller(data)
-        try:
-            self._transport.send(data, self._deadline_s, self._simulator.death)
-        except RunError:
-            self._last_words()
-            raise
+        self._transport.send(data, self._deadline_s, self._simulator.death)
 
     def _refuse(self, why: str) -> NoReturn:
         """Tells the simulator why, lets it end by itself for a moment, and raises."""

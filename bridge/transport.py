@@ -15,12 +15,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
 
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.libzmq import LibzmqPair
-from causeway.bridge.spin import Spin
-from causeway.bridge.zmtp import ZmtpPair
 
 SLICE_MS = 100
 """How often a waiting controller looks whether the simulator still lives."""
@@ -28,26 +28,39 @@ HIGH_WATER = 64
 """Frames in flight. Edges stay below it (they want a reply now and then): beyond it libzmq stops reading, and what it
 has not read is lost when the simulator ends."""
 LONGEST_FRAME = 1 << 27
-"""Bytes. Of more, the connection is closed: memory stays bounded whatever the peer sends."""
+"""Bytes. Of more, libzmq closes the connection: memory stays bounded whatever the peer sends."""
 HUNG_UP_S = 2.0
 """So long after its connection is gone, a simulator that still runs will not say anything any more."""
 HUNG_UP = "the simulator closed its connection but did not end; it was ended"
+LINGER_MS = 200
+"""What was sent last (an error, say) gets so long to go out when the socket is closed."""
 PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
+
+T = TypeVar("T")
 
 
 class Transport:
     """One listening PAIR socket for one peer."""
 
     def __init__(self, endpoint: str = "ipc", hung_up: str = HUNG_UP) -> None:
-        """`endpoint`: "ipc", "ipc://path" (in a folder of the caller's), "tcp" (loopback, any free port) or
-        "tcp://address:port". `hung_up` is what is told when the peer closes its end."""
-        self._told_hung_up = hung_up
+        """Listen at an endpoint.
+
+        `endpoint` is "ipc", "ipc://path" (in a folder of the caller's), "tcp" (loopback, any free port) or
+        "tcp://address:port". `hung_up` is the error message for a peer that closes its end.
+        """
         self.environment: dict[str, str] = {}
+        self._hung_up_words = hung_up
         self._directory: Path | None = None
         self._lock: int | None = None
-        self._pair: ZmtpPair | LibzmqPair | None = None
-        self._hung_up: float | None = None
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
+        for option in (zmq.RCVTIMEO, zmq.SNDTIMEO):
+            self._socket.setsockopt(option, SLICE_MS)
+        for option in (zmq.RCVHWM, zmq.SNDHWM):
+            self._socket.setsockopt(option, HIGH_WATER)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_FRAME)
+        self._connection: _Connection | None = None
         try:
             self._bind(endpoint)
         except BaseException:
@@ -58,20 +71,22 @@ class Transport:
         if endpoint == "ipc":
             self._directory, self._lock = private_directory()
             endpoint = f"ipc://{self._directory}/bridge"
-            self.environment["CAUSEWAY_PRIVATE_DIR"] = str(self._directory)
         if endpoint.startswith("ipc://"):
-            self._pair = ZmtpPair(endpoint.removeprefix("ipc://"), SLICE_MS, LONGEST_FRAME)
-            self.endpoint = endpoint
+            self._connection = _Connection(self._socket)
         elif endpoint == "tcp" or endpoint.startswith("tcp://"):
-            self._pair = pair = LibzmqPair(SLICE_MS, HIGH_WATER, LONGEST_FRAME)
-            self.endpoint = pair.listen("tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint)
-            self.environment.update(pair.environment)
+            endpoint = "tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint
+            self.environment.update(_only_with_keys(self._socket))
         else:
             raise UserError(f"unknown endpoint '{endpoint}'; use ipc, tcp or tcp://address:port")
+        try:
+            self._socket.bind(endpoint)
+        except zmq.ZMQError as error:
+            raise UserError(f"cannot listen on {endpoint}: {error}; use 'tcp' for any free port") from None
+        self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
         self.environment["CAUSEWAY_ENDPOINT"] = self.endpoint
 
     def peer_is_connected(self) -> None:
-        """From here on nobody else needs the socket's name: remove it and its directory."""
+        """Remove the socket's name and its directory: from here on nobody else needs them."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
@@ -79,53 +94,89 @@ class Transport:
             os.close(self._lock)
             self._lock = None
 
-    def spin(self, spin_s: float) -> None:
-        """From now on `receive` looks so long again and again before it sleeps, if nobody else wants this core."""
-        if isinstance(self._pair, ZmtpPair):
-            self._pair.spin = Spin(spin_s)
-
     def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
-        """The next frame. `check_peer` says in words why none can come any more; the deadline bounds the wait."""
-        assert self._pair is not None
-        if (data := self._pair.receive()) is not None:
-            return data
-        return self._until(deadline_s, check_peer, self._pair.receive, "said nothing")
+        """Return the next frame.
+
+        `check_peer` says in words why none can come any more. The deadline holds for the whole frame, however its bytes
+        come.
+        """
+        began = time.monotonic()
+        try:
+            return self._socket.recv()
+        except zmq.Again:
+            return self._until(began + deadline_s, deadline_s, check_peer, self._socket.recv, "said nothing")
 
     def send(self, data: bytes, deadline_s: float, check_peer: Callable[[], str | None]) -> None:
-        """Sends one frame."""
-        pair = self._pair
-        assert pair is not None
-        if not pair.send(data):
-            self._until(deadline_s, check_peer, lambda: pair.send(data) or None, "took nothing")
+        """Send one frame."""
+        began = time.monotonic()
+        try:
+            self._socket.send(data)
+        except zmq.Again:
+            self._until(began + deadline_s, deadline_s, check_peer, lambda: self._socket.send(data), "took nothing")
 
     def _until(
-        self, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[[], Any], silent: str
-    ) -> Any:
-        began = time.monotonic() - SLICE_MS / 1000
+        self, end: float, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[[], T], silent: str
+    ) -> T:
+        """Return what the attempt returns once it succeeds; each one takes up to a slice."""
         while True:
             dead = check_peer()
-            if (done := attempt()) is not None:  # also after a death: what it said last may still be on its way
-                return done
+            with contextlib.suppress(zmq.Again):  # also after a death: what it said last may still be on its way
+                return attempt()
             if dead is not None:
                 raise RunError(dead) from None
-            if self._has_hung_up():
-                raise RunError(self._told_hung_up) from None
-            if time.monotonic() - began >= deadline_s:
+            if self._connection is not None and self._connection.gone_for_s() > HUNG_UP_S:
+                raise RunError(self._hung_up_words) from None
+            if time.monotonic() >= end:
                 raise RunError(f"the simulator {silent} for {deadline_s:g} s (deadline); it was ended") from None
 
-    def _has_hung_up(self) -> bool:
-        """Whether the peer's connection has been gone for a while."""
-        now = time.monotonic()
-        if self._hung_up is None and self._pair is not None and self._pair.gone:
-            self._hung_up = now
-        return self._hung_up is not None and now - self._hung_up > HUNG_UP_S
-
-    def close(self, linger_ms: int = 0) -> None:
-        """Closes the socket; what was sent gets `linger_ms` to go out."""
-        if self._pair is not None:
-            self._pair.close(linger_ms)
-            self._pair = None
+    def close(self) -> None:
+        """Close the socket."""
+        if not self._context.closed:
+            if self._connection is not None:
+                self._connection.close()
+            self._socket.close(LINGER_MS)
+            self._context.term()
         self.peer_is_connected()
+
+
+class _Connection:
+    """What becomes of the connection to the first peer.
+
+    Others may come (a second simulation, say); PAIR does not hear them. Over tcp strangers do, so nobody can say who the
+    first peer was: only the deadline tells that it is gone.
+    """
+
+    def __init__(self, socket: zmq.Socket[bytes]) -> None:
+        self._events = socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
+        self._peer: int | None = None
+        self._gone_at: float | None = None
+
+    def gone_for_s(self) -> float:
+        """Return how long the peer has been gone; 0 if it is there, or has not come yet."""
+        while self._events.poll(0):
+            event = recv_monitor_message(self._events)
+            if event["event"] == zmq.EVENT_ACCEPTED and self._peer is None:
+                self._peer = event["value"]
+            elif event["event"] == zmq.EVENT_DISCONNECTED and event["value"] == self._peer and self._gone_at is None:
+                self._gone_at = time.monotonic()
+        return 0.0 if self._gone_at is None else time.monotonic() - self._gone_at
+
+    def close(self) -> None:
+        """Close the socket that tells of connections."""
+        self._events.close(0)
+
+
+def _only_with_keys(socket: zmq.Socket[bytes]) -> dict[str, str]:
+    """Let only a peer in that has this run's keys; return them as its environment."""
+    server_public, server_secret = zmq.curve_keypair()
+    client_public, client_secret = zmq.curve_keypair()
+    socket.curve_server = True
+    socket.curve_publickey, socket.curve_secretkey = server_public, server_secret
+    return {
+        "CAUSEWAY_CURVE_SERVER_KEY": server_public.decode(),
+        "CAUSEWAY_CURVE_PUBLIC_KEY": client_public.decode(),
+        "CAUSEWAY_CURVE_SECRET_KEY": client_secret.decode(),
+    }
 
 
 def private_directory() -> tuple[Path, int]:

@@ -88,7 +88,7 @@ def window(message: Any) -> Window:
     except ValueError as error:
         whole = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
         raise RunError(f"window {message.number} is damaged: {whole}") from None
-    return Window(message.number, message.end_ps, message.reply, *columns, effect_ps=message.effect_ps)
+    return Window(message.number, message.end_ps, message.reply, *columns)
 
 
 def finish(message: Any) -> Finish:
@@ -121,7 +121,6 @@ def encode_window(window: Window) -> bytes:
     frame = pb.Frame()
     w = frame.window
     w.number, w.end_ps, w.reply = window.number, window.end_ps, window.reply
-    w.effect_ps = window.effect_ps
     _EVENTS.put(w, window)
     return frame.SerializeToString()
 
@@ -161,8 +160,8 @@ def encode_error(what: str) -> bytes:
     return frame.SerializeToString()
 
 
-def encode_setup(spec: RunSpec, ahead_ps: int = 0) -> bytes:
-    """The frame that tells the engine the run, and how far ahead of the controller the simulator may run."""
+def encode_setup(spec: RunSpec) -> bytes:
+    """Return the frame that describes the run to the engine."""
     frame = pb.Frame()
     s = frame.setup
     s.contract, s.schema_sha256 = CONTRACT, schema_sha256()
@@ -170,7 +169,6 @@ def encode_setup(spec: RunSpec, ahead_ps: int = 0) -> bytes:
     s.seed = spec.seed & 0xFFFFFFFFFFFFFFFF
     s.reaction_ps, s.duration_ps, s.cap = spec.reaction_ps, spec.duration_ps, spec.cap
     s.passive_kinds = spec.passive_kinds
-    s.ahead_ps = ahead_ps
     s.channels.extend(spec.channels)
     _put_workload(s.workload, spec.network.workload)
     _put_faults(s.faults, spec.network.faults)

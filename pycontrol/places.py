@@ -53,7 +53,7 @@ class Places:
         y_mm = (ref & 0xFFFFFFFF).astype(np.uint32).astype(np.int32)
         self._places.append((window.time_ps[place], window.node[place], (ref >> 32).astype(np.int64), y_mm))
         kept = {name: np.ascontiguousarray(getattr(window, name)[~place]) for name in LEAST}
-        return Window(window.number, window.end_ps, window.reply, **kept, effect_ps=window.effect_ps)
+        return Window(window.number, window.end_ps, window.reply, **kept)
 
     def acted(self, actions: Actions) -> None:
         """Keeps what is said on the air."""

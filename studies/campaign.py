@@ -8,7 +8,6 @@ writer. On a cluster the folder must be one that every worker sees.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import time
@@ -20,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from causeway.analysis import compact, remains, store
 from causeway.analysis.remote import place
-from causeway.bridge.core import SWITCH
 from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.places import cache_dir
 from causeway.bridge.user_file import in_users_words
@@ -184,7 +182,6 @@ class _Task:
     def __call__(self, told: Told) -> tuple[str, str, dict[str, Any]]:
         from causeway.studies import shipped
 
-        os.environ.setdefault(SWITCH, "1")  # a worker has one core
         job, tally = shipped.receive(told), Tally(1)
         _run_one(job, place(self.out), tally, lambda tally: None, None, wait=True)
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})

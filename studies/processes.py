@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import compact, locks, remains, store
-from causeway.bridge.core import SWITCH
 from causeway.bridge.errors import UserError
 from causeway.studies.campaign import Tally, Watch
 from causeway.studies.description import describe_in
@@ -87,7 +86,7 @@ class _Campaign:
     def _start(self, count: int) -> None:
         """The first jobs are looked for before anything starts: a campaign that is done costs no process."""
         while len(self.workers) < count and (job := self._next()) is not None:
-            self.workers.append(_start_worker(count))
+            self.workers.append(_start_worker())
             self._give(self.workers[-1], job)
 
     def _next(self) -> Job | None:
@@ -132,7 +131,7 @@ class _Campaign:
                 break
             self._give(worker, job)
         while len(self.workers) < count and (job := self._next()) is not None:
-            self.workers.append(_start_worker(count))
+            self.workers.append(_start_worker())
             self._give(self.workers[-1], job)
         if self._is_due():
             self._land()
@@ -203,8 +202,8 @@ def _release(lock: int, path: Path) -> None:
     os.close(lock)
 
 
-def _start_worker(count: int) -> _Worker:
-    """One of so many."""
+def _start_worker() -> _Worker:
+    """Start one."""
     ours, theirs = socket.socketpair()
     command = [
         sys.executable,
@@ -212,8 +211,6 @@ def _start_worker(count: int) -> _Worker:
         f"from causeway.studies.worker import main; main({theirs.fileno()}, {os.getpid()})",
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    if 2 * count > len(os.sched_getaffinity(0)):
-        environment.setdefault(SWITCH, "1")  # no run has two cores for itself
     with theirs:
         process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
     return _Worker(process, Connection(ours.detach()))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from causeway.bridge import core
 from causeway.bridge.engines.inline import InlineSession
 from tests.worlds import drawn
 from tests.worlds.command import causeway_here  # noqa: F401 (a fixture)
@@ -18,14 +17,6 @@ def windows_of_inline_are_checked() -> Iterator[None]:
     """Runs of users believe `inline`, which makes its events itself; here every window must pass the border."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(InlineSession, "makes_its_events", False)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def nobody_else_computes() -> Iterator[None]:
-    """Else the load of the machine would say which runs go ahead; those that must not say so."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core, "others_running", lambda: 0)
         yield
 
 

@@ -15,12 +15,10 @@ namespace causeway {
 namespace {
 
 constexpr int kExitStatus = 3;
+constexpr double kRetrySeconds = 5;  // a controller may be between two runs
+constexpr int kRetryPause_us = 20'000;
 constexpr const char *kControllerDied = "the controller died; the simulation ends here";
 
-// For the signal handler, which may only use what is async-signal-safe.
-char socket_path[512];
-char private_dir[512];
-pid_t watched_parent = 0;
 void (*give_up_handler)(const std::string &) = nullptr;
 
 std::string environment(const char *name) {
@@ -28,64 +26,56 @@ std::string environment(const char *name) {
     return value ? value : "";
 }
 
-void remove_private_dir() {
-    if (socket_path[0]) unlink(socket_path);
-    if (private_dir[0]) rmdir(private_dir);
-}
-
-// The kernel sends this signal when the controller's thread that started us ends; the controller itself may live on.
-void on_parent_death(int) {
-    if (getppid() == watched_parent) return;
-    remove_private_dir();
-    static const char line[] = "causeway: the controller died; the simulation ends here\n";
-    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
-    }
-    _exit(kExitStatus);
-}
-
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
-Channel::Channel(const std::string &given) {
-    const std::string endpoint = given.empty() ? environment("CAUSEWAY_ENDPOINT") : given;
-    if (endpoint.empty())
+Channel::Channel(const std::string &endpoint)
+    : endpoint_(endpoint.empty() ? environment("CAUSEWAY_ENDPOINT") : endpoint) {
+    if (endpoint_.empty())
         give_up(
             "CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or say what "
             "`causeway attach` printed");
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
-    if (endpoint.compare(0, 6, "ipc://") == 0)
-        std::snprintf(socket_path, sizeof socket_path, "%s", endpoint.c_str() + 6);
-    std::snprintf(private_dir, sizeof private_dir, "%s", environment("CAUSEWAY_PRIVATE_DIR").c_str());
     controller_ = std::atoi(environment("CAUSEWAY_CONTROLLER_PID").c_str());
     signal(SIGPIPE, SIG_IGN);  // our output may go to a controller that is gone
     is_parent_ = controller_ != 0 && getppid() == controller_;
-    if (is_parent_) {
-        watched_parent = controller_;
-        signal(SIGUSR2, on_parent_death);
-        prctl(PR_SET_PDEATHSIG, SIGUSR2);
-    }
+    if (is_parent_) prctl(PR_SET_PDEATHSIG, SIGKILL);  // the only signal that ends a stopped process, too
     if (!controller_lives()) give_up("the controller died before the simulation began");
-
-    connect(endpoint);
 }
 
 Channel::~Channel() { close(); }
 
 void Channel::close() { socket_.reset(); }
 
-void Channel::connect(const std::string &endpoint) {
-    CurveKeys keys{environment("CAUSEWAY_CURVE_SERVER_KEY"), environment("CAUSEWAY_CURVE_PUBLIC_KEY"),
-                   environment("CAUSEWAY_CURVE_SECRET_KEY")};
-    try {
-        if (endpoint.compare(0, 6, "ipc://") == 0)
-            socket_ = connect_zmtp(endpoint.substr(6), std::atoi(environment("CAUSEWAY_SPIN_US").c_str()));
-        else
-            socket_ = connect_libzmq(endpoint, keys.server.empty() ? nullptr : &keys);
-    } catch (const std::runtime_error &error) {
-        give_up(error.what());
+void Channel::introduce(const Frame &hello, Frame *answer) {
+    const CurveKeys keys{environment("CAUSEWAY_CURVE_SERVER_KEY"), environment("CAUSEWAY_CURVE_PUBLIC_KEY"),
+                         environment("CAUSEWAY_CURVE_SECRET_KEY")};
+    double end = seconds() + kRetrySeconds;
+    while (!or_give_up([&] {
+        try {
+            socket_ = connect_pair(endpoint_, keys.server.empty() ? nullptr : &keys);
+            put(hello);
+            take(answer);
+            return true;
+        } catch (const ConnectionOver &) {
+            if (socket_) end = seconds() + kRetrySeconds;  // it was there: busy with another simulation, perhaps
+            if (seconds() >= end || !controller_lives()) throw;
+            socket_.reset();
+            usleep(kRetryPause_us);
+            return false;
+        }
+    })) {
     }
+}
+
+void Channel::send(const Frame &frame) {
+    or_give_up([&] { return put(frame), true; });
+}
+
+void Channel::receive(Frame *frame) {
+    or_give_up([&] { return take(frame), true; });
 }
 
 bool Channel::controller_lives() const {
@@ -104,12 +94,12 @@ void Channel::check_peer(double waited_s, const char *doing) {
     }
 }
 
-void Channel::send(const Frame &frame) {
+void Channel::put(const Frame &frame) {
     frame.SerializeToString(&out_);
     patiently("send", [&] { return socket_->send(out_); });
 }
 
-void Channel::receive(Frame *frame) {
+void Channel::take(Frame *frame) {
     const uint8_t *data = nullptr;
     size_t size = 0;
     patiently("receive", [&] { return socket_->receive(&data, &size); });
@@ -119,11 +109,16 @@ void Channel::receive(Frame *frame) {
 
 template <class Attempt>
 void Channel::patiently(const char *doing, Attempt attempt) {
+    if (attempt()) return;
+    const double began = seconds() - Socket::kSliceMs / 1000.0;
+    do check_peer(seconds() - began, doing);
+    while (!attempt());
+}
+
+template <class Doing>
+bool Channel::or_give_up(Doing doing) {
     try {
-        if (attempt()) return;
-        const double began = seconds() - Socket::kSliceMs / 1000.0;
-        do check_peer(seconds() - began, doing);
-        while (!attempt());
+        return doing();
     } catch (const ConnectionOver &over) {
         // A process that is killed closes its files first and is gone a moment later.
         for (int i = 0; i < 20 && controller_lives(); ++i) usleep(10'000);
@@ -136,7 +131,6 @@ void Channel::patiently(const char *doing, Attempt attempt) {
 void Channel::instead_of_exit(void (*handler)(const std::string &)) { give_up_handler = handler; }
 
 void Channel::give_up(const std::string &why) {
-    if (!controller_lives()) remove_private_dir();
     if (give_up_handler) give_up_handler(why);
     std::fflush(stdout);
     std::fprintf(stderr, "causeway: %s\n", why.c_str());

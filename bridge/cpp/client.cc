@@ -10,8 +10,7 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
     hello->set_schema_sha256(kSchemaSha256);
     hello->set_engine(engine);
     hello->set_engine_version(engine_version);
-    channel_.send(out_);
-    channel_.receive(&in_);
+    channel_.introduce(out_, &in_);
     expect(Frame::kSetup, "the setup of the run");
     setup_.Swap(in_.mutable_setup());
     if (setup_.contract() != Constant::CONTRACT || setup_.schema_sha256() != kSchemaSha256) {
@@ -25,19 +24,11 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
         fail(refused.what());
     }
     check_.expect_nodes(nodes_of(setup_));
-    window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds(), setup_.ahead_ps());
+    window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds());
     return setup_;
 }
 
 size_t Client::exchange(int64_t next_ps) {
-    if (!awaits_answer()) {
-        send_window(next_ps);
-        if (!awaits_answer() || window_.runs_ahead()) return 0;
-    }
-    return take_answer();
-}
-
-void Client::send_window(int64_t next_ps) {
     Window *window = out_.mutable_window();
     if (begun_) {
         window_.close(within_run(next_ps), window);
@@ -45,13 +36,11 @@ void Client::send_window(int64_t next_ps) {
         window_.first(window);
         begun_ = true;
     }
-    effect_ps_ = std::max(window->end_ps(), window->effect_ps());
-    if (window->reply()) due_ps_ = effect_ps_;
     channel_.send(out_);
+    return window->reply() ? take_answer() : 0;
 }
 
 size_t Client::take_answer() {
-    due_ps_ = kNever;
     const auto began = Clock::now();
     channel_.receive(&in_);
     waited_ += Clock::now() - began;
@@ -63,7 +52,7 @@ size_t Client::take_answer() {
              std::to_string(number));
     }
     try {
-        check_.check(in_.actions(), effect_ps_);
+        check_.check(in_.actions(), last_window().end_ps());
     } catch (const Refused &refused) {
         fail(refused.what());
     }

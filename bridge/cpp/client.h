@@ -78,7 +78,6 @@ class Client {
         next_ps = within_run(next_ps);
         if (!begun_) return EXCHANGE;
         if (stopped_) return END;
-        if (awaits_answer()) return next_ps >= due_ps_ || cannot_wait(next_ps) ? EXCHANGE : RUN;
         if (window_.must_close(next_ps)) return EXCHANGE;
         return next_ps == kNever ? END : RUN;
     }
@@ -89,14 +88,9 @@ class Client {
         return setup_.duration_ps() > 0 ? std::min(horizon_ps(), setup_.duration_ps()) : horizon_ps();
     }
 
-    // Sends the window, and waits for its answer; in a run that goes ahead, one of the two: the window is sent, or its
-    // answer is taken. Returns the number of actions that came (0 if the window wants no reply).
+    // Sends the window and waits for its answer. Returns the number of actions that came (0 if the window wants no reply).
     size_t exchange(int64_t next_ps);
     Action action(size_t i) const { return Action::row(in_.actions(), i); }
-
-    // A window is on its way. Its answer will be taken when simulated time is where it can take effect (sooner, if the
-    // next window cannot wait so long): that hangs on what was simulated, never on when the answer comes.
-    bool awaits_answer() const { return due_ps_ != kNever; }
 
     // The window sent last.
     const Window &last_window() const { return out_.window(); }
@@ -105,13 +99,7 @@ class Client {
     bool stopped() const { return stopped_; }
 
     // First instant that must not be simulated before the next exchange; kNever while no active event is waiting.
-    int64_t horizon_ps() const {
-        if (!awaits_answer()) return window_.horizon_ps();
-        return window_.deadline_ps() < due_ps_ ? std::min(due_ps_, window_.horizon_ps()) : due_ps_;
-    }
-
-    // Actions that came last take effect at or after it.
-    int64_t effect_ps() const { return effect_ps_; }
+    int64_t horizon_ps() const { return window_.horizon_ps(); }
 
     // Why `step` said END before the simulator went on to next_ps, and when the run was over.
     struct Ended {
@@ -144,18 +132,10 @@ class Client {
     bool begun_ = false, stopped_ = false;
     using Clock = std::chrono::steady_clock;
     Clock::duration waited_{};
-    int64_t effect_ps_ = 0;
-    int64_t due_ps_ = kNever;
 
     int64_t within_run(int64_t next_ps) const {
         return setup_.duration_ps() > 0 && next_ps >= setup_.duration_ps() ? kNever : next_ps;
     }
-    // Whether the next window must go out before simulated time is where the one on its way can be answered.
-    bool cannot_wait(int64_t next_ps) const {
-        const bool urgent = window_.deadline_ps() < due_ps_ && window_.must_close(next_ps);
-        return urgent || window_.has_no_room(next_ps);
-    }
-    void send_window(int64_t next_ps);
     size_t take_answer();
     void expect(Frame::BodyCase body, const char *what);
     void take_topics();

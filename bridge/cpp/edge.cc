@@ -39,7 +39,7 @@ Client::Step EdgeBase::step(int64_t next_ps, int64_t now_ps) {
     if (step != Client::EXCHANGE) return step;
     const size_t rows = client_->exchange(next_ps);
     for (size_t i = 0; i < rows; ++i) apply(client_->action(i));
-    if (!client_->awaits_answer()) exchanged(client_->last_window(), rows);
+    exchanged(client_->last_window(), rows);
     free_until_ps_ = 0;
     return step;
 }

@@ -201,7 +201,6 @@ void check_setup(const Setup &setup) {
     if (setup.reaction_ps() <= 0) refuse("the reaction time must be greater than 0");
     check_time("the reaction time", setup.reaction_ps());
     check_time("the duration", setup.duration_ps());
-    check_range<int64_t>("how far the simulator runs ahead (ps)", setup.ahead_ps(), 0, setup.reaction_ps() - 1);
     if (setup.has_abstract_network()) check_abstract(setup.abstract_network());
     if (setup.has_mobile_network()) check_mobile(setup.mobile_network());
     if (setup.has_own_network())

@@ -12,10 +12,10 @@ class Socket {
   public:
     virtual ~Socket() {}
 
-    // Sends the message. False if it did not all go out within `kSliceMs`: call again with the same one.
+    // Sends the message. Returns false if libzmq did not take it within `kSliceMs`: call again with the same one.
     virtual bool send(const std::string &message) = 0;
 
-    // The next message, good until the next call. False if none came within `kSliceMs`.
+    // Returns the next message, good until the next call; false if none came within `kSliceMs`.
     virtual bool receive(const uint8_t **data, size_t *size) = 0;
 
     static constexpr int kSliceMs = 100;
@@ -25,17 +25,12 @@ struct CurveKeys {
     std::string server, own_public, own_secret;  // Z85
 };
 
-// Through libzmq: any transport. What was sent gets some seconds to go out when the socket goes away.
-std::unique_ptr<Socket> connect_libzmq(const std::string &endpoint, const CurveKeys *keys);
+// Connects to the controller, with one try. What was sent gets some seconds to go out when the socket goes away.
+std::unique_ptr<Socket> connect_pair(const std::string &endpoint, const CurveKeys *keys);
 
-// Without it, and without its thread: a Unix domain socket (ipc://), by its path. So long it looks for a message again
-// and again before it sleeps. See zmtp.cc.
-std::unique_ptr<Socket> connect_zmtp(const std::string &path, int spin_us);
-
-// Sockets throw std::runtime_error, in words, when they cannot go on; ConnectionOver when the peer is gone, if they
-// know it.
+// The peer is gone, or was never there. For everything else that stops a socket it throws std::runtime_error, in words.
 struct ConnectionOver : std::runtime_error {
-    ConnectionOver() : std::runtime_error("the controller closed the connection; the simulation ends here") {}
+    using std::runtime_error::runtime_error;
 };
 
 }  // namespace causeway

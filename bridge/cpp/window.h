@@ -30,14 +30,8 @@ class WindowBuilder {
     // running far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer
     // closes beyond it).
     static constexpr int kMostUnanswered = 8;
-    // Running ahead, what is not urgent is sent once so many rows are there: the controller has done that work when
-    // something urgent comes.
-    static constexpr size_t kWorthAWindow = 16;
-
-    // `ahead_ps`: windows are sent so long before their answers are needed; 0: when they are needed.
-    void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds, int64_t ahead_ps) {
+    void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
         reaction_ps_ = reaction_ps;
-        ahead_ps_ = ahead_ps;
         cap_ = cap > 0 ? std::min<size_t>(cap, kMostRows) : kMostRows;
         passive_kinds_ = passive_kinds;
     }
@@ -55,16 +49,9 @@ class WindowBuilder {
     PatienceTable &patience() { return patience_; }
     void look_again() { keep_from(0); }
 
-    // The first instant at which something may be done about what was told.
-    int64_t deadline_ps() const { return horizon_ps_; }
-    bool runs_ahead() const { return ahead_ps_ > 0; }
-
-    // The simulator must not run what happens at or after this instant before the window is sent; running ahead, the
-    // instant of the last event may run to its end.
-    int64_t horizon_ps() const {
-        if (!runs_ahead() || horizon_ps_ == kNever) return horizon_ps_;
-        return std::min(horizon_ps_ - ahead_ps_, rows_.size() < kWorthAWindow ? kNever : last_ps_ + 1);
-    }
+    // The first instant at which something may be done about what was told: the simulator must not run what happens at or
+    // after it before the window is sent.
+    int64_t horizon_ps() const { return horizon_ps_; }
 
     // Whether as many events are there as the cap allows.
     bool full() const { return rows_.size() >= cap_; }
@@ -73,25 +60,19 @@ class WindowBuilder {
     bool must_close(int64_t next_ps) const {
         if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
         if (rows_.empty() || next_ps == last_ps_) return false;
-        return next_ps == kNever || full() || next_ps >= horizon_ps();
+        return next_ps == kNever || full();
     }
-
-    // Whether no other instant may begin before the rows that are there are sent.
-    bool has_no_room(int64_t next_ps) const { return full() && next_ps > last_ps_; }
 
     // Moves the events before the window's end into `window`, in canonical order, and begins the next window.
     void close(int64_t next_ps, Window *window) {
         const bool active = horizon_ps_ != kNever;
-        const int64_t told_ps = last_ps_ + 1;
-        const bool all = runs_ahead() ? told_ps <= horizon_ps_ : next_ps < horizon_ps_;
-        const int64_t end_ps = all || !active ? told_ps : horizon_ps_;
+        const int64_t end_ps = !active || next_ps < horizon_ps_ ? last_ps_ + 1 : horizon_ps_;
         sort_ties();
         size_t count = rows_.size();
         while (count > 0 && rows_[count - 1].time_ps >= end_ps) --count;
         write(count, window);
         window->set_number(number_++);
         window->set_end_ps(end_ps);
-        window->set_effect_ps(active && runs_ahead() ? std::min(horizon_ps_, latest_ps_) : 0);
         unanswered_ = active || unanswered_ + 1 == kMostUnanswered ? 0 : unanswered_ + 1;
         window->set_reply(unanswered_ == 0);
         keep_from(count);
@@ -101,21 +82,18 @@ class WindowBuilder {
     void first(Window *window) {
         window->set_number(number_++);
         window->set_end_ps(0);
-        window->set_effect_ps(0);
         window->set_reply(true);
     }
 
   private:
     std::vector<Row> rows_;
     int64_t reaction_ps_ = 1;
-    int64_t ahead_ps_ = 0;
     size_t cap_ = kMostRows;
     uint32_t passive_kinds_ = 0;
     uint64_t number_ = 0;
     int unanswered_ = 0;
     int64_t last_ps_ = 0;
     int64_t horizon_ps_ = kNever;
-    int64_t latest_ps_ = exactly_of(Constant::LATEST_PS);
     PatienceTable patience_;
 
     // The first instant at which something may be done about an event.

@@ -91,7 +91,7 @@ class OmnetEngine:
         if (ui := spec.options.get("ui", CMDENV)) != CMDENV:
             if why := missing_ui(found, ui):
                 raise UserError(why)
-            spec = replace(spec, deadline_s=NO_DEADLINE_S, ahead=bool(spec.ahead))  # lockstep: it is easier to follow
+            spec = replace(spec, deadline_s=NO_DEADLINE_S)
         environment = {
             "CAUSEWAY_ENGINE_VERSION": found.omnetpp_text if isinstance(spec.network, AbstractNetwork) else found.text,
             "PATH": f"{found.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",

@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(run):
 
 @pytest.mark.parametrize("cap", [1, 16])
 def test_the_outcome_does_not_depend_on_how_events_are_batched(run, cap):
-    whole, batched = (run(BUSY, 2, Flood, cap=c, ahead=False)[1] for c in (0, cap))
+    whole, batched = (run(BUSY, 2, Flood, cap=c)[1] for c in (0, cap))
     assert batched.windows > whole.windows
     assert batched.digest == whole.digest
     assert batched.finish == whole.finish
@@ -127,7 +127,7 @@ def test_a_node_that_is_down_is_silent_and_deaf(run, radio):
 
 def test_no_event_at_or_after_the_horizon_is_simulated_before_the_answer(run):
     """Every window ends at its first active event + L, and holds nothing from there on."""
-    spec = RunSpec("test", {}, 1, BUSY, reaction_ps=MS, duration_ps=S, ahead=False)
+    spec = RunSpec("test", {}, 1, BUSY, reaction_ps=MS, duration_ps=S)
     session = run.args[0].open(spec)
     protocol = PerNode(lambda _: type("Logged", (Flood,), {"log": Log()})())
     windows = []

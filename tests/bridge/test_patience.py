@@ -23,7 +23,6 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocols.mobile import Station
 from causeway.pycontrol.protocols.mobile.messages import ACKNOWLEDGEMENT
 from causeway.studies.runner import Job, run_job
-from tests.worlds.ahead import Either
 from tests.worlds.bridge_tools import build_cpp, small_spec
 from tests.worlds.mobile_schedules import random_schedule
 
@@ -49,7 +48,7 @@ def sends(rows: int, topic: int, patience: tuple[Patience, ...]) -> Actions:
 
 def windows(ticker: Path, rows: int, topic: int, *patience: Patience, **changes: Any) -> list[Window]:
     """The windows of so many packets, half a reaction time apart."""
-    session = open_session(small_spec(**{"reaction_ps": L_PS, "ahead": False, **changes}), "ticker", [str(ticker)])
+    session = open_session(small_spec(**{"reaction_ps": L_PS, **changes}), "ticker", [str(ticker)])
     found: list[Window] = []
     try:
         while not isinstance(event := session.next(), Finish):
@@ -182,7 +181,7 @@ def talk(engine: str, node: type[Node], seed: int = 1, cap: int = 0) -> Outcome:
         pytest.skip(why)
     workload = Workload(8, messages=60, segments=(Segment(0, 30.0),), size_bytes=100)
     spec = RunSpec("test", {}, seed, AbstractNetwork(8, uniform_delay(1, 60), workload), MS, cap=cap)
-    return run_protocol(Either(engine, False), spec, PerNode(node), [CausalityChecker(8)])
+    return run_protocol(engines.get(engine), spec, PerNode(node), [CausalityChecker(8)])
 
 
 @pytest.mark.omnet
@@ -199,6 +198,22 @@ def test_promises_change_the_windows_and_not_the_run(seed: int) -> None:
 @pytest.mark.parametrize("cap", [1, 7])
 def test_a_run_with_promises_does_not_depend_on_the_cap(cap: int) -> None:
     assert talk("omnet", Talker, cap=cap).digest == talk("omnet", Talker).digest
+
+
+class Stopper(Talker):
+    """One of them ends the run in the middle of everything."""
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        super().on_broadcast(number, size_bytes)
+        if number == 25:
+            self.stop()
+
+
+@pytest.mark.omnet
+def test_what_happens_after_a_node_stopped_the_run_is_not_seen() -> None:
+    found = {talk("omnet", Stopper, 4, cap).digest for cap in (0, 1, 7)}
+    assert len(found) == 1
+    assert found != {talk("omnet", Talker, 4).digest}
 
 
 class TooSoon(Talker):
@@ -301,9 +316,8 @@ def test_the_mobile_protocol_needs_fewer_windows_for_the_same_run(
         pytest.skip(f"{engine}: {why}")
     # a window of 3 messages is soon full: stations take their promise back, too
     small = {"experiment": experiment, "hosts": 21, "rate": 8, "duration_s": 20, "drain_s": 10, "outstanding": 3}
-    lockstep = Either(engine, False)
-    patient = run_job(Job("mobile20", small, 2, engine), engine=lockstep).outcome
+    patient = run_job(Job("mobile20", small, 2, engine)).outcome
     monkeypatch.setattr(PerNode, "patient", lambda *_: None)
-    plain = run_job(Job("mobile20", small, 2, engine), engine=lockstep).outcome
+    plain = run_job(Job("mobile20", small, 2, engine)).outcome
     assert patient.digest == plain.digest
     assert patient.windows < 0.9 * plain.windows

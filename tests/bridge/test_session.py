@@ -17,12 +17,12 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import NO_ACTIONS, Window
+from causeway.bridge.events import NO_ACTIONS
 from causeway.bridge.process import Simulator
 from causeway.bridge.schema import CONTRACT
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport, private_directory
-from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec
+from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec, wait_until
 
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
@@ -77,15 +77,6 @@ def marked_processes(mark: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-def wait_until(condition, within_s: float) -> bool:
-    end = time.monotonic() + within_s
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return bool(condition())
-
-
 def test_a_good_run_ends_with_what_the_simulator_measured() -> None:
     assert play("fine", small_spec()) == Finish("done", 50_000_000, 50, {})
 
@@ -128,28 +119,6 @@ def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode:
     assert time.monotonic() - began < 15  # not the deadline
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mode", "told"),
-    [
-        ("error while it runs ahead", "the simulator (fake) cannot go on: module 'y' divides by zero"),
-        ("killed while it runs ahead", "the simulator (fake) died: killed by SIGKILL; its last lines: about to be "),
-    ],
-)
-def test_a_simulator_that_ends_before_it_is_answered_is_told_of_as_any_other(mode: str, told: str) -> None:
-    session = open_session(small_spec(), "fake", [*FAKE, mode], {**FAKE_ENVIRONMENT, "FAKE_MARK": str(os.getpid())})
-    try:
-        with pytest.raises(RunError) as error:
-            while True:
-                window = session.next()
-                if isinstance(window, Window) and window.number == 10:
-                    time.sleep(1.0)  # the controller is at work meanwhile
-                session.answer(NO_ACTIONS)
-    finally:
-        session.close()
-    assert str(error.value).startswith(told)
-
-
 def test_of_output_without_end_only_the_end_is_kept() -> None:
     peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):
@@ -187,7 +156,7 @@ def test_a_simulator_that_does_not_exist_is_the_users_error() -> None:
 
 def test_the_socket_is_private_and_gone_once_the_simulator_is_connected() -> None:
     transport = Transport()
-    directory = Path(transport.environment["CAUSEWAY_PRIVATE_DIR"])
+    directory = Path(transport.endpoint.removeprefix("ipc://")).parent
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     transport.peer_is_connected()
     assert not directory.exists()
@@ -201,7 +170,7 @@ def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_ar
     dead.mkdir()
     (dead / "bridge").touch()
     living = Transport()
-    alive = Path(living.environment["CAUSEWAY_PRIVATE_DIR"])
+    alive = Path(living.endpoint.removeprefix("ipc://")).parent
     for directory in (dead, alive):
         os.utime(directory, (1, 1))
     other, lock = private_directory()

@@ -64,14 +64,12 @@ BATCH_S = 300.0
 def damaged(window: Window, draw: random.Random) -> Window:
     """A copy with something wrong, or only different."""
     columns = {name: getattr(window, name).copy() for name in COLUMNS}
-    number, end_ps, effect_ps, rows = window.number, window.end_ps, window.effect_ps, len(window)
-    what = draw.randrange(11)
+    number, end_ps, rows = window.number, window.end_ps, len(window)
+    what = draw.randrange(10)
     if what == 0:
         number = draw.choice((number + 1, number - 1, 0, *ODD))
     elif what == 1:
         end_ps = draw.choice((end_ps + 1, end_ps - 1, -end_ps, *ODD))
-    elif what == 10:
-        effect_ps = draw.choice((end_ps + 1, end_ps - 1, -end_ps, *ODD))
     elif what == 2 and rows > 1:
         order = list(range(rows))
         i, j = draw.sample(order, 2)
@@ -86,7 +84,7 @@ def damaged(window: Window, draw: random.Random) -> Window:
             near = int(values[at]) + draw.choice((-2, -1, 1, 2))
             new = draw.choice((near, near, draw.choice(ODD), int(values[draw.randrange(rows)])))
             values[at] = np.array([new % (1 << 64)], np.uint64).astype(values.dtype)[0]
-    return Window(number, end_ps, window.reply, *columns.values(), effect_ps=effect_ps)
+    return Window(number, end_ps, window.reply, *columns.values())
 
 
 def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: random.Random) -> Counter[str]:

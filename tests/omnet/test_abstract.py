@@ -78,10 +78,9 @@ def run(engine: str, point: str, seed: int = 3, cap: int = 0, **changes) -> Outc
     return run_protocol(engines.get(engine), spec, protocol, [CausalityChecker(network.nodes)])
 
 
-@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("point", POINTS)
-def test_inline_and_omnet_have_the_same_digest_and_scalars(point: str, ahead: bool) -> None:
-    inline, omnet = run("inline", point), run("omnet", point, ahead=ahead)
+def test_inline_and_omnet_have_the_same_digest_and_scalars(point: str) -> None:
+    inline, omnet = run("inline", point), run("omnet", point)
     assert omnet.events > 1000
     assert omnet.digest == inline.digest
     assert omnet.scalars == inline.scalars
@@ -90,10 +89,10 @@ def test_inline_and_omnet_have_the_same_digest_and_scalars(point: str, ahead: bo
 
 @pytest.mark.parametrize("point", ["probabilistic clock, busy CPUs", "per node, failures"])
 def test_the_digest_on_omnet_does_not_depend_on_the_cap(point: str) -> None:
-    whole = run("omnet", point, ahead=False)
+    whole = run("omnet", point)
     windows = [whole.windows]
     for cap in (16, 1):
-        capped = run("omnet", point, cap=cap, ahead=False)
+        capped = run("omnet", point, cap=cap)
         assert capped.digest == whole.digest
         windows.append(capped.windows)
     assert windows == sorted(windows)
@@ -131,11 +130,11 @@ def seen(spec: RunSpec) -> list[tuple[int, int, int, int, int]]:
 
 
 @settings(max_examples=examples(60), phases=[Phase.generate])
-@given(specs(), st.sampled_from([0, 1, 3]), st.booleans())
-def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: int, ahead: bool) -> None:
+@given(specs(), st.sampled_from([0, 1, 3]))
+def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: int) -> None:
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
-    assert seen(dataclasses.replace(spec, cap=cap, ahead=ahead)) == ReferenceEngine(spec).run(protocol)
+    assert seen(dataclasses.replace(spec, cap=cap)) == ReferenceEngine(spec).run(protocol)
 
 
 def test_an_error_in_the_model_is_told_with_its_last_lines() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import health, locks, store
-from causeway.bridge.core import SWITCH
 from causeway.bridge.errors import UserError
 from causeway.studies import campaign, processes
 
@@ -133,17 +132,6 @@ def test_what_another_command_is_at_comes_last(tmp_path):
 
     free: list[None] = []
     assert processes.run_in_processes(jobs, tmp_path, 2, watch).done == 4 and free
-
-
-@pytest.mark.parametrize(("jobs_a_core", "shares"), [(1, "1"), (0.5, None), (0.75, "1")])
-def test_runs_of_a_campaign_share_a_core_unless_there_are_two_for_each(monkeypatch, jobs_a_core, shares):
-    cores = set(range(8))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: cores)
-    monkeypatch.delenv(SWITCH, raising=False)
-    given = []
-    monkeypatch.setattr(processes.subprocess, "Popen", lambda *_, env, **__: given.append(env))
-    processes._start_worker(int(jobs_a_core * len(cores))).pipe.close()
-    assert given[0].get(SWITCH) == shares
 
 
 def test_the_number_of_processes_is_checked():

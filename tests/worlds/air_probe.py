@@ -138,13 +138,12 @@ def run_on(
     node: type[Probe] = Probe,
     seed: int = 1,
     cap: int = 0,
-    ahead: bool | None = None,
     **options: Any,
 ) -> tuple[Log, Outcome]:
     """One run of nodes that log what they see."""
     log = Log()
     probe = type("Logged", (node,), {"log": log})
-    spec = RunSpec("test", {}, seed, net, MS, int(duration_s * S), cap=cap, ahead=ahead, options=options)
+    spec = RunSpec("test", {}, seed, net, MS, int(duration_s * S), cap=cap, options=options)
     return log, run_protocol(engine, spec, PerNode(lambda _: probe()), [])
 
 

@@ -7,7 +7,8 @@ import fcntl
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ def zmq_pair() -> Iterator[zmq.Socket]:
         found.setsockopt(zmq.RCVTIMEO, 10_000)
         found.setsockopt(zmq.LINGER, 0)
         yield found
+
+
+def wait_until(condition: Callable[[], bool], within_s: float) -> bool:
+    """Return whether the condition holds within this time."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
 
 
 SANITIZERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")

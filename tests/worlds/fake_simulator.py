@@ -92,17 +92,6 @@ def misbehave(mode: str, number: int, socket: zmq.Socket) -> None:
         frame.error.what = "module 'x' divides by zero"
         socket.send(frame.SerializeToString())
         time.sleep(600)
-    elif mode == "error while it runs ahead":
-        socket.send(window(number))
-        frame = pb.Frame()
-        frame.error.what = "module 'y' divides by zero"
-        socket.send(frame.SerializeToString())
-        socket.close(1000)
-        sys.exit("divided")
-    elif mode == "killed while it runs ahead":
-        socket.send(window(number))
-        time.sleep(0.05)  # it is on its way
-        os.kill(os.getpid(), 9)
     elif mode == "bad frame, then deaf":
         socket.send(os.urandom(500))
         socket.close(1000)

@@ -185,10 +185,7 @@ Frame frame_in(const char *path) {
 }  // namespace
 
 namespace causeway {
-std::unique_ptr<Socket> connect_libzmq(const std::string &, const CurveKeys *) {
-    return std::make_unique<Controller>();
-}
-std::unique_ptr<Socket> connect_zmtp(const std::string &, int) { return std::make_unique<Controller>(); }
+std::unique_ptr<Socket> connect_pair(const std::string &, const CurveKeys *) { return std::make_unique<Controller>(); }
 }  // namespace causeway
 
 int main(int, char **argv) {
