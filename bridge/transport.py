@@ -142,8 +142,8 @@ class Transport:
 class _Connection:
     """What becomes of the connection to the first peer.
 
-    Others may come (a second simulation, say); PAIR does not hear them. Over tcp strangers do, so nobody can say who the
-    first peer was: only the deadline tells that it is gone.
+    Others may come (a second simulation, say); PAIR does not hear them. Over tcp strangers do, so nobody can say who
+    the first peer was: only the deadline tells that it is gone.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:

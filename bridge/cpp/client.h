@@ -88,7 +88,8 @@ class Client {
         return setup_.duration_ps() > 0 ? std::min(horizon_ps(), setup_.duration_ps()) : horizon_ps();
     }
 
-    // Sends the window and waits for its answer. Returns the number of actions that came (0 if the window wants no reply).
+    // Sends the window and waits for its answer. Returns the number of actions that came (0 if the window wants no
+    // reply).
     size_t exchange(int64_t next_ps);
     Action action(size_t i) const { return Action::row(in_.actions(), i); }
 

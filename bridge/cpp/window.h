@@ -49,8 +49,8 @@ class WindowBuilder {
     PatienceTable &patience() { return patience_; }
     void look_again() { keep_from(0); }
 
-    // The first instant at which something may be done about what was told: the simulator must not run what happens at or
-    // after it before the window is sent.
+    // The first instant at which something may be done about what was told: the simulator must not run what happens at
+    // or after it before the window is sent.
     int64_t horizon_ps() const { return horizon_ps_; }
 
     // Whether as many events are there as the cap allows.
