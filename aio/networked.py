@@ -35,6 +35,11 @@ class NetworkedLoop(SimulatedLoop):
             self._chance = self.chance_of("program")
         return self._chance
 
+    @property
+    def has_drawn(self) -> bool:
+        """Whether the program has drawn from it."""
+        return self._chance is not None
+
     # ---- names ----------------------------------------------------------------------------------------------------
     async def getaddrinfo(
         self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0

@@ -96,6 +96,11 @@ class ProgramNode(Node):
         """The study's parameters."""
         return self.programs.params
 
+    @property
+    def drew(self) -> bool:
+        """Whether its program has drawn random numbers in this life."""
+        return self.loop is not None and self.loop.has_drawn
+
     def address_of(self, node: int) -> str:
         """The address of another node."""
         return address_of(node)

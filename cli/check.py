@@ -1,10 +1,11 @@
-"""`causeway check`: small worlds of a study's protocol, before it runs in large ones."""
+"""`causeway check`: explore models of a study's protocol, before it runs in large networks."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from causeway.cli.console import printable
 from causeway.pycontrol.check import orders, schedules, story
-from causeway.pycontrol.check.world import Budget, World
+from causeway.pycontrol.check.world import Budget, Log
 from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
 
@@ -42,6 +43,10 @@ class Found:
     plan: tuple[int, ...]
     clocks: str = ""
     tried: int = 0
+    log: Log = field(default_factory=Log)
+    """What happened when it broke."""
+    repeats: bool = True
+    """Whether it breaks each time that the plan is followed."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
@@ -49,7 +54,7 @@ FEWER_TRIES, FEWER_SECONDS = 300, 5.0
 
 
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
-    """Searches, tells, and writes the counterexample if there is one; True if something is broken."""
+    """Search, print, and write the counterexample if there is one; return whether something is broken."""
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
@@ -65,11 +70,21 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
         console.print("nothing is broken", markup=False)
         return False
     trial = replace(trial, clocks=found.clocks)
-    world, rules = trial.make(), trial.rules()
-    broken = schedules.follow(world, found.plan, rules) or found.broken
-    _tell(world, broken, console)
-    _write(trial, world, broken, found.plan, out_dir, console)
+    found = follow_again(trial, found)
+    _tell(found, console)
+    _write(trial, found, out_dir, console)
     return True
+
+
+def follow_again(trial: Trial, found: Found) -> Found:
+    """Follow the plan once more: what happens then, or that it is not broken each time."""
+    if not found.repeats:
+        return found
+    with closing(trial.make()) as world:
+        broken = schedules.follow(world, found.plan, trial.rules())
+        if broken is None:
+            return replace(found, repeats=False)
+        return replace(found, broken=broken, log=world.whole_log)
 
 
 def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], None]) -> tuple[Trial, Found]:
@@ -107,31 +122,33 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
             trial.make, rules, search.tries, search.seconds, search.seed, lambda tried: told(f"{tried:,} orders")
         )
         came = f"{made_up.tried:,} orders of events"
-        return Found(came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried)
+        return Found(
+            came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried, log=made_up.log,
+            repeats=made_up.repeats,
+        )  # fmt: skip
     reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
         reduce=reduce, alike=trial.checks.alike, symmetry=trial.checks.symmetry if search.symmetry else None,
     )  # fmt: skip
     seen = _states_of(covered, reduce)
-    if covered.broken is None and not covered.complete and reduce:
+    if covered.broken is None and not covered.finished and reduce:
         # what goes on and on, as a timer that sends again, leads it far away from the shortest orders
         covered = orders.every_order(
             trial.make, rules, search.most_states, search.seconds / 2, lambda states: told(f"{states:,} short orders")
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    if covered.broken is not None and reduce:
+    late_end = len(plan) > orders.CALM_EVENTS  # found after a calm, which can be left out
+    if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = orders.simplest(trial.make, rules, covered)
-    return Found(seen, covered.seconds, covered.broken, plan, covered.clocks)
+    return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
 def _states_of(covered: orders.Covered, reduced: bool) -> str:
     how = ", reduced" if reduced else ", whatever alike nodes are called" if covered.symmetry is not None else ""
-    return (
-        f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), "
-        f"{covered.depth} events deep, {'all of them' if covered.complete else 'not all'}"
-    )
+    seen = "all of them" if covered.complete else f"not all: {covered.chance}" if covered.chance else "not all"
+    return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
 
 
 def words_of(budget: Budget) -> str:
@@ -147,17 +164,30 @@ def words_of(budget: Budget) -> str:
     return ", ".join(words) or "no mischief"
 
 
-def _tell(world: World, broken: str, console: Console) -> None:
-    for line in story.in_words(world.log, broken)[:-1]:
+NOT_DETERMINISTIC = (
+    "the same order of events does not break it each time: a node depends on something that is neither in its "
+    "attributes nor told to it, as a variable of its class or module, the time of day, or the order of a set"
+)
+
+
+def _tell(found: Found, console: Console) -> None:
+    broken = found.broken or ""
+    for line in story.told(found.log):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    console.print(Text.assemble(("broken", "red"), " ", printable(broken)), highlight=False, soft_wrap=True)
+    word = "broken" if found.repeats else "broken, and not deterministic:"
+    console.print(Text.assemble((word, "red"), " ", printable(broken)), highlight=False, soft_wrap=True)
+    if not found.repeats:
+        console.print(NOT_DETERMINISTIC, markup=False, highlight=False, soft_wrap=True)
 
 
-def _write(trial: Trial, world: World, broken: str, plan: Sequence[int], out_dir: Path, console: Console) -> None:
-    study = trial.study
+def _write(trial: Trial, found: Found, out_dir: Path, console: Console) -> None:
+    study, broken = trial.study, found.broken or ""
     out_dir.mkdir(parents=True, exist_ok=True)
     page, example = out_dir / f"{study.name}.html", out_dir / f"{study.name}.json"
-    page.write_text(story.page(world.log, world.count, broken, f"{study.name}: {study.title}"))
-    what = {"counterexample": 1, "trial": trial.as_json(), "plan": list(plan), "broken": broken}
+    page.write_text(story.page(found.log, trial.make().count, broken, f"{study.name}: {study.title}"))
+    what = {
+        "counterexample": 1, "trial": trial.as_json(), "plan": list(found.plan), "broken": broken,
+        "deterministic": found.repeats,
+    }  # fmt: skip
     example.write_text(json.dumps(what, indent=1) + "\n")
     console.print(f"drawn in {page}, kept in {example}", markup=False, highlight=False, soft_wrap=True)

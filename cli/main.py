@@ -165,6 +165,12 @@ Properties = Annotated[
         "once, causal and arrives. Repeatable.",
     ),
 ]
+Always = Annotated[
+    list[str] | None, typer.Option(metavar="PYTHON", help="What must hold in every state, over `nodes`.")
+]
+AtEnd = Annotated[
+    list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
+]
 OnlyCalls = Annotated[
     list[str] | None, typer.Option(metavar="NAME", help="Only this of what else it can do. Repeatable.")
 ]
@@ -179,12 +185,8 @@ def check(
     study: Annotated[str, typer.Argument(help="A study whose protocol is made of nodes (PerNode), or a file.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     property_: Properties = None,
-    always: Annotated[
-        list[str] | None, typer.Option(metavar="PYTHON", help="What must hold in every state, over `nodes`.")
-    ] = None,
-    at_end: Annotated[
-        list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
-    ] = None,
+    always: Always = None,
+    at_end: AtEnd = None,
     bound: Annotated[
         list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
     ] = None,
@@ -274,13 +276,18 @@ def replay(
     by_hand: Annotated[
         bool, typer.Option("--pdb", help="A counterexample event by event, backwards too, and in the debugger.")
     ] = False,
+    always: Always = None,
+    at_end: AtEnd = None,
 ) -> None:
     """Feeds recorded frames to the protocol again, and names the first frame where it answers differently; or follows
     a counterexample of `check` again."""
     from causeway.cli.replay import replay_example, replay_file
 
     if file.suffix == ".json":
-        raise typer.Exit(1 if replay_example(file, out, study, by_hand) else 0)
+        differs = replay_example(file, out, study, by_hand, always or [], at_end or [])
+        raise typer.Exit(1 if differs else 0)
+    if always or at_end:
+        raise UserError("--always and --at-end are of a counterexample of `causeway check` (a .json file)")
     if by_hand:
         raise UserError("--pdb steps through a counterexample of `causeway check` (a .json file), not a recording")
     replay_file(file, out, study)

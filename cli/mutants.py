@@ -114,7 +114,7 @@ def _noticed(
         return covered.broken, len(covered.plan)
     trial = replace(trial, clocks=covered.clocks)
     world = trial.make()
-    plan = orders.simplest(trial.make, rules, covered) if reduce else covered.plan
+    plan = orders.simplest(trial.make, rules, covered) if reduce and covered.repeats else covered.plan
     return schedules.follow(world, plan, rules) or covered.broken, len(world.log)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.recording import describe
 from causeway.cli.console import printable
 from causeway.pycontrol.check import story
-from causeway.pycontrol.check.stepper import REST_EVENTS, Stepper
+from causeway.pycontrol.check.stepper import Stepper
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.runner import Job, make_spec
@@ -47,38 +49,57 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
     console.print(Text(printable(told)), soft_wrap=True)
 
 
-def replay_example(path: Path, console: Console, study_name: str | None, by_hand: bool) -> bool:
-    """Follows a counterexample of `causeway check` again; True if something else comes of it than is kept."""
+def replay_example(
+    path: Path, console: Console, study_name: str | None, by_hand: bool, always: Sequence[str] = (),
+    at_end: Sequence[str] = (),
+) -> bool:  # fmt: skip
+    """Follow a counterexample of `causeway check` again; return whether something else comes of it than is kept.
+
+    `always`, `at_end`: the conditions that it was found with. They are code, so they are not taken from the file.
+    """
     try:
         kept = json.loads(path.read_text())
-        trial = Trial(
-            **{
-                **kept["trial"],
-                "properties": tuple(kept["trial"]["properties"]),
-                "calls": tuple(kept["trial"].get("calls", ())),
-                "always": (),
-                "at_end": (),
-            }
-        )
+        listed = {name: tuple(kept["trial"].get(name, ())) for name in ("properties", "calls", "always", "at_end")}
+        trial = Trial(**{**kept["trial"], **listed})
         plan = [int(number) for number in kept["plan"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{path} is no counterexample; `causeway check` keeps them in results/check") from None
     if study_name is None and trial.study_name not in registry.STUDIES:
         raise UserError(
             f"{path} is of a study that is not one of ours ({trial.study_name}); if it is yours, say "
             f"`causeway replay {path} --study FILE.py`"
         )
-    trial = replace(trial, study_name=study_name or trial.study_name)
+    _check_conditions(path, trial, study_name, always, at_end)
+    trial = replace(trial, study_name=study_name or trial.study_name, always=tuple(always), at_end=tuple(at_end))
     stepper = Stepper(trial.make, plan, trial.rules())
     if by_hand:
         stepper.talk(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
         return False
-    stepper.to(REST_EVENTS)
+    stepper.to_the_end()
     broken = stepper.broken
-    for line in story.in_words(stepper.world.log, "")[:-1]:
+    for line in story.told(stepper.world.whole_log):
         console.print(Text(printable(line)), soft_wrap=True)
     console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
-    return broken != kept.get("broken") and not kept["trial"]["always"] and not kept["trial"]["at_end"]
+    if broken is None and not kept.get("deterministic", True):
+        console.print(
+            Text(f"it was not deterministic; it broke once: {printable(str(kept.get('broken')))}"), soft_wrap=True
+        )
+    return broken != kept.get("broken")
+
+
+def _check_conditions(
+    path: Path, trial: Trial, study_name: str | None, always: Sequence[str], at_end: Sequence[str]
+) -> None:  # fmt: skip
+    """Refuse to look away from what is broken: conditions that it was found with must be said again."""
+    if set(trial.always) <= set(always) and set(trial.at_end) <= set(at_end):
+        return
+    said = [word for one in trial.always for word in ("--always", one)]
+    said += [word for one in trial.at_end for word in ("--at-end", one)]
+    study = ["--study", study_name] if study_name is not None else []
+    raise UserError(
+        f"{path} was found with conditions of yours, which are code and not run from a file; if you know them, say "
+        + shlex.join(["causeway", "replay", str(path), *study, *said])
+    )
 
 
 def _parameters(path: Path, text: str) -> dict[str, Any]:

@@ -58,12 +58,19 @@ def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Has
         return (str(value.dtype), value.shape, value.tobytes())
     if isinstance(value, Random):
         return value.getstate()
+    if isinstance(value, np.random.Generator):
+        value = value.bit_generator
+    if isinstance(value, np.random.BitGenerator):
+        return frozen(value.state)
+    if isinstance(value, np.random.RandomState):
+        return frozen(value.get_state(legacy=False))
     if callable(value) and not hasattr(value, "__dict__"):
         return getattr(value, "__qualname__", type(value).__name__)
     names = [n for kind in type(value).__mro__ for n in getattr(kind, "__slots__", ()) if isinstance(n, str)]
     fields = {n: getattr(value, n) for n in names if hasattr(value, n) and n not in ("__dict__", "__weakref__")}
     fields |= getattr(value, "__dict__", {})
     found = tuple((name, frozen(inner, skip, within)) for name, inner in sorted(fields.items()) if name not in skip)
-    if not found and not fields:
+    kind: Any = type(value)
+    if not found and not fields and kind.__repr__ is not object.__repr__:  # that one shows the address
         return repr(value)
     return (getattr(value, "__qualname__", type(value).__name__), found)

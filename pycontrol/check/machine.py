@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.check.chance import why_not_all
 from causeway.pycontrol.check.frozen import frozen
 from causeway.pycontrol.check.world import STEP_PS, World, raised
 from causeway.pycontrol.node import EVERYONE, Node
@@ -287,6 +288,14 @@ class Machine:
             found = self._steps[key] = self._work_out(*key)
             self.worked_out.append(key)
         return found
+
+    def chance(self) -> str:
+        """Return why what was worked out is not all that nodes can do; "" if it is."""
+        return why_not_all(self)
+
+    def works_out_otherwise(self, key: tuple[int, int, Hashable, int]) -> bool:
+        """Return whether a step that was worked out comes to something else now."""
+        return self._work_out(*key) != self._steps[key]
 
     def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
         kept, facts = self.states[state]

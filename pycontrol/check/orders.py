@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -21,7 +22,7 @@ from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.retold import RetoldMachine
 from causeway.pycontrol.check.space import Move, Purse, Space, State, one_purse, shares
 from causeway.pycontrol.check.symmetry import Alike, Symmetry
-from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, World
+from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, Choice, Log, World
 
 MakeWorld = Callable[[], World]
 CALM_EVENTS = 200
@@ -41,9 +42,16 @@ class Covered:
     """States in which nothing is left to happen by itself."""
     locals: int = 0
     """States of single nodes."""
-    complete: bool = False
+    finished: bool = False
+    """Whether the search came to its end."""
+    chance: str = ""
+    """Why that is not all: what nodes depend on besides their own state and the event."""
     seconds: float = 0.0
     broken: str | None = None
+    repeats: bool = True
+    """Whether it broke again when the order was followed again."""
+    log: Log = field(default_factory=Log)
+    """What happened then."""
     clocks: str = NO_CLOCKS
     plan: tuple[int, ...] = ()
     """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
@@ -51,6 +59,11 @@ class Covered:
     purses: tuple[Purse, ...] = ()
     symmetry: Symmetry | None = None
     """If states that differ in names only were one."""
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every order of events was seen."""
+        return self.finished and not self.chance
 
 
 @dataclass
@@ -88,12 +101,23 @@ def every_order(
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
     covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
-        world = make()
+        _follow_again(make, rules, machine, covered)
+    else:
+        covered.chance = machine.chance()
+    return covered
+
+
+def _follow_again(make: MakeWorld, rules: Rules, machine: Machine, covered: Covered) -> None:
+    """Follow the order that breaks something in a world; its choices there are the plan."""
+    with closing(make()) as world:
         world.clocks = covered.clocks
         space = _space(machine, covered.purses)
-        covered.plan = plan_of(world, space, _by_their_own_names(space, covered))
-        covered.broken = world.broken or rules.at_once(world) or rules.at_end(world) or covered.broken
-    return covered
+        path = _by_their_own_names(space, covered)
+        covered.plan = plan_of(world, space, path)
+        again = world.broken or rules.at_once(world) or rules.at_end(world)
+        covered.repeats = again is not None and len(covered.plan) == len(path)
+        covered.broken = (again if covered.repeats else None) or covered.broken
+        covered.log = world.whole_log
 
 
 def can_reduce(world: World, rules: Rules) -> bool:
@@ -129,7 +153,7 @@ def _space(machine: Machine, purses: tuple[Purse, ...]) -> Space:
 def _search(
     machine: Machine, rules: Rules, limits: Limits, reduce: bool, alike: bool, same: Alike | None
 ) -> Covered:  # fmt: skip
-    world, total = machine.world, Covered(complete=True)
+    world, total = machine.world, Covered(finished=True)
     if same is not None and not world.cells:
         total.symmetry = Symmetry(machine, same)
     ways: Sequence[tuple[Purse, ...]] = [one_purse(world.budget)]
@@ -139,7 +163,7 @@ def _search(
         space = _space(machine, purses)
         total.purses = purses
         one = reduced.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
-        if one.broken is not None or not one.complete or machine.must_look_again:
+        if one.broken is not None or not one.finished or machine.must_look_again:
             return one
     return total
 
@@ -179,14 +203,14 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                     following.append(after)
             asks += 1
             if asks % 64 == 0 and limits.reached(len(came)):
-                total.states, total.complete = len(came), False
+                total.states, total.finished = len(came), False
                 return total
         layer, total.depth = following, total.depth + bool(following)
         if symmetry is not None:
             symmetry.prove()
     total.states = len(came)
     if total.states > limits.states:
-        total.complete = False
+        total.finished = False
     return total
 
 
@@ -210,18 +234,21 @@ def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: S
     while (step := came[state]) is not None:
         state, before = step
         path.append(before)
-    total.path, total.complete, total.states = path[::-1], False, len(came)
+    total.path, total.finished, total.states = path[::-1], False, len(came)
     return total
 
 
 def plan_of(world: World, space: Space, path: Sequence[Move]) -> tuple[int, ...]:
-    """The same order in a world, as numbers of its choices."""
+    """Take the same order in a world; return the numbers of its choices, as far as nodes do the same again."""
     state = space.first()
-    names = {(p.number, p.receiver): name for p, name in zip(world.flying, space.machine.on_the_way, strict=True)}
+    names = {(p.number, p.receiver): name for p, name in zip(world.flying, space.machine.on_the_way, strict=False)}
     plan = []
     for move in path:
         choices = world.choices()
-        plan.append(next(i for i, choice in enumerate(choices) if _same(choice, move, names)))
+        number = next((i for i, choice in enumerate(choices) if _same(choice, move, names)), None)
+        if number is None:
+            break
+        plan.append(number)
         sent = world.packets
         world.do(choices[plan[-1]])
         after = space.take(state, move)[0]

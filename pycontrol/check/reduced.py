@@ -82,11 +82,11 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
             frame.sent |= known
         asks += 1
         if asks % 64 == 0 and limits.reached(before + len(gets)):
-            total.complete = False
+            total.finished = False
             break
     total.states = before + len(gets)
     if broken is not None:
-        total.broken, total.path, total.complete = broken, path, False
+        total.broken, total.path, total.finished = broken, path, False
     return total
 
 

@@ -61,13 +61,23 @@ class RetoldMachine(Machine):
 
     def __post_init__(self) -> None:
         self._histories: list[History] = []
+        self._who_drew = ""
         super().__post_init__()
 
     def _watch_shared(self) -> None:
         """A program's node knows the other nodes; what they really share is the program's affair."""
         self._shared = {}
 
+    def chance(self) -> str:
+        """Return whether programs drew random numbers. All that they do is told again anyway (`_told`)."""
+        return f"{self._who_drew} draws random numbers, and one sequence of them was followed" if self._who_drew else ""
+
+    def _look_for_draws(self, node: Any) -> None:
+        if getattr(node, "drew", False):
+            self._who_drew = f"the program of node {node.id}"
+
     def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
+        self._look_for_draws(world.nodes[id_])
         return self._with_history(id_, _seen(world.nodes[id_]), self._facts(world, id_, names), ())
 
     def _with_history(self, id_: int, node: Node, facts: Facts, history: History) -> int:
@@ -103,6 +113,7 @@ class RetoldMachine(Machine):
         desk.over, desk.broken = True, None
         desk.tick(at_ps)
         self._let(handler, desk, event)
+        self._look_for_draws(handler)
         after = self._with_history(desk.node, _seen(handler), self._facts_of(desk), (*history, (event, at_ps)))
         return self._step(after, desk)
 

@@ -17,7 +17,7 @@ from random import Random
 
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.shrink import Label, shrunk
-from causeway.pycontrol.check.world import Choice, World
+from causeway.pycontrol.check.world import Choice, Event, Log, World
 
 LENGTHS = (6, 12, 25, 50, 100, 200)
 """How many events of an order are made up, short ones first."""
@@ -43,6 +43,11 @@ class Verdict:
     plan: tuple[int, ...] = ()
     steps: int = 0
     """Events of the shrunk counterexample."""
+    log: Log = field(default_factory=Log)
+    """They, and what nodes did."""
+    repeats: bool = True
+    """Whether the same order of events breaks something each time; else the nodes are not deterministic, and the log is
+    of the one time."""
 
 
 @dataclass
@@ -109,9 +114,14 @@ def _to_rest(world: World, rules: Rules) -> str | None:
             break
         if (broken := _step(world, waiting, rules)) is not None:
             return broken
-        if step >= PATIENT_STEPS and step % 10 == 9 and not world.flying and rules.at_end(world) is None:
+        if is_settled(world, rules, step):
             return None
     return rules.at_end(world)
+
+
+def is_settled(world: World, rules: Rules, step: int) -> bool:
+    """Return whether everything owed has been there for a while, now that `step` events have passed in calm."""
+    return step >= PATIENT_STEPS and step % 10 == 9 and not world.flying and rules.at_end(world) is None
 
 
 @dataclass
@@ -283,6 +293,7 @@ def search(
     for tried in range(1, tries + 1):
         with closing(make()) as world:
             broken, taken = wander(world, random, temper(random, tried), rules)
+            log = world.whole_log
         if broken is not None:
             break
         if tried % 16 == 0:
@@ -292,11 +303,26 @@ def search(
     else:
         return Verdict(tries, time.monotonic() - began)
     if not shrink:
-        return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers))
-    plan = simplest(make, rules, taken)
+        return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers), log)
+    if comes_again(make, rules, taken.numbers, log.events):
+        plan = simplest(make, rules, taken)
+        with closing(make()) as world:
+            again = follow(world, plan, rules)
+        if again is not None:
+            return Verdict(tried, time.monotonic() - began, again, plan, len(world.log), world.whole_log)
+    plan = tuple(taken.numbers)
+    return Verdict(tried, time.monotonic() - began, broken, plan, len(log.events), log, repeats=False)
+
+
+def comes_again(make: MakeWorld, rules: Rules, plan: Sequence[int], log: Sequence[Event]) -> bool:
+    """Follow a plan in a fresh world; return whether it breaks something again, by the same events."""
     with closing(make()) as world:
-        broken = follow(world, plan, rules)
-    return Verdict(tried, time.monotonic() - began, broken, plan, len(world.log))
+        return follow(world, plan, rules) is not None and _bare(world.log) == _bare(log)
+
+
+def _bare(log: Sequence[Event]) -> list[tuple[str, int, int, int]]:
+    """Leave out the texts, in which there may be addresses of objects."""
+    return [(event.what, event.node, event.number, event.peer) for event in log]
 
 
 def simplest(make: MakeWorld, rules: Rules, taken: Taken) -> tuple[int, ...]:

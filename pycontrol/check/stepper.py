@@ -7,19 +7,18 @@ copied (coroutines), from the start: worlds are small and do the same every time
 from __future__ import annotations
 
 import copy
-import pdb
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from causeway.pycontrol.check import debugger
 from causeway.pycontrol.check.properties import Rules
-from causeway.pycontrol.check.schedules import MakeWorld
+from causeway.pycontrol.check.schedules import REST_STEPS, MakeWorld, is_settled
 from causeway.pycontrol.check.story import in_words
 from causeway.pycontrol.check.world import Choice, World
 
 HELP = """n      next event            b      back one event        g N    to event N (0: the start)
 d      next event, in pdb    p CODE Python over `nodes` and `world`          q      quit"""
-REST_EVENTS = 2000
 COPY_EVENTS = 50
 """So often the world is copied."""
 
@@ -48,12 +47,15 @@ class Stepper:
 
     def following(self) -> Choice | None:
         """What happens next; after the plan, what happens by itself."""
-        choices = self.world.choices()
-        if self.at < len(self.plan):
+        calm = self.at - len(self.plan)
+        if calm < 0:
+            choices = self.world.choices()
             return choices[self.plan[self.at] % len(choices)] if choices else None
-        if self.at == len(self.plan):
+        if calm == 0:
             self.world.calm_down()
-        return self.world.next_without_mischief() if self.at < REST_EVENTS else None
+        if calm >= REST_STEPS or is_settled(self.world, self.rules, calm - 1):
+            return None
+        return self.world.next_without_mischief()
 
     @property
     def broken(self) -> str | None:
@@ -84,6 +86,11 @@ class Stepper:
         while self.at < event and self.forward():
             pass
 
+    def to_the_end(self) -> None:
+        """Let everything happen that will."""
+        while self.forward():
+            pass
+
     # ---- by hand ----------------------------------------------------------------------------------------------------
     def talk(self, ask: Callable[[str], str], tell: Callable[[str], None]) -> None:
         """Asks what to do until told to quit."""
@@ -103,7 +110,7 @@ class Stepper:
             went = self.forward()
             return self._told(before) if went else f"nothing more happens: {self.broken or 'nothing is broken'}"
         if what == "d":
-            went = self.forward(lambda choice: pdb.runcall(self.world.do, choice))
+            went = self.forward(lambda choice: debugger.run(self.world, choice))
             return self._told(before) if went else "nothing more happens"
         if what == "b":
             self.to(max(0, self.at - 1))

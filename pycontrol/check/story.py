@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from causeway.pycontrol.check.world import Event
+from causeway.pycontrol.check.world import Event, Log
 from causeway.pycontrol.forensics import spacetime
 
 WORDS = {
@@ -21,6 +21,10 @@ NAMED = WORDS | {
     "sent": "sends packet {number} to {peer}: {text}",
 }  # fmt: skip
 """The same where nodes have names."""
+FEW_LINES = 200
+"""So many repeated lines are told like all others."""
+LAST_LINES = 6
+"""So many of the end are told in any case: something may break there."""
 
 
 def in_words(log: Sequence[Event], broken: str) -> list[str]:
@@ -29,16 +33,43 @@ def in_words(log: Sequence[Event], broken: str) -> list[str]:
     return [*lines, f"      {broken}"]
 
 
-def page(log: Sequence[Event], nodes: int, broken: str, title: str) -> str:
+def told(log: Log) -> list[str]:
+    """Return one line an event; of what goes on and on after the mischief has ended, the first of each kind."""
+    lines = in_words(log.events, "")[:-1]
+    begin, end = _repeated(log)
+    note = [f"      and so on: {end - begin:,} more lines of these kinds"] if end > begin else []
+    return [*lines[:begin], *note, *lines[end:]]
+
+
+def _repeated(log: Log) -> tuple[int, int]:
+    """Return from which to which event the log only repeats kinds of events that it has told in calm."""
+    if log.calm_at < 0:
+        return 0, 0
+    events, kinds, begin = log.events, set[tuple[object, ...]](), log.calm_at
+    for step in range(log.calm_at, len(events)):
+        event = events[step]
+        kind = (event.what, event.node, event.peer, re.split(r"\d", event.text)[0])
+        if kind not in kinds:
+            kinds.add(kind)
+            begin = step + 1
+    end = len(events) - LAST_LINES
+    return (begin, end) if end - begin > FEW_LINES else (0, 0)
+
+
+def page(log: Log, nodes: int, broken: str, title: str) -> str:
     """A page with the diagram and the words."""
     about = frozenset(int(number) for number in re.findall(r"message (\d+)", broken))
     late = re.findall(r"(?:before|never delivers) message (\d+)", broken)
     victim = re.search(r"node (\d+)", broken)
-    wanted = {e.number for e in log if e.what == "sent" and int(late[0]) in _numbers(e.text)} if late else ()
+    begin, end = _repeated(log)
+    events, lines = [*log.events[:begin], *log.events[end:]], in_words(log.events, broken)[:-1]
+    if end > begin:
+        broken += f" ({end - begin:,} events that repeat are left out after event {begin - 1})"
+    wanted = {e.number for e in events if e.what == "sent" and int(late[0]) in _numbers(e.text)} if late else ()
     names = {node: f"node {node}" for node in range(nodes)}
     at = int(victim[1]) if victim else -1
     return spacetime.page(
-        spacetime.Story(log, names, title, broken, in_words(log, broken)[:-1], about, frozenset(wanted), at)
+        spacetime.Story(events, names, title, broken, [*lines[:begin], *lines[end:]], about, frozenset(wanted), at)
     )
 
 

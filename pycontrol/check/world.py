@@ -59,6 +59,14 @@ class Event(NamedTuple):
     text: str
 
 
+class Log(NamedTuple):
+    """What happened in a world."""
+
+    events: tuple[Event, ...] = ()
+    calm_at: int = -1
+    """So many of them happened before the mischief ended; -1: it never did."""
+
+
 def raised(node: int, error: BaseException) -> str:
     """What is broken where a node raises an error: which, and in which line."""
     last = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, TookTooLong) else -1]  # -1: the watchdog
@@ -135,6 +143,8 @@ class World:
     history: list[tuple[str, int, Any]] = field(default_factory=list)
     """What the application called and what came back, in order (`linear.py`)."""
     log: list[Event] = field(default_factory=list)
+    calm_at: int = -1
+    """How long the log was when the mischief ended; -1: it has not."""
     packets: int = 0
     clocks: str = ONE_CLOCK
     calls: dict[str, Callable[[Any], None]] = field(default_factory=dict)
@@ -164,6 +174,11 @@ class World:
     def messages(self) -> range:
         """All that were broadcast."""
         return range(len(self.source))
+
+    @property
+    def whole_log(self) -> Log:
+        """Return the log as it is now."""
+        return Log(tuple(self.log), self.calm_at)
 
     @property
     def now_ps(self) -> int:
@@ -199,6 +214,8 @@ class World:
 
     def calm_down(self) -> None:
         """From now on nothing goes wrong, the application does nothing more, and every copy arrives once."""
+        if self.calm_at < 0:
+            self.calm_at = len(self.log)
         budget = self.budget
         budget.forever = False
         budget.losses = budget.duplicates = budget.crashes = 0

@@ -164,7 +164,7 @@ def test_the_story_names_every_step_and_the_page_needs_nothing_but_itself() -> N
     words = story.in_words(small.log, "everything arrives: node 1 never delivers message 0")
     assert [line.split("  ")[-1] for line in words[:2]] == ["broadcasts message 0", "delivers message 0"]
     assert any("is lost" in line for line in words)
-    page = story.page(small.log, 3, "node 1 <never> delivers message 0", "a title")
+    page = story.page(small.whole_log, 3, "node 1 <never> delivers message 0", "a title")
     assert "&lt;never&gt;" in page and "<never>" not in page
     assert page.count('stroke-dasharray="4 3"') == 1, "one lost copy"
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")

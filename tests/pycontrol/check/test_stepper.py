@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from pathlib import Path
 from random import Random
 
@@ -14,10 +16,11 @@ from causeway.cli.check import Search, check_study
 from causeway.cli.replay import replay_example
 from causeway.pycontrol.check.frozen import frozen
 from causeway.pycontrol.check.stepper import COPY_EVENTS, Stepper
-from causeway.pycontrol.check.world import World
+from causeway.pycontrol.check.world import LATE_CLOCKS, World
 from causeway.studies.trial import Trial
 
-CAUSAL = str(Path(__file__).resolve().parents[3] / "examples" / "textbook" / "causal_broadcast.py")
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+CAUSAL, FLOOD = str(EXAMPLES / "textbook" / "causal_broadcast.py"), str(EXAMPLES / "flood.py")
 QUIET = Console(quiet=True)
 
 
@@ -54,6 +57,80 @@ def test_a_file_never_says_which_code_is_run(example: Path, tmp_path: Path) -> N
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(UserError, match="no counterexample"):
         replay_example(tmp_path / "bad.json", QUIET, None, False)
+
+
+def test_conditions_that_it_was_found_with_are_taken_again_or_asked_for(tmp_path: Path) -> None:
+    rules = {"always": ("len(nodes[0].heard) < 1",), "at_end": ("sum(len(n.heard) for n in nodes) < 9",)}
+    assert check_study(
+        Trial(FLOOD, {"processes": 2}, ("once",), **rules), Search(500, 60.0, 0, False, 1), tmp_path, QUIET
+    )
+    with pytest.raises(UserError) as told:
+        replay_example(tmp_path / "flood.json", QUIET, FLOOD, False, at_end=rules["at_end"])
+    assert str(told.value).endswith(
+        f"causeway replay {tmp_path}/flood.json --study {FLOOD} --always 'len(nodes[0].heard) < 1' "
+        "--at-end 'sum(len(n.heard) for n in nodes) < 9'"
+    )
+    assert not replay_example(tmp_path / "flood.json", QUIET, FLOOD, False, **rules), "it breaks as it did"
+
+
+def test_conditions_in_a_file_are_never_run(tmp_path: Path, example: Path) -> None:
+    kept = json.loads(example.read_text())
+    kept["trial"]["always"] = [f"open({str(tmp_path / 'made')!r}, 'w')"]
+    (tmp_path / "evil.json").write_text(json.dumps(kept))
+    with pytest.raises(UserError, match="code and not run from a file"):
+        replay_example(tmp_path / "evil.json", QUIET, CAUSAL, False)
+    assert not (tmp_path / "made").exists()
+
+
+BEATS = """
+from causeway import EVERYONE, MS_PS, Budget, Checks, Node, SmallStudy
+
+
+class Member(Node):
+    # sends for ever, and follows the first that it hears
+
+    def on_start(self):
+        self.beats, self.leader = 0, 0 if self.id == 0 else -1
+        self.set_timer("beat", 1000 * MS_PS)
+
+    def on_timer(self, key):
+        self.beats += 1
+        self.send(EVERYONE, ("alive", self.beats), 10)
+        self.set_timer("beat", 1000 * MS_PS)
+
+    def on_packet(self, content, sender, interface):
+        if sender == 0 and content[1] == 1:
+            self.leader = 0
+
+
+def agreed(world):
+    followers = [node.id for node in world.nodes if node.leader != 0]
+    return f"agreement: nodes {followers} follow nobody" if followers else None
+
+
+class Beats(SmallStudy):
+    name, title = "beats", "a lost packet is never made up for"
+    versions = {"right": Member}
+    asked = Checks(at_end={"agreed": agreed}, nodes=2, budget=Budget(broadcasts=0, losses=1))
+"""
+
+
+@pytest.mark.parametrize("every", [0, pytest.param(100_000, marks=pytest.mark.slow)], ids=["made up", "every order"])
+def test_what_never_comes_in_a_protocol_that_goes_on_for_ever_is_told_in_few_lines(every: int, tmp_path: Path) -> None:
+    file, text = tmp_path / "beats.py", io.StringIO()
+    file.write_text(BEATS)
+    trial = Trial(str(file), clocks=LATE_CLOCKS if every else "", every=bool(every))
+    assert check_study(trial, Search(500, 60.0, every, False, 1), tmp_path, Console(file=text, width=300))
+    lines = text.getvalue().splitlines()
+    assert "packet 0 from node 0 is lost" in text.getvalue() and len(lines) < 30
+    assert any(re.fullmatch(r" +and so on: \d,\d+ more lines of these kinds", line) for line in lines)
+    assert lines[-2] == "broken agreement: nodes [1] follow nobody"
+    assert len(json.loads((tmp_path / "beats.json").read_text())["plan"]) <= 2
+    page = (tmp_path / "beats.html").read_text()
+    assert len(page) < 20_000 and "events that repeat are left out" in page
+    again = io.StringIO()
+    assert not replay_example(tmp_path / "beats.json", Console(file=again, width=300), str(file), False)
+    assert again.getvalue().splitlines()[:-1] == lines[2:-2]
 
 
 def test_backwards_is_where_it_was_before(example: Path) -> None:

@@ -1,0 +1,63 @@
+"""Find what makes a node more than a machine: random generators, and whatever else is not in its state.
+
+A search of every order works out once what an event does to a node in a state. A generator in the node's state gives
+one sequence of draws then, out of many. What is not in the state at all (a counter of the class, the order of a set)
+shows when the same step is worked out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from causeway.pycontrol.node import Node
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.check.machine import Machine
+
+GENERATORS = (Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, np.ndarray, np.generic)
+MOST_STEPS = 2000
+"""So many steps are worked out a second time."""
+
+
+def why_not_all(machine: Machine) -> str:
+    """Return why a search that came to its end has not seen all that nodes can do; "" if it has."""
+    if drawn := next((found for node, _ in machine.states if (found := draws(node))), ""):
+        return f"{drawn} draws random numbers, and one sequence of them was followed"
+    every = max(1, len(machine.worked_out) // MOST_STEPS)
+    for key in machine.worked_out[::every]:
+        if machine.works_out_otherwise(key):
+            return f"node {key[0]} does something else when the same happens to it again"
+    return ""
+
+
+def draws(node: Node) -> str:
+    """Return the attribute in which a node keeps a random generator, as `Class.attribute`; "" if it has none."""
+    for name, value in vars(node).items():
+        if name not in node.not_state and _has_generator(value, {id(node)}):
+            return f"{type(node).__name__}.{name}"
+    return ""
+
+
+def _has_generator(value: Any, seen: set[int]) -> bool:
+    if isinstance(value, GENERATORS):
+        return True
+    if isinstance(value, (*PLAIN, type)) or id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(_has_generator(inner, seen) for inner in _inside(value))
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from value
+    else:
+        yield from getattr(value, "__dict__", {}).values()
+        names = [n for kind in type(value).__mro__ for n in getattr(kind, "__slots__", ()) if isinstance(n, str)]
+        yield from (getattr(value, name) for name in names if hasattr(value, name))

@@ -1,0 +1,84 @@
+"""Pdb that stops where the user's own code begins: in the first line of the handler that an event calls.
+
+Between the prompt of `causeway replay --pdb` and that line lie some twenty calls of ours, which nobody wants to step
+through, and texts of packets are made on the way, which may call code of the user's as well.
+"""
+
+from __future__ import annotations
+
+import pdb
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from causeway.pycontrol.check.world import Choice, World
+
+HANDLERS = {
+    "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
+    "crash": "on_down", "recover": "on_up", "move": "on_station",
+}  # fmt: skip
+"""What a choice calls at its node; a loss calls nothing."""
+USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
+"""What of the package is read and debugged as a user's own code is."""
+SKIPPED = (
+    "causeway.pycontrol.check.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
+    "asyncio.*",
+)  # fmt: skip
+"""Steps do not lead into these modules."""
+STDLIB = (sysconfig.get_path("stdlib"), "<")
+
+
+class HandlerPdb(pdb.Pdb):
+    """Steps through one handler. `q` lets the rest of the handler run: half of one would leave a state that is none.
+
+    Give it a `stdout`, and it reads from stdin itself: `input()` is refused while a node acts."""
+
+    def do_quit(self, arg: str) -> Any:
+        return self.do_continue(arg)
+
+    do_q = do_exit = do_EOF = do_quit
+
+
+def run(world: World, choice: Choice) -> None:
+    """Let the choice come true, and stop in the handler that it calls."""
+    target = _handler(world, choice)
+    if target is None:
+        world.do(choice)
+        return
+    debugger, reached = HandlerPdb(stdout=sys.stdout, nosigint=True, skip=SKIPPED), [False]
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "call" and not reached[0] and frame.f_code is target:
+            reached[0] = True
+        if not reached[0] or _is_machinery(frame):
+            return None
+        debugger.set_trace(frame)
+        return debugger.trace_dispatch
+
+    sys.settrace(watch)
+    try:
+        world.do(choice)
+    finally:
+        sys.settrace(None)
+
+
+def _handler(world: World, choice: Choice) -> CodeType | None:
+    """Return the code of the function that is called at the node."""
+    function: Callable[..., Any] | None
+    if choice.what == "call":
+        function = world.calls[str(choice.key)]
+    else:
+        function = getattr(world.nodes[choice.node], HANDLERS.get(choice.what, ""), None)
+    function = getattr(function, "__func__", function)
+    return getattr(function, "__code__", None)
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Return whether the code is not the user's: what drives the coroutines of an asyncio program lies in between."""
+    module = str(frame.f_globals.get("__name__", ""))
+    if module.startswith("causeway."):
+        return not module.startswith(USERS)
+    name = frame.f_code.co_filename
+    return name.startswith(STDLIB) and "site-packages" not in name
