@@ -134,11 +134,23 @@ def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_fu
         console.print(Text("  " + printable(line)), soft_wrap=True)
     if one.left_out:
         console.print(f"  and {one.left_out} more events", soft_wrap=True)
+    if one.unnamed:
+        console.print(Text("  " + printable(unnamed_in_words(one))), soft_wrap=True)
     pages.mkdir(parents=True, exist_ok=True)
     page, log = pages / f"{name}.html", pages / f"{name}.shiviz.txt"
     page.write_text(spacetime.page(drawn(one, title)))
     log.write_text(shiviz.log(one.events, lines, one.names))
     console.print(f"drawn in {page}, for ShiViz in {log}", soft_wrap=True)
+
+
+def unnamed_in_words(one: Chain) -> str:
+    """Return which packets are left out for want of `about`, and how to tell them."""
+    kinds = ", ".join(f"{count} {name}" for name, count in one.unnamed.most_common())
+    example = one.unnamed_example if len(one.unnamed_example) <= 60 else one.unnamed_example[:57] + "..."
+    return (
+        f"left out: packets whose contents name no message ({kinds}; the first is {example}); if messages are in them, "
+        "say which: override PerNode.about(content), which returns (messages, nodes)"
+    )
 
 
 def drawn(one: Chain, title: str) -> spacetime.Story:

@@ -56,6 +56,9 @@ class Chain:
     wanted: frozenset[int] = frozenset()
     """Packets that carry the message that did not come in time."""
     left_out: int = 0
+    unnamed: Counter[str] = field(default_factory=Counter)
+    """Packets of that time that are left out because nobody says which messages they carry, by type of content."""
+    unnamed_example: str = ""
 
     @property
     def title(self) -> str:
@@ -90,6 +93,10 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     found = Chain(violation, events[:MOST_EVENTS], left_out=max(0, len(events) - MOST_EVENTS))
     found.names = {node: _name(node, network) for node in sorted(actors)}
     found.wanted = late_packets
+    if isinstance(protocol, PerNode) and type(protocol).about is PerNode.about:
+        unnamed = [one for one in sent if one.content is not None and not one.messages]
+        found.unnamed = Counter(type(one.content).__name__ for one in unnamed)
+        found.unnamed_example = _text(unnamed[0].content) if unnamed else ""
     return found
 
 

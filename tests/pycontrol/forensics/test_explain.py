@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -89,6 +90,33 @@ def test_a_lost_copy_is_named_and_crossed() -> None:
     assert crossed
     page = spacetime.page(explain.drawn(crossed[0], "a title"))
     assert "is lost" in page and page.count('class="lost"') >= 1
+
+
+WRAPPED = ("self.send(EVERYONE, message, 100)", "self.send(EVERYONE, {'what': message}, 100)")
+UNWRAPPED = ("message not in self.heard:\n            self.take(message)",
+             "message['what'] not in self.heard:\n            self.take(message['what'])")  # fmt: skip
+NAMING = """
+
+class Naming(PerNode):
+    def about(self, content):
+        return {content["what"]}, ()
+"""
+
+
+def test_packets_that_name_no_message_are_said_to_be_left_out_until_about_names_them(tmp_path: Path) -> None:
+    file, text = tmp_path / "wrapped.py", Path(FLOOD).read_text().replace(*WRAPPED).replace(*UNWRAPPED)
+    file.write_text(text)
+    said = io.StringIO()
+    (found,) = explain.look(Job(str(file), {"processes": 5, "messages": 40}, 1, "inline"), None, 1).chains
+    explain.tell(found, "one", "a title", tmp_path, Console(file=said, width=300), True)
+    assert not any(event.what == "sent" for event in found.events) and found.unnamed["dict"] > 5
+    assert re.search(
+        r"left out: packets whose contents name no message \(\d+ dict; the first is {'what': \d+}\); .*"
+        r"override PerNode.about\(content\)", said.getvalue(),
+    )  # fmt: skip
+    file.write_text(text.replace("return PerNode(", "return Naming(") + NAMING)
+    (named,) = explain.look(Job(str(file), {"processes": 5, "messages": 40}, 1, "inline"), None, 1).chains
+    assert not named.unnamed and any(event.what == "sent" for event in named.events)
 
 
 def test_a_recording_tells_the_same_as_the_run(tmp_path: Path, evidence) -> None:
