@@ -53,6 +53,10 @@ class SocketView:
     def setblocking(self, flag: bool) -> None:
         """It never blocks."""
 
+    def get_inheritable(self) -> bool:
+        """Return False, as of every socket that Python makes."""
+        return False
+
     def gettimeout(self) -> float:
         return 0.0
 
@@ -72,6 +76,7 @@ class OwnSocket:
         """Of a socket for datagrams."""
         self.transport: StreamTransport | None = None
         self.options: dict[tuple[int, int], Any] = {}
+        self.inheritable = False
 
     def is_on(self, option: int) -> bool:
         """An option of the socket's own level."""
@@ -135,6 +140,15 @@ def set_option(_: NetworkedLoop, sock: Any, level: int, option: int, value: Any,
 
 def get_option(_: NetworkedLoop, sock: Any, level: int, option: int, *more: Any) -> Any:
     return own(sock).options.get((level, option), 0)
+
+
+def set_inheritable(_: NetworkedLoop, sock: Any, inheritable: bool) -> None:
+    """Servers ask for it that start processes; a node starts none, so it is only remembered."""
+    own(sock).inheritable = bool(inheritable)
+
+
+def get_inheritable(_: NetworkedLoop, sock: Any) -> bool:
+    return own(sock).inheritable
 
 
 def nothing(_: NetworkedLoop, sock: Any, *more: Any) -> None:

@@ -187,6 +187,8 @@ ANSWERS: list[tuple[Any, str, Answer]] = [
     (socket.socket, "listen", sockets.nothing),
     (socket.socket, "setblocking", sockets.nothing),
     (socket.socket, "settimeout", sockets.nothing),
+    (socket.socket, "set_inheritable", sockets.set_inheritable),
+    (socket.socket, "get_inheritable", sockets.get_inheritable),
     (socket.socket, "getsockname", sockets.name),
     (socket.socket, "getpeername", sockets.peer),
     (socket.socket, "close", sockets.close),

@@ -20,7 +20,7 @@ from causeway.aio import SoloLoop
 from causeway.aio.solo import solo_world
 from causeway.aio.watch import Watch
 from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import run
+from tests.worlds.aio_world import results, run
 
 
 def wait_for_the_clock():
@@ -131,6 +131,20 @@ def test_outside_of_a_node_nothing_is_refused():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "all of it\n", done.stderr
+
+
+def test_a_socket_that_a_server_passes_on_may_be_inheritable():
+    import socket
+
+    async def main(node):
+        listening = socket.socket()
+        listening.bind(("0.0.0.0", 80))
+        before = listening.get_inheritable()
+        listening.set_inheritable(True)  # as uvicorn and hypercorn do before they listen
+        async with await asyncio.start_server(lambda *_: None, sock=listening) as server:
+            return before, listening.get_inheritable(), server.sockets[0].get_inheritable()
+
+    assert results(main, 1)[0] == (False, True, False)
 
 
 def test_a_suite_of_tests_has_sockets_of_its_own_on_the_solo_loop():
