@@ -172,8 +172,24 @@ def _is_large(batch: Batch) -> bool:
     return batch.many and sum(part.size for part in batch.files.values()) > 4 * _LARGE_BYTES
 
 
-def _put_together(out: Path, some: list[Batch]) -> None:
+def forget_runs(out_dir: Path, run_ids: Iterable[str]) -> None:
+    """Remove these runs from a folder, wherever they stand."""
+    gone, out = frozenset(run_ids), place(out_dir)
+    with store.revising(out):
+        touched = [batch for batch in store.finished_batches(out).values() if batch.many and gone & set(batch.run_ids)]
+        if touched:
+            _put_together(out, touched, gone)
+    for run_id in gone:
+        store.forget_run(out, run_id)
+    store.forget_what_is_known()
+
+
+def _put_together(out: Path, some: list[Batch], but: frozenset[str] = frozenset()) -> None:
+    """Make one batch of some, without the runs `but`."""
     again = store.doubled({batch.key: batch for batch in some})
+    if but:
+        every = [name for batch in some for name in (*batch.files, f"runs/{batch.key}.parquet")]
+        again = {name: again.get(name, frozenset()) | but for name in every}
     rows = pa.concat_tables([_runs_of(out, batch, again) for batch in some])
     studies = dict(zip(rows["run_id"].to_pylist(), rows["study"].to_pylist(), strict=True))
     new = Batch(batches.new_key(), replaces=tuple(batch.key for batch in some))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from causeway.analysis import store
+from causeway.analysis import store, versions
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.folder import Folder
 from causeway.analysis.reduce import arithmetic, in_pandas
@@ -88,12 +88,15 @@ class DiffResult:
 def diff(
     a: str | Path, b: str | Path, threshold: float = 0.0, *, filter: str = "", vectors: bool = False
 ) -> DiffResult:
-    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them.
+    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them, and
+    folders made by different code across that; where one holds runs of several codes, each is compared with itself.
 
     Either may be a baseline that `save` made. `filter`: an expression as in `causeway.results`. `vectors`: compare each
     recorded series, too, by its number of samples, its mean and its last time.
     """
-    frames = [_chosen(_quantities(place(one), vectors), filter) for one in (a, b)]
+    both_runs = versions.told_apart_together([_runs_of(place(one)) for one in (a, b)])
+    found = [_quantities(place(one), vectors, runs) for one, runs in zip((a, b), both_runs, strict=True)]
+    frames = [_chosen(frame, filter) for frame in found]
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
     left, right = (_means(frame, [*by, "module", "name"]) for frame in frames)
@@ -108,21 +111,27 @@ def diff(
 
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
     """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
-    kept = _quantities(place(folder), vectors)[[*_POINT, "module", "name", "value"]]
+    runs = versions.told_apart(_runs_of(place(folder)))
+    kept = _quantities(place(folder), vectors, runs)[[*_POINT, "module", "name", "value"]]
     with store.landing(path) as temporary:
         kept.sort_values([*_POINT, "module", "name"], kind="stable").to_csv(temporary, index=False, na_rep="nan")
     return len(kept)
 
 
-def _quantities(where: Path, vectors: bool) -> pd.DataFrame:
-    """A row for each run (or row of a baseline) and quantity."""
+def _runs_of(where: Path) -> pd.DataFrame:
+    """Return the runs of a folder; a baseline has none."""
+    columns = ["run_id", *_POINT, "code"]
+    return pd.DataFrame(columns=columns) if where.is_file() else store.read_pandas(where, "runs", columns)
+
+
+def _quantities(where: Path, vectors: bool, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each run (or row of a baseline) and quantity."""
     if where.is_file():
         return _baseline(where)
-    runs = store.read_pandas(where, "runs", ["run_id", *_POINT])
     found = in_pandas.numbered(store.read_pandas(where, "scalars"))
     if vectors:
         found = pd.concat([found, _of_vectors(where)], ignore_index=True)
-    return found.merge(runs, on="run_id")
+    return found.merge(runs.drop(columns="code"), on="run_id")
 
 
 def _baseline(path: Path) -> pd.DataFrame:

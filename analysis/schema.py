@@ -35,6 +35,9 @@ TABLES: dict[str, pa.Schema] = {
         *_required(started_at=_TEXT),  # ISO-8601, UTC
         *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
+        # Digests of the code that gave the numbers: over all; of the study, of Causeway with the simulator's version,
+        # of the ini and NED files ("" where there are none). Null in runs of older versions and in converted files.
+        *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
         pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),

@@ -13,6 +13,8 @@ from types import ModuleType
 from causeway.bridge.compiled_code import use_for
 from causeway.bridge.errors import UserError
 from causeway.bridge.places import SOURCES
+from causeway.bridge.siblings import FreshLoader, Home
+from causeway.bridge.sources import check_siblings, imported
 
 MOST_LINES = 6
 ROOMS = ("aio", "analysis", "bridge", "causeway", "cli", "pycontrol", "studies")
@@ -20,16 +22,22 @@ ROOMS = ("aio", "analysis", "bridge", "causeway", "cli", "pycontrol", "studies")
 
 
 def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
-    """Execute the file as a module."""
+    """Execute the file as a module. It can import the files beside it."""
     name = f"{prefix}_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise UserError(f"{path} is not a Python file")
+    loader = FreshLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    home = _homes[name] = Home(path.resolve().parent)
+    home.enter()
+    found = imported(path.resolve())
+    check_siblings(found, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    use_for(path.resolve().parent.glob("*.py"))
+    use_for(found.files)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except UserError:
         raise
     except (Exception, SystemExit) as error:
@@ -37,16 +45,29 @@ def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
     return module
 
 
+def enter_home_of(thing: type) -> None:
+    """Let `import` find the files beside the one that defines a class, where that is a file of a user's own."""
+    if home := _homes.get(thing.__module__):
+        home.enter()
+
+
+_homes: dict[str, Home] = {}
+"""By the name of the module that `module_from` made of a file."""
+
+
 def in_users_words(error: BaseException) -> str | None:
     """A mistake that came up in, or below, code of the user's own: what it is, and the user's own lines. None if the
     user's code has no part in it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users_own(f.filename)]
     return _told(error) + _lines(frames) if frames else None
 
 
-def _is_users(filename: str) -> bool:
+def is_users_own(filename: str) -> bool:
+    """Return whether a file is neither Causeway's nor Python's nor of an installed package."""
     path = Path(filename)
-    if filename.startswith("<") or "site-packages" in path.parts or path.is_relative_to(sys.base_prefix):
+    if filename.startswith("<") or "site-packages" in path.parts or "__pycache__" in path.parts:
+        return False
+    if any(path.is_relative_to(prefix) for prefix in (sys.base_prefix, sys.prefix)):
         return False
     return not any(path.resolve().is_relative_to(SOURCES / room) for room in ROOMS)
 

@@ -40,7 +40,7 @@ def show_machine(console: Console) -> None:
 
 def look_over(directory: Path, mend: bool, console: Console) -> int:
     """Says what is wrong in a result folder, and mends it if asked to; the exit status."""
-    from causeway.analysis import health
+    from causeway.analysis import health, versions
 
     if not directory.is_dir():
         raise UserError(f"no result folder {directory}")
@@ -48,6 +48,8 @@ def look_over(directory: Path, mend: bool, console: Console) -> int:
     for problem in problems:
         done = f": {problem.mend()}" if mend else f"; {problem.advice}"
         console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
+    for line in versions.told(directory):
+        console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
     found = f"{health.finished(directory)} finished runs, {len(problems)} problems" + (" mended" if mend else "")
     advice = "" if mend or not problems else f"; `causeway doctor {directory} --mend` mends them"
     console.print(f"{directory}: {found}{advice}", highlight=False, markup=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -13,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from causeway.analysis import store
+from causeway.analysis import store, versions
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine
 from causeway.bridge.engines.replay import ReplayEngine
@@ -108,8 +109,14 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     rows = store.read_table_of(out_dir, "parameters", target).to_pylist()
     _check_study(run["study"], study, out_dir)
     job = Job(study or run["study"], {row["name"]: row["value"] for row in rows}, run["seed"], run["engine"])
+    if run["code"] is not None and run["code"] != job.identity.code:
+        _warn(f"{target} was made by other code ({versions.short(run['code'])}) than what is here now")
     recording = out_dir / "recordings" / f"{target}.frames"
     return job, recording if recording.is_file() else None
+
+
+def _warn(text: str) -> None:
+    print(f"causeway: {printable(text)}", file=sys.stderr)
 
 
 def _check_study(name: str, given: str | None, where: Path) -> None:

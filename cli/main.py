@@ -100,6 +100,9 @@ def run(
         int,
         typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
     ] = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Make all runs anew: remove those of them that OUT holds, first.")
+    ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
     ini: Annotated[
@@ -127,7 +130,8 @@ def run(
         typer.Option(metavar="SECONDS", min=0.001, help="Record where nodes are this often, for a moving picture."),
     ] = None,
 ) -> None:
-    """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again."""
+    """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again, unless the code
+    that gives their numbers was changed."""
     from causeway.cli.run import InProject, Instruments, run_study
 
     if ini is None and (config != "General" or hosts):
@@ -135,7 +139,7 @@ def run(
     project = InProject(ini, config, hosts) if ini is not None else None
     failed = run_study(
         study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
+        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh,
     )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from causeway.analysis import store
+from causeway.analysis import compact, store, versions
 from causeway.analysis.remote import only_here
 from causeway.bridge.compiling import MOST_S, told_of_compiling
 from causeway.bridge.errors import UserError, unknown
@@ -83,6 +83,7 @@ def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
     wished: int | None = None, project: InProject | None = None, instruments: Instruments | None = None,
+    fresh: bool = False,
 ) -> bool:  # fmt: skip
     """Runs what was asked for; True if some run failed."""
     study = registry.get(name)
@@ -103,14 +104,19 @@ def run_study(
     if project is not None or record or instruments not in (None, Instruments()):
         only_here(out_dir, "a run with --ini, --record or an instrument of OMNeT++")
     out_dir.mkdir(parents=True, exist_ok=True)
+    if fresh:
+        compact.forget_runs(out_dir, {job.run_id for job in jobs} & store.finished_runs(out_dir))
+    other = list(versions.other_code(out_dir, study.name, chosen, jobs[0].identity.code))
     tally = _work(study, jobs, out_dir, spark, processes_for(jobs, wished), console)
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # all runs may be older than the study's plots
+    for line in [*_reused(tally), *other]:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     if as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
     elif found:
-        title = f"{study.name}: {study.title} ({found[0]['engine_version']})"
+        title = f"{study.name}: {study.title} ({found[0]['engine_version']}, code {found[0]['code']})"
         outcome.show(console, title, study.headlines, jobs, found, everything)
         console.print(
             f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them",
@@ -119,6 +125,12 @@ def run_study(
     for run_id, problem in tally.failed.items():
         console.print(Text.assemble(("failed", "red"), f" {printable(run_id)}: {printable(problem)}"), soft_wrap=True)
     return bool(tally.failed)
+
+
+def _reused(tally: campaign.Tally) -> list[str]:
+    """Say how many runs were not made now."""
+    told = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
+    return [told] if tally.skipped else []
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -180,7 +192,10 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
             continue
         scalars = {name: _plain(value) for name, value in run["scalars"].items()}
         what = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
-        came = {"digest": run["digest"], "wall_s": run["wall_s"], "scalars": scalars}
+        came = {
+            "code": job.identity.code, "reused": job.run_id not in tally.found, "digest": run["digest"],
+            "wall_s": run["wall_s"], "scalars": scalars,
+        }  # fmt: skip
         found.append({**what, "parameters": job.parameters, **came})
     return found
 

@@ -58,7 +58,7 @@ def plan(
     for point in points:
         first = Job(name, point, seed, engine, cap)
         jobs += [first.but(seed=seed + i) for i in range(repetitions)]
-    return list({job.run_id: job for job in jobs}.values())
+    return list({(job.point, job.seed): job for job in jobs}.values())
 
 
 def plan_for(
@@ -72,7 +72,7 @@ def plan_for(
         seeds = range(seed, seed + repetitions) if plan_.seed is None else (plan_.seed,)
         first = Job(name, plan_.settings, seeds[0], engine, cap, theirs=plan_.theirs)
         jobs += [first.but(seed=each) for each in seeds]
-    return list({job.run_id: job for job in jobs}.values())
+    return list({(job.point, job.seed): job for job in jobs}.values())
 
 
 def summary(result: RunResult) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,18 @@ from causeway.bridge import engines
 from causeway.bridge.engine import Engine, RunSpec, result_name
 from causeway.bridge.errors import UserError, unknown
 from causeway.bridge.events import Kind
-from causeway.bridge.network import AbstractNetwork, Network
+from causeway.bridge.network import AbstractNetwork, InetNetwork, Network
 from causeway.bridge.places import commit, version
+from causeway.bridge.user_file import enter_home_of
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
 from causeway.studies.fingerprint import compare_fingerprint
+from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
+from causeway.studies.project import project_code
 from causeway.studies.study import Params, Study
 from causeway.studies.theirs import Theirs
 
@@ -44,7 +48,10 @@ class Job:
     ) -> None:  # fmt: skip
         self.name = name
         """A name in the registry, or the path of a file that defines a study."""
-        self.study: Study = registry.get(name)
+        resolved = registry.resolve(name)
+        self.study: Study = resolved.study
+        self.study_code = resolved.code
+        """What the study's own code is."""
         self.params: Params = make_params(self.study, parameters)
         self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
         self.theirs = theirs
@@ -53,10 +60,45 @@ class Job:
         """Of the engine, besides the study's own."""
         self.point = point_of(self.study, self.params, theirs.told if theirs else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
+        self._planned: Identity | None = None
+        """The code that whoever planned the run saw; None: it was planned here."""
+
+    @cached_property
+    def identity(self) -> Identity:
+        """The code that gives the run its numbers, as it is here."""
+        project = ""
+        if self.theirs is not None:
+            project = self.theirs.code
+        elif self.engine == "omnet":
+            project = self._own_project()
+        return Identity(self.study_code.digest, causeway_code(self.study_code.own, self.engine), project)
+
+    def _own_project(self) -> str:
+        """The digest of the ini file that the study itself names, if it names one."""
+        options = self.study.options(self.params, self.engine)
+        network = self.study.network(self.params, self.seed)
+        if "ini" in options:
+            return project_code(Path(options["ini"]), options.get("ned_path", ()), options.get("libs", ()))
+        return (
+            project_code(Path(network.ini), network.ned_path, network.libs) if isinstance(network, InetNetwork) else ""
+        )
 
     @property
     def run_id(self) -> str:
-        return f"{self.study.name}-{self.point}-{self.engine}-{self.seed}"
+        """The name under which it lands: other code makes another run."""
+        code = (self._planned or self.identity).code
+        return f"{self.study.name}-{self.point}-{code}-{self.engine}-{self.seed}"
+
+    def check_code(self) -> None:
+        """Refuse to run where the code is not what it was when the run was planned."""
+        if self._planned is None or self._planned == self.identity:
+            return
+        if self._planned.causeway != self.identity.causeway:
+            raise UserError(
+                "this process runs other code of Causeway (or another simulator) than the one that planned the run; "
+                "install the same on all machines, or say the command again if somebody has just edited it"
+            )
+        raise UserError(f"the files of {self.name} were changed after the run was planned; say the command again")
 
     def but(
         self, seed: int | None = None, engine: str | None = None, record_to: str | None = None,
@@ -69,11 +111,14 @@ class Job:
         other.engine = self.engine if engine is None else engine
         other.record_to = self.record_to if record_to is None else record_to
         other.options = self.options if options is None else dict(options)
+        if other.engine != self.engine:
+            other.__dict__.pop("identity", None)
         return other
 
     def network(self) -> Network:
         """What the run is on."""
-        own = self.study.network(self.params, self.seed)
+        with self.study_code.watched():
+            own = self.study.network(self.params, self.seed)
         network = self.theirs.instead_of(own) if self.theirs else own
         every_ps = self.options.get(PLACES_EVERY_PS, 0)
         if not every_ps:
@@ -86,7 +131,7 @@ class Job:
 
     def __reduce__(self) -> tuple[Any, ...]:
         told = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
-        return Job, (*told, self.theirs, self.options)
+        return Job, (*told, self.theirs, self.options), {"_planned": self._planned or self.identity}
 
 
 @dataclass(frozen=True)
@@ -150,14 +195,18 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
     """Runs one job here and now; on its engine, or on `engine`."""
     study, params = job.study, job.params
+    job.check_code()
+    enter_home_of(type(study))
     started_at = datetime.now(UTC)
-    protocol = study.protocol(params)
-    if not isinstance(protocol, Protocol):
-        raise UserError(f"study {study.name}: protocol() returned {type(protocol).__name__}; allowed: a Protocol")
-    spec = make_spec(job, passive_mask(protocol))
-    observers = study.observers(params, spec.network.nodes)
-    outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
-    scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
+    with job.study_code.watched():
+        protocol = study.protocol(params)
+        if not isinstance(protocol, Protocol):
+            raise UserError(f"study {study.name}: protocol() returned {type(protocol).__name__}; allowed: a Protocol")
+        spec = make_spec(job, passive_mask(protocol))
+        observers = study.observers(params, spec.network.nodes)
+        outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
+        scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
+    job.study_code.check_read(study.name)
     if folder := spec.options.get("fingerprint"):
         compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
     tables = _tables(job, outcome, scalars, started_at)
@@ -184,6 +233,8 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
     return {
         "runs": {
             "run_id": [job.run_id], "study": [job.study.name], "point": [job.point],
+            "code": [job.identity.code], "study_code": [job.identity.study],
+            "causeway_code": [job.identity.causeway], "project_code": [job.identity.project],
             "engine": [job.engine], "engine_version": [outcome.engine_version],
             "causeway_version": [version()], "commit": [commit()], "seed": [job.seed],
             "digest": [outcome.digest], "started_at": [started_at.isoformat(timespec="milliseconds")],

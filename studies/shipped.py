@@ -13,8 +13,8 @@ from causeway.studies.runner import Job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Told = tuple[tuple[Any, ...], str]
-"""What a worker needs to make a job: the job's arguments, and the zip of its study (empty: it is one of ours)."""
+Told = tuple[tuple[Any, ...], dict[str, Any], str]
+"""What a worker needs to make a job: its arguments, what else it knows, the zip of its study (empty: it is ours)."""
 
 
 def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
@@ -27,24 +27,27 @@ def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
             if packed is not None:
                 session.sparkContext.addFile(str(packed))
             archives[job.name] = packed.name if packed else ""
-        told.append((job.__reduce__()[1], archives[job.name]))
+        _, arguments, known = job.__reduce__()
+        told.append((arguments, known, archives[job.name]))
     return told
 
 
 def receive(told: Told) -> Job:
     """The job, where it is to be run."""
-    (name, *rest), archive = told
+    (name, *rest), known, archive = told
     if archive:
         from pyspark import SparkFiles
 
         name = str(ship.unpacked(Path(SparkFiles.get(archive))) / Path(name).name)
-    return Job(name, *rest)
+    job = Job(name, *rest)
+    job.__dict__.update(known)
+    return job
 
 
 def _pack(job: Job) -> Path:
-    """The study's file, its published numbers and the `files` that it names."""
+    """Pack the study's file, what it imports and reads from its folder, its published numbers and its `files`."""
     path = Path(job.name).resolve()
-    paths = {path}
+    paths = {one for one in job.study_code.files if one.is_relative_to(path.parent)}
     for pattern in (*job.study.files, job.study.published):
         found = [one for one in path.parent.glob(pattern) if one.is_file()] if pattern else []
         if pattern and not found:

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from causeway.analysis import published, store
+from causeway.analysis import published, store, versions
 from causeway.analysis.reduce import arithmetic, comparison, expression
 from causeway.bridge.errors import UserError
 from causeway.studies.study import Study
@@ -108,6 +108,8 @@ def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tu
 def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[Row]:
     runs = store.read_pandas(folder, "runs")
     runs = runs[runs["study"] == study.name]
+    if versions.mixed_groups(runs):
+        raise UserError(f"{folder}: {next(versions.told(folder, study.name))}; a table is of one: name other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
     texts = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in given}
     values = comparison.run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")

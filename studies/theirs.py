@@ -14,6 +14,7 @@ from typing import Any
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import InetNetwork, Network
+from causeway.studies.project import project_code
 from causeway.studies.study import Study
 
 
@@ -28,6 +29,8 @@ class Theirs:
     run: int = 0
     variables: Mapping[str, str] = field(default_factory=dict)
     """Its iteration variables."""
+    code: str = ""
+    """The digest of the project: see `studies/project.py`."""
 
     def instead_of(self, own: Network) -> InetNetwork:
         """Their network, with the nodes and the load of the study's own."""
@@ -38,7 +41,8 @@ class Theirs:
     @property
     def told(self) -> dict[str, str]:
         """What it adds to the parameters of a run."""
-        return {"ini": Path(self.ini).name, "config": self.config, **self.variables}
+        hosts = {"host_pattern": self.hosts} if self.hosts else {}
+        return {"ini": Path(self.ini).name, "config": self.config, **hosts, **self.variables}
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,17 @@ def plan_theirs(study: Study, ini: str, config: str, hosts: str, given: Mapping[
     from causeway.bridge.engines.omnet_query import runs_of
 
     runs = runs_of(Path(ini), config)
+    own = study.network(study.Params(), 1)
+    ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+    code = project_code(Path(ini), ned_path, libs)
     fields = study.Params.model_fields
     if twice := sorted(set(runs[0].variables) & set(given)):
         raise UserError(f"{twice[0]} is set here and iterated over in configuration {config} of {ini}; leave one out")
     planned = []
     for run in runs:
-        own = {name: value for name, value in run.variables.items() if name in fields}
-        theirs = Theirs(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables))
-        planned.append(Planned(theirs, {**given, **own}, run.seed if len(runs) > 1 else None))
+        set_ = {name: value for name, value in run.variables.items() if name in fields}
+        theirs = Theirs(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code)
+        planned.append(Planned(theirs, {**given, **set_}, run.seed if len(runs) > 1 else None))
     _must_differ(planned, ini, config)
     return planned
 

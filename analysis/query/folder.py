@@ -8,7 +8,7 @@ folder.vectors('module =~ "node[3]"', start_s=10, end_s=60)
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,14 @@ from causeway.analysis import store
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.series import Series
 from causeway.analysis.remote import place
+from causeway.analysis.versions import mixed_groups
 from causeway.bridge.errors import UserError
 
 if TYPE_CHECKING:
     import xarray
 
+NO_PARAMETERS = frozenset({"repetition"})
+"""What converted runs have among their parameters, and what counts repetitions."""
 RUN_COLUMNS = ("study", "point", "engine", "seed")
 _TYPES = {"scalars": "scalar", "vectors": "vector", "statistics": "statistics", "bins": "histogram"}
 _KINDS = {"runattr": ("attributes", "name", "value"), "config": ("config", "name", "value")}
@@ -85,7 +88,11 @@ class Folder:
         return runs.merge(columns.pivot(index="run_id", columns="column", values="value"), on="run_id", how="right")
 
     def array(self, scalar: str, *dimensions: str, **where: Any) -> xarray.DataArray:
-        """One scalar over the space of parameters: an xarray with a dimension for each given, and one of runs."""
+        """Return one scalar over the space of parameters: an xarray with a dimension for each given, and one of runs.
+
+        Runs of one place in that space differ in their seeds only; if they differ in another parameter, in their engine
+        or in their code, that is refused: name it as a dimension, or choose one value of it (`where`).
+        """
         try:
             import xarray
         except ModuleNotFoundError:
@@ -94,11 +101,27 @@ class Folder:
         missing = [name for name in dimensions if name not in found]
         if missing or found.empty:
             raise UserError(f"{self.path} has no {'parameter ' + missing[0] if missing else 'scalar ' + scalar}")
+        self._refuse_pooling(found, dimensions)
         found["repetition"] = (
             found.groupby(list(dimensions), dropna=False).cumcount() if dimensions else range(len(found))
         )
         indexed = found.set_index([*dimensions, "repetition"])["value"]
         return xarray.DataArray.from_series(indexed).rename(scalar)
+
+    def _refuse_pooling(self, found: Any, dimensions: Sequence[str]) -> None:
+        """Refuse runs that would pass for repetitions of each other, and are not."""
+        apart = ["study", "engine", "code", *(name for name in self.parameters() if name not in NO_PARAMETERS)]
+        free = [name for name in apart if name in found and name not in dimensions]
+        texts = found[free].astype(str).assign(code=found["code"].fillna("")) if "code" in free else found[free]
+        counts = texts.groupby([found[name] for name in dimensions], dropna=False) if dimensions else texts
+        for name in free:
+            most = counts[name].nunique(dropna=False)
+            if (most.max() if dimensions else most) > 1:
+                values = ", ".join(sorted(map(str, texts[name].unique()))[:4])
+                raise UserError(
+                    f"runs of one place differ in {name} ({values}): name {name} as a dimension, or choose one value, "
+                    f"array(..., {name}=...)"
+                )
 
     # ---- vectors ---------------------------------------------------------------------------------------------------
     def vectors(
@@ -170,11 +193,13 @@ class Folder:
         return self._tables[""]
 
     def _described(self, run_ids: Any) -> Any:
-        """Study, point, engine, seed and the parameters that differ among these runs."""
+        """Return study, point, engine, seed and the parameters that differ among these runs, and their code if that
+        differs."""
         runs = self._runs()
         runs = runs[runs["run_id"].isin(run_ids)]
         varied = [name for name in self.parameters() if runs[name].nunique(dropna=False) > 1]
-        return runs.loc[:, ["run_id", *RUN_COLUMNS, *varied]]
+        code = ["code"] if mixed_groups(runs) else []
+        return runs.loc[:, ["run_id", *RUN_COLUMNS, *code, *varied]]
 
     def _selected(self, table: str, text: str, where: dict[str, Any]) -> Any:
         found = self._table(table)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, moving, schema, store
+from causeway.analysis import animation, description, kinds, moving, schema, store, versions
 from causeway.analysis.export import write as export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.figure import COLUMNS, rows
@@ -58,7 +58,7 @@ def write(
     asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]
     published = comparison.frame_of([row for one in described for row in one.published])
-    runs = store.read_pandas(source.folder, "runs")
+    runs = versions.told_apart(store.read_pandas(source.folder, "runs"))
     parameters = store.read_pandas(source.folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
     wanted |= set(wrong.SCALARS)
@@ -75,7 +75,7 @@ def write(
     if formats:
         export.write(drawn, compared, out / "export", formats)
     unexpected, expected = _wrong_sections(known, described, look, out)
-    sections = [*unexpected]
+    sections = [*_mixed(source.folder), *unexpected]
     pages, refused = animation.write_all(source.folder, described, out)
     pages += moving.write_all(source.folder, out)
     if pages or refused:
@@ -181,6 +181,13 @@ def _wrong_sections(
         [("wrong", "Wrong, and nobody expected it", head)] if unexpected else [],
         [("expected", "Wrong, as expected", body)] if expected else [],
     )
+
+
+def _mixed(folder: Path) -> list[tuple[str, str, str]]:
+    """What there is to say where runs are of several codes."""
+    lines = "".join(f"<li>{escape(line)}</li>" for line in versions.told(folder))
+    how = "They are shown apart: <code>inline @3fa8c1</code> is what the code 3fa8c1… gave on the engine inline."
+    return [("codes", "Runs of several codes", f"<p>{how}</p><ul>{lines}</ul>")] if lines else []
 
 
 def _formulas(plots: Sequence[Plot]) -> list[str]:

@@ -56,13 +56,14 @@ def _cell(cell: Any, of: str) -> str:
 
 
 def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
-    """A row per study, engine, version and commit; below it the parameters."""
+    """Tell a row per study, engine, version, commit and code; below it the parameters."""
     head = (
         "study",
         "engine",
         "version",
         "causeway",
         "commit",
+        "code",
         "points",
         "runs",
         "seeds",
@@ -70,7 +71,8 @@ def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> str:
         "wall time [s]",
         "first",
     )
-    keys = ["study", "engine", "engine_version", "causeway_version", "commit"]
+    keys = ["study", "engine", "engine_version", "causeway_version", "commit", "code"]
+    runs = runs.assign(code=runs["code"].fillna("") if "code" in runs else "")
     rows = [
         (*key, group["point"].nunique(), len(group), _range(group["seed"]), _sum(group["events"]),
          _sum(group["wall_s"]), str(group["started_at"].min())[:19])

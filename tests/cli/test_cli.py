@@ -46,6 +46,7 @@ def test_a_command_starts_no_threads_for_matrices_unless_told_so(given):
 def test_a_run_that_is_there_is_not_done_again(tmp_path):
     first = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
     again = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
+    assert (first.pop("reused"), again.pop("reused")) == (False, True)
     assert again == first  # wall_s too: it is the first run's
     assert len(store.finished_runs(tmp_path / "r")) == 1
 

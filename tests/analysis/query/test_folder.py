@@ -115,3 +115,16 @@ def test_names_with_quotes_and_colons_are_found(tmp_path: Path) -> None:
     assert folder.scalars("channelUtilization:last")["value"].tolist() == [0.5]
     assert folder.scalars('"odd \\"name\\""')["value"].tolist() == [1.0]
     assert folder.find()["runs"].tolist() == [1, 1]
+
+
+def test_an_array_does_not_pool_runs_that_differ_in_another_parameter(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    for rate in (5.0, 10.0):
+        land(tmp_path, f"toy-{rate}", rate, 1, {"delay_s": rate})
+    folder = causeway.results.open(tmp_path)
+    with pytest.raises(UserError, match=r"differ in rate \(10.0, 5.0\): name rate as a dimension"):
+        folder.array("delay_s", "radio")
+    with pytest.raises(UserError, match="differ in rate"):
+        folder.array("delay_s")
+    assert folder.array("delay_s", "radio", rate=5).values.tolist() == [[5.0]]
+    assert folder.array("delay_s", "radio", "rate").values.tolist() == [[[5.0], [10.0]]]

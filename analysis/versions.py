@@ -1,0 +1,89 @@
+"""Tell runs of different code apart: a folder may hold those of several versions of a study.
+
+`runs.code` is a digest of all that gave a run its numbers, besides its parameters and its seed. Numbers of one study
+and engine that come from different code are never put together: where a folder has several, the engine is called
+`inline @3fa8c1`, and figures, tables and comparisons show each for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from causeway.analysis import store
+from causeway.analysis.remote import place
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_DIGITS = 6
+_PARTS = {"study_code": "the study's files", "causeway_code": "Causeway", "project_code": "the project's files"}
+"""Columns of `runs`, with what they are digests of."""
+
+
+def told_apart(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return runs whose engine says which code they are of, where a study has several on that engine."""
+    return runs.assign(engine=_labels(runs, mixed_groups(runs)))
+
+
+def told_apart_together(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return the runs of several folders, told apart in all of them where any one mixes codes."""
+    frames = list(frames)
+    mixed = {group for frame in frames for group in mixed_groups(frame)}
+    return [frame.assign(engine=_labels(frame, mixed)) for frame in frames]
+
+
+def mixed_groups(runs: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the (study, engine) of which there are runs of several codes."""
+    if "code" not in runs or runs.empty:
+        return set()
+    codes = runs.assign(code=runs["code"].fillna("")).groupby(["study", "engine"])["code"].nunique()
+    return {(str(key[0]), str(key[1])) for key in codes.index[codes > 1].tolist()}
+
+
+def _labels(runs: pd.DataFrame, mixed: set[tuple[str, str]]) -> list[str]:
+    if "code" not in runs:
+        return list(runs["engine"])
+    rows = zip(runs["study"], runs["engine"], runs["code"].fillna(""), strict=True)
+    return [f"{engine} @{short(code)}" if (study, engine) in mixed else engine for study, engine, code in rows]
+
+
+def short(code: str) -> str:
+    """Return the beginning of a code, as people see it."""
+    return code[:SHOWN_DIGITS] or "unknown"
+
+
+def told(folder: str | Path, only: str = "") -> Iterator[str]:
+    """Yield a line for each study (or for `only`) and engine of which a folder holds runs of several codes."""
+    runs = store.read_pandas(place(folder), "runs")
+    runs = runs[(runs["study"] == only) | (not only)]
+    for study, engine in sorted(mixed_groups(runs)):
+        some = runs[(runs["study"] == study) & (runs["engine"] == engine)]
+        versions = [
+            f"{short(str(code))} ({len(group)} runs since {str(group['started_at'].min())[:19]})"
+            for code, group in sorted(some.assign(code=some["code"].fillna("")).groupby("code"), key=_since)
+        ]
+        which = f"{len(versions)} codes ({_changed(some)} differ): {', '.join(versions)}"
+        yield f"runs of {study} on {engine} are of {which}"
+
+
+def _since(group: tuple[Any, pd.DataFrame]) -> str:
+    return str(group[1]["started_at"].min())
+
+
+def _changed(runs: pd.DataFrame) -> str:
+    """Say which parts of the code the runs do not share."""
+    changed = [what for column, what in _PARTS.items() if runs[column].fillna("").nunique() > 1]
+    return " and ".join(changed)
+
+
+def other_code(folder: Path, study: str, engine: str, code: str) -> Iterator[str]:
+    """Yield what there is to say of a study's runs in a folder that are of other code than `code`."""
+    import pyarrow.compute as pc
+
+    here = (pc.field("study") == study) & (pc.field("engine") == engine)
+    runs = store.read_arrow(folder, "runs", ["run_id", "code"], where=here)
+    other = sum(one != code for one in runs["code"].to_pylist())
+    if other:
+        yield f"{other} more runs here are of other code; reports keep them apart (`causeway doctor {folder}`)"

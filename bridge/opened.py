@@ -1,0 +1,54 @@
+"""Watch which files below a folder are opened for reading: what a run depends on, and does not say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_watching: list[tuple[str, set[str], set[str]]] = []
+"""(folder, read, written) of each watch."""
+_hooked = False
+
+
+@contextmanager
+def opened_below(folder: Path, read: set[str] | None = None) -> Iterator[set[str]]:
+    """Collect the paths below `folder` that are read, and were not written before, until the block ends.
+
+    They are added to `read`, or to a set of their own.
+    """
+    global _hooked
+    if not _hooked:
+        sys.addaudithook(_note)
+        _hooked = True
+    watch = (os.path.join(folder.resolve(), ""), set[str]() if read is None else read, set[str]())
+    _watching.append(watch)
+    try:
+        yield watch[1]
+    finally:
+        _watching[:] = [one for one in _watching if one is not watch]
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or not _watching:
+        return
+    path, mode, flags = arguments
+    if not isinstance(path, str | bytes | os.PathLike):
+        return
+    try:
+        whole = os.path.realpath(os.fsdecode(path))
+    except (OSError, ValueError):
+        return
+    writes = "w" in mode or "x" in mode or "a" in mode if isinstance(mode, str) else bool(flags & _WRITES)
+    for folder, read, written in _watching:
+        if whole.startswith(folder):
+            if writes:
+                written.add(whole)
+            elif whole not in written and os.path.isfile(whole):
+                read.add(whole)
+
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
