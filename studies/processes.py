@@ -1,29 +1,31 @@
 """A campaign in processes of this machine, without Java.
 
 This process hands out runs and lands what comes back, many runs at once; the workers only simulate, and live for the
-whole campaign. A run's lock is held from before it starts until it has landed, so that other commands on the same
-folder leave it alone. A worker dies with this process, however that dies, and its simulator with it.
+whole campaign. Each is a pool of one process: where it dies, it is known which run it was at, and that run is tried
+once more. A run's lock is held from before it starts until it has landed, so that other commands on the same folder
+leave it alone. A worker dies with this process, however that dies, and its simulator with it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from causeway.analysis import compact, locks, remains, store
 from causeway.bridge.errors import UserError
-from causeway.studies.campaign import Tally, Watch
+from causeway.studies import worker
+from causeway.studies.campaign import Tally, Watch, told
 from causeway.studies.description import describe_in
 from causeway.studies.runner import Job
 
@@ -32,17 +34,26 @@ LAND_AFTER_S = 1.0
 LAND_RUNS = 500
 _LAND_BYTES = 64 << 20
 _PATIENCE_S = 5.0
+_TRIES = 2
+"""A run whose process dies is tried again: the machine may have been short of memory for a moment."""
 
 
 @dataclass
 class _Worker:
-    """A process that runs one job after the other."""
+    """A process that does one run after the other."""
 
-    process: subprocess.Popen[bytes]
-    pipe: Connection
-    job: Job | None = None
-    known: set[tuple[str, ...]] = field(default_factory=set)
-    """Points that it has been given: their next seeds need no more than the seed."""
+    pool: ProcessPoolExecutor
+    process: BaseProcess | None = None
+
+
+@dataclass
+class _Given:
+    """A run that a worker is at."""
+
+    job: Job
+    worker: _Worker
+    lock: int
+    tries: int
 
 
 @dataclass
@@ -56,7 +67,7 @@ class _Waiting:
 
 
 def run_in_processes(jobs: Iterable[Job], out: Path, count: int, watch: Watch) -> Tally:
-    """Runs jobs in `count` processes; what another command is just doing comes last."""
+    """Run jobs in `count` processes; what another command is just doing comes last."""
     return _Campaign(list(jobs), out, watch).work(count)
 
 
@@ -65,16 +76,15 @@ class _Campaign:
         self.out, self.watch, self.tally = out, watch, Tally(len(jobs))
         self.todo, self.busy = deque(jobs), deque[Job]()
         self.waiting = _Waiting()
-        self.held: dict[str, int] = {}
-        """run id -> its lock, of the runs that a worker is at"""
-        self.workers: list[_Worker] = []
+        self.running: dict[Future[worker.Done], _Given] = {}
+        self.idle: list[_Worker] = []
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
         remains.sweep(self.out)
         try:
-            self._start(count)
-            while any(worker.job for worker in self.workers) or self.todo or self.busy:
+            self._give_out(count)
+            while self.running or self.todo or self.busy:
                 self._step(count)
         finally:
             self._land()
@@ -83,56 +93,49 @@ class _Campaign:
         self._tell()
         return self.tally
 
-    def _start(self, count: int) -> None:
-        """The first jobs are looked for before anything starts: a campaign that is done costs no process."""
-        while len(self.workers) < count and (job := self._next()) is not None:
-            self.workers.append(_start_worker())
-            self._give(self.workers[-1], job)
+    def _give_out(self, count: int) -> None:
+        """Give every free worker a run. A job is looked for before a process starts: what is done costs none."""
+        while len(self.running) < count and (found := self._next()) is not None:
+            job, lock = found
+            if job.study.name not in self.described:
+                describe_in(self.out, job.study)
+                self.described.add(job.study.name)
+            self._give(job, lock, 1)
 
-    def _next(self) -> Job | None:
-        """A job that is neither done nor another command's; its lock is ours."""
+    def _next(self) -> tuple[Job, int] | None:
+        """Return a job that is neither done nor another command's, and its lock, which is ours."""
         while self.todo:
             job = self.todo.popleft()
-            lock = locks.take(store.lock_path(self.out, store.quote(job.run_id)), wait=False)
+            lock = locks.take(self._lock_path(job), wait=False)
             if lock is None:
                 self.busy.append(job)
-                continue
-            if store.has_run(self.out, job.run_id):
-                _release(lock, store.lock_path(self.out, store.quote(job.run_id)))
+            elif store.has_run(self.out, job.run_id):
+                _release(lock, self._lock_path(job))
                 self.tally.skipped += 1
-                continue
-            self.held[job.run_id] = lock
-            return job
+            else:
+                return job, lock
         return None
 
-    def _give(self, worker: _Worker, job: Job) -> None:
-        if job.study.name not in self.described:
-            describe_in(self.out, job.study)
-            self.described.add(job.study.name)
-        worker.job = job
-        point = (job.name, job.point, job.engine, str(job.cap))
-        with contextlib.suppress(OSError):  # it is dead: seen when we listen
-            worker.pipe.send((point, None if point in worker.known else job, job.seed, job.record_to, str(self.out)))
-        worker.known.add(point)
+    def _give(self, job: Job, lock: int, tries: int) -> None:
+        at = self.idle.pop() if self.idle else _Worker(_pool())
+        before = set(multiprocessing.active_children())
+        try:
+            future = at.pool.submit(worker.simulate, job, str(self.out))
+        except BrokenProcessPool:  # it died while it was idle
+            self._give(job, lock, tries)
+            return
+        at.process = at.process or next(iter(set(multiprocessing.active_children()) - before), None)
+        self.running[future] = _Given(job, at, lock, tries)
 
     def _step(self, count: int) -> None:
-        """Hears one round of workers, gives them more to do, and lands what is due."""
-        at_work = [worker for worker in self.workers if worker.job]
-        if not at_work and self.busy and not self.todo:  # only what another command is at
+        """Hear what is done, give out more, and land what is due."""
+        if not self.running and self.busy and not self.todo:  # only what another command is at
             time.sleep(0.2)
             self.todo, self.busy = self.busy, deque()
         left = LAND_AFTER_S - (time.monotonic() - self.waiting.since) if self.waiting.runs else LAND_AFTER_S
-        ready = wait([worker.pipe for worker in at_work], timeout=max(0.0, left)) if at_work else []
-        for worker in at_work:
-            if worker.pipe in ready:
-                self._hear(worker)
-        for worker in [worker for worker in self.workers if not worker.job]:
-            if (job := self._next()) is None:
-                break
-            self._give(worker, job)
-        while len(self.workers) < count and (job := self._next()) is not None:
-            self.workers.append(_start_worker())
-            self._give(self.workers[-1], job)
+        for future in wait(self.running, max(0.0, left), FIRST_COMPLETED).done:
+            self._hear(future)
+        self._give_out(count)
         if self._is_due():
             self._land()
         self._tell()
@@ -142,29 +145,29 @@ class _Campaign:
         late = bool(waiting.runs) and time.monotonic() - waiting.since >= LAND_AFTER_S
         return late or len(waiting.runs) >= LAND_RUNS or waiting.bytes > _LAND_BYTES
 
-    def _hear(self, worker: _Worker) -> None:
-        job, worker.job = worker.job, None
-        assert job is not None
-        try:
-            problem, found, tables = worker.pipe.recv()
-        except (EOFError, OSError):
-            self.workers.remove(worker)
-            problem, found, tables = _how_it_died(worker), {}, None
-        lock = self.held.pop(job.run_id)
-        path = store.lock_path(self.out, store.quote(job.run_id))
-        if problem:
+    def _hear(self, future: Future[worker.Done]) -> None:
+        given = self.running.pop(future)
+        job, error = given.job, future.exception()
+        if not isinstance(error, BrokenProcessPool):
+            self.idle.append(given.worker)
+        elif given.tries < _TRIES and not store.has_run(self.out, job.run_id):
+            self._give(job, given.lock, given.tries + 1)
+            return
+        problem, found, tables = _answer(future, given.worker)
+        if problem and not store.has_run(self.out, job.run_id):
             self.tally.failed[job.run_id] = problem
-            _release(lock, path)
+            _release(given.lock, self._lock_path(job))
             return
         self.tally.done += 1
-        self.tally.found[job.run_id] = found
+        if found:
+            self.tally.found[job.run_id] = found
         if tables is None:  # it was large, and has landed
-            _release(lock, path)
+            _release(given.lock, self._lock_path(job))
             return
         if not self.waiting.runs:
             self.waiting.since = time.monotonic()
         self.waiting.runs.append(tables)
-        self.waiting.locks.append((lock, path))
+        self.waiting.locks.append((given.lock, self._lock_path(job)))
         self.waiting.bytes += sum(table.nbytes for table in tables.values())
 
     def _land(self) -> None:
@@ -175,25 +178,23 @@ class _Campaign:
             for lock, path in waiting.locks:
                 _release(lock, path)
 
+    def _lock_path(self, job: Job) -> Path:
+        return store.lock_path(self.out, store.quote(job.run_id))
+
     def _tell(self) -> None:
-        self.tally.running = sum(1 for worker in self.workers if worker.job)
+        self.tally.running = len(self.running)
         self.watch(self.tally)
 
     def _stop(self) -> None:
-        """Ends the workers; those in the middle of a run at once."""
-        for worker in self.workers:
-            worker.pipe.close()
-            if worker.job:
-                worker.process.terminate()
-        for worker in self.workers:
-            try:
-                worker.process.wait(_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                worker.process.kill()
-                worker.process.wait()
-        for run_id, lock in self.held.items():
-            _release(lock, store.lock_path(self.out, store.quote(run_id)))
-        self.held.clear()
+        """End the workers; those in the middle of a run at once."""
+        for given in self.running.values():
+            if given.worker.process is not None:
+                given.worker.process.kill()
+        for one in [*self.idle, *(given.worker for given in self.running.values())]:
+            one.pool.shutdown(cancel_futures=True)
+        for given in self.running.values():
+            _release(given.lock, self._lock_path(given.job))
+        self.running.clear()
 
 
 def _release(lock: int, path: Path) -> None:
@@ -202,32 +203,30 @@ def _release(lock: int, path: Path) -> None:
     os.close(lock)
 
 
-def _start_worker() -> _Worker:
-    """Start one."""
-    ours, theirs = socket.socketpair()
-    command = [
-        sys.executable,
-        "-c",
-        f"from causeway.studies.worker import main; main({theirs.fileno()}, {os.getpid()})",
-    ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    with theirs:
-        process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-    return _Worker(process, Connection(ours.detach()))
+def _pool() -> ProcessPoolExecutor:
+    """A process of its own, not a copy of this one: that may have threads and open connections."""
+    spawn = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, spawn, initializer=worker.start, initargs=(os.getpid(),))
 
 
-def _how_it_died(worker: _Worker) -> str:
-    try:
-        status = worker.process.wait(_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        worker.process.kill()
-        status = worker.process.wait()
-    how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    return f"the process that ran it died ({how}); if memory is short, say a smaller --jobs"
+def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
+    """Return what a worker answered, or why it could not."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if not isinstance(error, BrokenProcessPool):
+        return (told(error) if isinstance(error, Exception) else repr(error)), {}, None
+    how = f"it died {_TRIES} times"
+    if at.process is not None:
+        at.process.join(_PATIENCE_S)
+        status = at.process.exitcode
+        if status is not None:
+            how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    return f"the process that ran it died, {_TRIES} times ({how}); if memory is short, say a smaller --jobs", {}, None
 
 
 def processes_for(jobs: Sequence[Job], wished: int | None) -> int:
-    """How many processes a campaign gets: as many as wished, or as there are cores, but no more than runs."""
+    """Return how many processes a campaign gets: as many as wished, or as there are cores, but no more than runs."""
     if wished is not None and wished < 1:
         raise UserError(f"--jobs {wished}: at least one process is needed")
     return min(len(jobs), wished or len(os.sched_getaffinity(0)))

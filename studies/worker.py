@@ -1,12 +1,10 @@
-"""One process of a campaign: takes a job, simulates, gives the tables back; until nobody listens."""
+"""What a process of a campaign does: takes a job, simulates, gives the tables back."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import signal
-from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from causeway.analysis import store
@@ -19,31 +17,25 @@ _PR_SET_PDEATHSIG = 1
 _LARGE_BYTES = 32 << 20
 """A run of more than this lands from here: its rows would be copied twice on their way."""
 
+Done = tuple[str, dict[str, Any], dict[str, Any] | None]
+"""(what went wrong, summary, tables; None if they have landed)"""
 
-def main(descriptor: int, parent: int) -> None:
-    """Serves the process `parent` on a socket until that closes it."""
+
+def start(parent: int) -> None:
+    """Let this process die with its parent, and leave interrupts to it."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other end is interrupted too, and ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.getppid() != parent:
-        return
-    known: dict[tuple[str, ...], Job] = {}
-    with Connection(descriptor) as pipe:
-        while True:
-            try:
-                point, job, seed, record_to, out = pipe.recv()
-                known[point] = job or known[point]  # a point is resolved once, not once a seed
-                pipe.send(_done(known[point].but(seed=seed, record_to=record_to), place(out)))
-            except (EOFError, OSError):
-                return
+        os._exit(1)
 
 
-def _done(job: Job, out: Path) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
-    """(what went wrong, summary, tables; none if they have landed)."""
+def simulate(job: Job, out: str) -> Done:
+    """Do one run."""
     try:
         result = run_job(job)
         tables = conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
-            store.write_run(out, result.tables)  # its study is described already: see processes.py
+            store.write_run(place(out), result.tables)  # its study is described already: see processes.py
             return "", summary(result), None
     except MemoryError:
         return "this machine has not the memory for it; choose smaller parameters, or a smaller --jobs", {}, None

@@ -42,8 +42,10 @@ def rows(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def children_of(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def workers_of(pid: int) -> list[int]:
+    """Return the processes that a campaign simulates in, of all children that this process has."""
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def wait_for(condition, within_s: float = 60.0) -> bool:
@@ -73,7 +75,7 @@ def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
     process = start(tmp_path, 2000, 100)
     try:
         assert wait_for(lambda: store.finished_runs(tmp_path))
-        workers = children_of(process.pid)
+        workers = workers_of(process.pid)
         assert len(workers) == 2
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -89,26 +91,61 @@ def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_fails_its_run_in_words_and_the_others_go_on(tmp_path):
+def test_a_run_whose_worker_was_killed_is_tried_again(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 16)
     killed = []
 
     def watch(tally):
         if tally.done >= 2 and not killed:
-            killed.append(children_of(os.getpid())[-1])
+            killed.append(workers_of(os.getpid())[-1])
             os.kill(killed[0], signal.SIGKILL)
 
     tally = processes.run_in_processes(jobs, tmp_path, 2, watch)
-    assert killed and tally.done + len(tally.failed) == 16 and len(tally.failed) <= 1
-    assert all("killed by SIGKILL" in why for why in tally.failed.values())
-    assert processes.run_in_processes(jobs, tmp_path, 2, lambda tally: None).failed == {}
-    assert len(store.finished_runs(tmp_path)) == 16
+    assert killed and (tally.done, tally.failed) == (16, {})
+    assert len(store.finished_runs(tmp_path)) == len(store.read_pandas(tmp_path, "runs")) == 16
+
+
+LEAVES = """
+import os, sys
+sys.path.insert(0, {top!r})
+from tests.worlds.toy_study import Flood, PerNode, ToyStudy
+class Leaves(Flood):
+    seed = 0
+    def on_packet(self, content, sender, interface):
+        if self.seed == 2:
+            {how}
+        super().on_packet(content, sender, interface)
+class LeavesStudy(ToyStudy):
+    name = "leaves"
+    def network(self, params, seed):
+        Leaves.seed = seed
+        return super().network(params, seed)
+    def protocol(self, params):
+        return PerNode(Leaves, params.processes - 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("os._exit(0)", "the process that ran it died, 2 times (exit status 0); if memory is short"),
+        ("os.kill(os.getpid(), 9)", "the process that ran it died, 2 times (killed by SIGKILL); if memory is short"),
+    ],
+)
+def test_a_run_that_ends_its_process_fails_by_name_and_the_others_go_on(tmp_path, how, why):
+    study = tmp_path / "leaves.py"
+    study.write_text(LEAVES.format(how=how, top=str(TOP)))
+    jobs = campaign.plan(str(study), "inline", [{}], 1, 5)
+    tally = processes.run_in_processes(jobs, tmp_path / "out", 2, lambda tally: None)
+    assert tally.done == 4 and list(tally.failed) == [jobs[1].run_id]
+    assert tally.failed[jobs[1].run_id].startswith(why)
+    assert health.problems(tmp_path / "out") == []
 
 
 @pytest.mark.slow
 def test_an_interrupt_keeps_what_had_finished(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 500}], 1, 60)
-    before = children_of(os.getpid())  # Spark's, of other tests
 
     def watch(tally):
         if tally.done >= 5:
@@ -116,7 +153,7 @@ def test_an_interrupt_keeps_what_had_finished(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         processes.run_in_processes(jobs, tmp_path, 2, watch)
-    assert 5 <= len(store.finished_runs(tmp_path)) < 60 and children_of(os.getpid()) == before
+    assert 5 <= len(store.finished_runs(tmp_path)) < 60 and workers_of(os.getpid()) == []
     assert health.problems(tmp_path) == []
 
 
