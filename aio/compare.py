@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from causeway.aio.loop import S_PS
-from causeway.aio.trace import TRACE
 from causeway.bridge.errors import RunError
+from causeway.pycontrol.trace import TRACE
 
 HASH_SEEDS = ("1", "4242")
 DEADLINE_S = 3600
 
 
 class Row(NamedTuple):
-    """One thing that a node did (causeway.aio.trace)."""
+    """One thing that a node did (causeway.pycontrol.trace)."""
 
     now_ps: int
     node: str

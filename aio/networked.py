@@ -8,11 +8,25 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from causeway.aio import sockets
-from causeway.aio.errors import outside
 from causeway.aio.loop import SimulatedLoop
 from causeway.aio.names import EVERYWHERE, HERE, port_number
 from causeway.aio.stack import Stack
+from causeway.pycontrol.outside import outside
+
+INSTEAD = {
+    "sleep": "use await asyncio.sleep({seconds})",
+    "thread": "use asyncio.create_task, and await the task",
+    "process": "run its work as a coroutine, or as a node of its own",
+    "wait": "use asyncio.Event, Condition or Queue",
+    "files": "use asyncio's streams, and what the program needs as parameters (node.params)",
+    "socket": "use asyncio's streams or create_datagram_endpoint",
+    "exit": "end `main`, or call node.stop() to end the whole run",
+    "folder": "use absolute paths, such as Path(__file__).parent / 'data'",
+}
+"""What a program uses in place of what it cannot have."""
 
 
 class NetworkedLoop(SimulatedLoop):
@@ -22,7 +36,9 @@ class NetworkedLoop(SimulatedLoop):
     stack: Stack
     _chance: random.Random | None = None
     read_at_ps, reads = -1, 0
-    """How often the program has read a clock at one instant (causeway.aio.world)."""
+    """How often the program has read a clock at one instant (causeway.pycontrol.answers)."""
+    instead = INSTEAD
+    _numpy_chance: np.random.RandomState | None = None
 
     def chance_of(self, what: str) -> random.Random:
         """A source of its own for each use."""
@@ -37,8 +53,15 @@ class NetworkedLoop(SimulatedLoop):
 
     @property
     def has_drawn(self) -> bool:
-        """Whether the program has drawn from it."""
-        return self._chance is not None
+        """Whether the program has drawn random numbers."""
+        return self._chance is not None or self._numpy_chance is not None
+
+    @property
+    def numpy_chance(self) -> np.random.RandomState:
+        """Return what the program sees as numpy's global generator."""
+        if self._numpy_chance is None:
+            self._numpy_chance = np.random.RandomState(self.chance_of("numpy").getrandbits(32))
+        return self._numpy_chance
 
     # ---- names ----------------------------------------------------------------------------------------------------
     async def getaddrinfo(

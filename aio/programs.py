@@ -12,13 +12,13 @@ from causeway.aio.loop import Counter
 from causeway.aio.names import Names
 from causeway.aio.node import NodeLoop, ProgramNode, told
 from causeway.aio.tcp import Pair, Tcp
-from causeway.aio.trace import NOT_THE_PROGRAMS, Trace
 from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Window
 from causeway.bridge.network import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
+from causeway.pycontrol.trace import Trace, is_not_the_users
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
@@ -129,8 +129,8 @@ class Programs(PerNode):
 
     def _ended_by(self, error: BaseException) -> BaseException:
         self._end()
-        if isinstance(error, SystemExit):
-            return RunError(f"a program called sys.exit({error.code}) in a task: return from main instead")
+        if isinstance(error.__cause__, SystemExit):
+            return RunError(f"a program called sys.exit({error.__cause__.code}) in a task: return from main instead")
         return error
 
     def _end(self) -> None:
@@ -173,7 +173,7 @@ def _waits_at(coroutine: Any) -> str:
     while coroutine is not None:
         frame: Any = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
         frame = frame or getattr(coroutine, "ag_frame", None)
-        if frame is not None and not frame.f_code.co_filename.startswith(NOT_THE_PROGRAMS):
+        if frame is not None and not is_not_the_users(frame.f_code.co_filename):
             line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
     return line

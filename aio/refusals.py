@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from causeway.aio.errors import outside
+from causeway.pycontrol.outside import outside
 
 DATAGRAMS = "use create_datagram_endpoint, whose packets cross the simulated network"
 STREAMS = "use asyncio.open_connection and asyncio.start_server, which cross the simulated network"

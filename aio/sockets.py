@@ -13,8 +13,8 @@ import socket
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from causeway.aio.errors import outside
 from causeway.aio.names import port_number
+from causeway.pycontrol.outside import outside
 
 if TYPE_CHECKING:
     from causeway.aio.networked import NetworkedLoop

@@ -1,7 +1,7 @@
 """Looks from a thread of its own whether a node's step ends: one that waits for a lock, or computes on, is named.
 
-Most blocking calls are refused as they are made (causeway.aio.world). Some cannot be: a lock of C code, a loop without
-end. The run may also be right and only slow, so it is told and goes on.
+Most blocking calls are refused as they are made (causeway.pycontrol.answers). Some cannot be: a lock of C code, a loop
+without end. The run may also be right and only slow, so it is told and goes on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from causeway.aio.loop import SimulatedLoop
-from causeway.aio.trace import program_line
+from causeway.pycontrol.trace import user_line
 
 PATIENCE_S = 10.0
 """A step of a node takes microseconds."""
@@ -53,6 +53,6 @@ def _tell(step: FrameType, frame: FrameType | None, waited_s: float) -> None:
     loop: Any = step.f_locals["self"]
     print(
         f"causeway: a step of {loop.name} at {loop.time():g} s has taken {waited_s:g} s and goes on, at "
-        f"{program_line(frame)}: a blocking call, or a long calculation; all nodes wait for it",
+        f"{user_line(frame)}: a blocking call, or a long calculation; all nodes wait for it",
         file=sys.stderr, flush=True,
     )  # fmt: skip

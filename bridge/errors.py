@@ -24,3 +24,9 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UserError:
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.4)
     hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(names)
     return UserError(f"unknown {what} '{given}'; {hint}")
+
+
+def shown_type(value: object) -> str:
+    """Return the type of a value with its article, for an error about a value of the wrong type."""
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

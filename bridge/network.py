@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri  # not scipy.stats: every command would wait half a second for it
 
-from causeway.bridge.errors import UserError
+from causeway.bridge.errors import UserError, shown_type
 from causeway.bridge.random import QUANTILE_BINS
 from causeway.bridge.schema import pb
 from causeway.bridge.traces import Trace
@@ -66,6 +66,15 @@ def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
     return (low_ms + (high_ms - low_ms) * np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS) * MS_NS
 
 
+def _check_trouble(trouble: object) -> None:
+    """Refuse a single trouble in place of a tuple of troubles."""
+    if not isinstance(trouble, tuple | list):
+        raise UserError(
+            f"the network's trouble is {shown_type(trouble)}; allowed: a tuple of Cut, Jammer and Partition, "
+            "as in trouble=(Partition(...),)"
+        )
+
+
 @dataclass(frozen=True)
 class AbstractNetwork:
     """N processes, any-to-any packets with a delay model."""
@@ -80,6 +89,9 @@ class AbstractNetwork:
     faults: Faults = field(default_factory=Faults)
     trouble: tuple[Trouble, ...] = ()
     """Cuts and partitions; there is no place for a jammer."""
+
+    def __post_init__(self) -> None:
+        _check_trouble(self.trouble)
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,7 @@ class MobileNetwork:
     """How often the run's record says where every node is (`causeway run --animate`). No node sees it."""
 
     def __post_init__(self) -> None:
+        _check_trouble(self.trouble)
         if len(self.host_xy_mm) not in (0, self.hosts):
             raise UserError(
                 f"host_xy_mm has {len(self.host_xy_mm)} places for {self.hosts} hosts; give each one, or none at all"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.errors import UserError, shown_type
 from causeway.bridge.jit import compiled
 from causeway.bridge.random import (
     QUANTILE_BINS,
@@ -62,7 +63,18 @@ class Workload:
     """The workload ends after this many broadcasts; 0: never."""
     size_bytes: int = 0
     segments: tuple[Segment, ...] = ()
+    """In order of time. Before the first one nobody broadcasts; a segment from 0 on is added to say so."""
     script: Script | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.segments, tuple | list):
+            raise UserError(
+                f"the workload's segments are {shown_type(self.segments)}; allowed: a tuple of Segment, "
+                "as in segments=(Segment(0, rate),)"
+            )
+        first = self.segments[0] if self.segments else None
+        if isinstance(first, Segment) and isinstance(first.start_ps, int) and first.start_ps > 0:
+            object.__setattr__(self, "segments", (Segment(0, 0.0), *self.segments))
 
 
 @dataclass(frozen=True)

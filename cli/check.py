@@ -14,6 +14,7 @@ from rich.text import Text
 from causeway.cli.console import printable
 from causeway.pycontrol.check import orders, schedules, story
 from causeway.pycontrol.check.world import Budget, Log
+from causeway.pycontrol.confined import confined
 from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
 
@@ -53,6 +54,7 @@ FEWER_TRIES, FEWER_SECONDS = 300, 5.0
 """Whether fewer nodes would have been enough."""
 
 
+@confined()
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
     """Search, print, and write the counterexample if there is one; return whether something is broken."""
     trials = trial.sizes()

@@ -17,6 +17,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.user_file import module_from
 from causeway.cli.console import printable
 from causeway.pycontrol.check import mutants, orders, schedules
+from causeway.pycontrol.confined import confined
 from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
 
@@ -24,6 +25,7 @@ STATES_EACH = 20_000
 TRIES_FIRST = 60
 
 
+@confined()
 def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
     """Breaks the lines of the protocol one by one, each for so long at most; True if some break goes unnoticed."""
     _must_pass(trial, tries, seconds, seed)
@@ -51,6 +53,7 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
     return survived > 0
 
 
+@confined()
 def check_seeded(
     trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console, states: int = 0
 ) -> bool:  # fmt: skip

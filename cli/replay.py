@@ -18,6 +18,7 @@ from causeway.bridge.recording import describe
 from causeway.cli.console import printable
 from causeway.pycontrol.check import story
 from causeway.pycontrol.check.stepper import Stepper
+from causeway.pycontrol.confined import confined
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.runner import Job, make_spec
@@ -49,6 +50,7 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
     console.print(Text(printable(told)), soft_wrap=True)
 
 
+@confined()
 def replay_example(
     path: Path, console: Console, study_name: str | None, by_hand: bool, always: Sequence[str] = (),
     at_end: Sequence[str] = (),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Window
+from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.mistakes import call, protocol_error, shown
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.pycontrol.watchdog import TookTooLong, calls_protocol
+from causeway.pycontrol.watchdog import calls_protocol
 
 
 @calls_protocol
@@ -18,7 +19,9 @@ def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *argumen
         return what(*arguments)
     except (RunError, UserError, MemoryError):  # the last is no mistake of a protocol: `run` says what to do
         raise
-    except (Exception, TookTooLong) as error:
+    except BaseException as error:
+        if was_interrupted(error):
+            raise
         raise protocol_error(type(whom).__name__, now_ps, told, error) from error
 
 
@@ -34,7 +37,9 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
         actions = protocol.on_window(window)
     except (RunError, UserError):
         raise
-    except (Exception, TookTooLong) as error:
+    except BaseException as error:
+        if was_interrupted(error):
+            raise
         raise protocol_error(
             type(protocol).__name__, window.end_ps, call("on_window", window=window.number), error
         ) from error
@@ -46,11 +51,19 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
 
 
 def numbers_of(whom: Protocol | Observer, now_ps: int) -> dict[str, float]:
-    """The scalars of a protocol or an observer."""
-    scalars = _asked(whom, now_ps, "scalars()", lambda: dict(whom.scalars()))
+    """Return the scalars of a protocol or an observer."""
+    return checked_scalars(type(whom).__name__, _asked(whom, now_ps, "scalars()", lambda: whom.scalars()))
+
+
+def checked_scalars(whose: str, scalars: Any) -> dict[str, float]:
+    """Return the scalars, if they are names and numbers."""
+    if not isinstance(scalars, Mapping):
+        raise RunError(f"{whose}.scalars() returned {shown(scalars)}; allowed: a dict of names and numbers")
     for name, value in scalars.items():
+        if not isinstance(name, str):
+            raise RunError(f"{whose}.scalars() has a name {shown(name)}; allowed: texts")
         try:
             float(value)
         except (TypeError, ValueError):
-            raise RunError(f"{type(whom).__name__}.scalars() has {name}={shown(value)}; allowed: numbers") from None
-    return scalars
+            raise RunError(f"{whose}.scalars() has {name}={shown(value)}; allowed: numbers") from None
+    return dict(scalars)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from time import perf_counter  # by name: `time.perf_counter` is a stand-in while a run goes on
 
 from causeway.bridge.border import Border
 from causeway.bridge.checked import check_spec
@@ -13,7 +13,9 @@ from causeway.bridge.engine import Engine, Finish, RunSpec
 from causeway.bridge.errors import RunError
 from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
+from causeway.pycontrol.confined import confined
 from causeway.pycontrol.digest import Digest
+from causeway.pycontrol.interrupts import noticing_interrupts
 from causeway.pycontrol.places import Places, wanted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.watchdog import watchdog
@@ -56,6 +58,8 @@ def passive_mask(protocol: Protocol) -> int:
 
 
 @watchdog()
+@noticing_interrupts()
+@confined()
 @only_new_objects_collected()
 def run_protocol(
     engine: Engine,
@@ -71,7 +75,7 @@ def run_protocol(
         tells_all_copies=spec.tells_all_copies,
     )  # fmt: skip
     progress = Progress()
-    began = time.perf_counter()
+    began = perf_counter()
     controller_s, last_ps = 0.0, 0
     check_spec(spec)
     border = Border(spec)
@@ -81,18 +85,18 @@ def run_protocol(
         started(protocol, context)
         look = border.follow if getattr(session, "makes_its_events", False) else border.check_window
         while not isinstance(window := session.next(), Finish):
-            entered = time.perf_counter()
+            entered = perf_counter()
             look(window)
             if places is not None:
                 window = places.take(window)
             actions = answer_to(window, protocol)
             border.check_actions(actions, window)
-            answered = time.perf_counter()
+            answered = perf_counter()
             if window.reply:
                 session.answer(actions)
             elif len(actions):
                 raise RunError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
-            resumed = time.perf_counter()  # nobody waits for the rest
+            resumed = perf_counter()  # nobody waits for the rest
             if len(actions):
                 digest.sent(actions)
             if places is not None:
@@ -100,7 +104,7 @@ def run_protocol(
             context.tell_many()
             if len(window):
                 last_ps = int(window.time_ps[-1])
-            controller_s += answered - entered + time.perf_counter() - resumed
+            controller_s += answered - entered + perf_counter() - resumed
             progress.windows += 1
             progress.events += len(window)
             if report is not None and progress.windows % progress.every == 0:
@@ -116,7 +120,7 @@ def run_protocol(
             context.samples.update(places.samples())
         return Outcome(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
-            context.samples, time.perf_counter() - began, controller_s, progress.windows, progress.events,
+            context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
     finally:
         session.close()

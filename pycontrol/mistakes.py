@@ -50,6 +50,8 @@ def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -
     said = " ".join(str(error).split())
     kind = "" if isinstance(error, RunError | Misuse) else type(error).__name__
     what = ": ".join(part for part in (kind, said) if part)
+    if isinstance(error, SystemExit):
+        what = f"sys.exit({said}) would end the command; end the run with self.stop(), or raise an error"
     return ProtocolError(f"{where}, at {seconds(now_ps)} s, in {called}: {what}{_own_lines(error)}")
 
 

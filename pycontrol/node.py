@@ -42,12 +42,17 @@ from causeway.bridge.events import (
     unpack_position,
 )
 from causeway.pycontrol import given
+from causeway.pycontrol.answers import Actor
+from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
+from causeway.pycontrol.handlers import Node as Node
+from causeway.pycontrol.handlers import check_handlers
+from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
-from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Context, Protocol
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
+from causeway.pycontrol.watchdog import calls_handlers
 
 EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
@@ -56,120 +61,6 @@ SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.C
 MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
 """Plain numbers: they are compared and stored once an event."""
-
-
-class Node:
-    """One process. Subclass it; override the handlers you need."""
-
-    host: PerNode
-    not_state: ClassVar[frozenset[str]] = frozenset()
-    """Attributes that only count and never decide anything: `causeway check` leaves them out of a node's state."""
-
-    def __init__(self, id_: int = -1) -> None:
-        self.id = id_
-
-    # ---- handlers -------------------------------------------------------------------------------------------------
-    def on_start(self) -> None:
-        """Before the first event. Actions taken here take effect at the reaction time."""
-
-    def on_broadcast(self, number: int, size_bytes: int) -> None:
-        """The application wants to broadcast."""
-
-    def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """A packet arrived."""
-
-    def on_timer(self, key: Hashable) -> None:
-        """The timer set under this key is due."""
-
-    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
-        """This node moved; `station` is the nearest one in reach, -1 if none."""
-
-    def on_lost(self, content: Any, interface: int) -> None:
-        """The engine knows that this node did not get a packet. For counting only: a real node would not know."""
-
-    def on_connection(self, kind: int, connection: int, arg: int) -> None:
-        """Something happened to a TCP connection of this node: a Kind from CONNECTED to ENDED."""
-
-    def on_down(self) -> None:
-        """This node fails now. Its timers are gone."""
-
-    def on_up(self) -> None:
-        """This node recovers now."""
-
-    # ---- services -------------------------------------------------------------------------------------------------
-    @property
-    def now_ps(self) -> int:
-        """The time of the event being handled."""
-        return self.host.now_ps
-
-    def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0, topic: int = 0) -> None:
-        """Sends a packet to `peer` (or EVERYONE in reach). Its topic (1 to 15) is only for `patient`."""
-        self.host.send(self.id, peer, content, size_bytes, interface, topic)
-
-    def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
-        """Promises that this node does nothing about packets of this topic (`deliver` is not doing) sooner than so long
-        after their arrival. The simulator then need not stop for them: a run of many such packets is quicker, and its
-        outcome is the same. 0 takes the promise back, but never because of a packet of that very topic."""
-        self.host.patient(self.id, topic, patience_ps)
-
-    def ignore(self, topic: int) -> None:
-        """Promises, for good, that packets of this topic mean nothing to this node: it may be told of them or not."""
-        self.host.patient(self.id, topic, IGNORED)
-
-    def set_timer(self, key: Hashable, delay_ps: int) -> None:
-        """(Re)sets this node's timer `key` to be due `delay_ps` after the action takes effect."""
-        self.host.set_timer(self.id, key, delay_ps)
-
-    def cancel_timer(self, key: Hashable) -> None:
-        """Cancels the timer; nothing happens if it is not set."""
-        self.host.cancel_timer(self.id, key)
-
-    def has_timer(self, key: Hashable) -> bool:
-        """Whether the timer is set."""
-        return (self.id, key) in self.host.timers
-
-    def broadcast(self) -> int:
-        """Tells the observers that this node broadcasts a new message; returns its id (dense, from 0)."""
-        return self.host.broadcast(self.id)
-
-    def deliver(self, message: int) -> None:
-        """Tells the observers that this node delivers a message."""
-        self.host.note(DELIVER, self.id, message)
-
-    def left(self) -> None:
-        """Tells the observers that this node left for good and is owed nothing more."""
-        self.host.note(LEFT, self.id, -1)
-
-    def joined(self) -> None:
-        """Tells the observers that this node is owed what is broadcast from now on."""
-        self.host.note(JOINED, self.id, -1)
-
-    def switch(self, node: int, up: bool) -> None:
-        """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
-        self.host.switch(node, up)
-
-    def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
-        """This host of a mobile network goes straight there and stays. It no longer walks, nor follows its trace."""
-        self.host.move(self.id, x_mm, y_mm, speed_mm_s)
-
-    def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
-        """For `causeway check`: the application calls `read`, `write` or `cas` here, one call at a time."""
-        self.host.recorded("call", self.id, (what, key, value))
-
-    def call_returns(self, result: Any = None) -> None:
-        """For `causeway check`: the call has come to its end."""
-        self.host.recorded("return", self.id, result)
-
-    def record(self, name: str, value: float) -> None:
-        """Adds a sample to this node's time series `name`."""
-        if type(value) is not float or type(name) is not str:
-            value = given.sample(name, value)
-        self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
-
-    def stop(self) -> None:
-        """Ends the run after this instant: nothing that happens later is seen."""
-        self.host.stop = True
-        self.host.drop_later()
 
 
 class PerNode(Protocol):
@@ -184,6 +75,9 @@ class PerNode(Protocol):
         """`copies_of_broadcast`: how many ARRIVAL or LOST events a packet to EVERYONE causes, if an engine of your own
         tells every one of them. Of the abstract network it is known."""
         self.make = make
+        self.acting: Node | int = 0
+        """The node whose handler runs; its number while it is made."""
+        self.actor = Actor(self)
         self.copies_of_broadcast = copies_of_broadcast
         self.now_ps = 0
         self.stop = False
@@ -346,22 +240,27 @@ class PerNode(Protocol):
 
     @calls_handlers
     def _each(self, nodes: int, what: Callable[[int], None], handler: str) -> None:
+        acting.host = self.actor
         for id_ in range(nodes):
             try:
                 what(id_)
-            except (Exception, TookTooLong) as error:
+            except BaseException as error:
                 self._complain(error, id_, call(handler))
+        acting.host = None
 
     def _begin(self, id_: int) -> None:
-        self.nodes[id_].on_start()
+        self.acting = self.nodes[id_]
+        self.acting.on_start()
         for job in self._repeated:
             if job.node == id_:
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
+        self.acting = id_
         node = self.make(id_)
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
+        check_handlers(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
         node.host, node.id = self, id_
         self.nodes.append(node)
 
@@ -384,9 +283,11 @@ class PerNode(Protocol):
         arrived, nodes = self._kept.arrived, self.nodes
         content: Any = None
         sender = kind = node = ref = arg = -1
+        acting.host = self.actor
         try:
             for kind, time_ps, node, ref, arg in rows:
                 self.now_ps = time_ps
+                self.acting = handler = nodes[node]
                 if kind != ARRIVAL:
                     self._handle_other(kind, node, ref, arg)
                 elif (packet := arrived(ref, node, time_ps)) is not None:
@@ -394,16 +295,19 @@ class PerNode(Protocol):
                     if peer != node and peer >= 0:
                         raise RunError(f"the engine gives node {node} packet {ref}, which is for node {peer}")
                     self._topic = topic
-                    nodes[node].on_packet(content, sender, arg)
+                    handler.on_packet(content, sender, arg)
                     self._topic = 0
-        except (Exception, TookTooLong) as error:
+        except BaseException as error:
             if kind == ARRIVAL:
                 self._complain(error, node, call("on_packet", content=content, sender=sender, interface=arg))
             self._complain(error, node, given.handler(kind, ref, arg, self._key))
+        finally:
+            acting.host = None
 
     def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
-        """What went wrong in a handler is told with where and when."""
-        if isinstance(error, ProtocolError | UserError):
+        """Tell what went wrong in a handler with where and when."""
+        acting.host = None
+        if isinstance(error, ProtocolError | UserError) or was_interrupted(error):
             raise error
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 

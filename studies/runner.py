@@ -19,6 +19,7 @@ from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, InetNetwork, Network
 from causeway.bridge.places import commit, version
 from causeway.bridge.user_file import enter_home_of
+from causeway.pycontrol.asked import checked_scalars
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
@@ -205,7 +206,8 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         spec = make_spec(job, passive_mask(protocol))
         observers = study.observers(params, spec.network.nodes)
         outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
-        scalars = study.scalars(params, {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars})
+        found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
+        scalars = checked_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(params, found))
     job.study_code.check_read(study.name)
     if folder := spec.options.get("fingerprint"):
         compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)

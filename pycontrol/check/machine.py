@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.check.chance import why_not_all
 from causeway.pycontrol.check.frozen import frozen
 from causeway.pycontrol.check.world import STEP_PS, World, raised
+from causeway.pycontrol.confined import acting
 from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
@@ -94,6 +96,7 @@ class Desk:
         self.delivered, self.own = list(self.facts.delivered), list(self.facts.own)
         self.gone, self.stop, self.context = self.facts.gone, False, self.machine.context
         self.broken: str | None = None
+        self.acting: Node | None = None
         self.sends: list[int] = []
         self.said: list[int] = []
 
@@ -223,7 +226,6 @@ class Machine:
         self.recorded_calls = bool(self.said)
 
     def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
-        vars(world.nodes[id_]).pop("host", None)
         return self.kept(id_, world.nodes[id_], self._facts(world, id_, names))
 
     def _facts(self, world: World, id_: int, names: dict[int, int]) -> Facts:
@@ -306,7 +308,6 @@ class Machine:
         anything.host, anything.id = desk, node
         self._let(anything, desk, event)
         self._check_shared(anything)
-        del anything.host
         return self._step(self.kept(node, anything, self._facts_of(desk)), desk)
 
     def _let(self, handler: Node, desk: Desk, event: Any) -> None:
@@ -347,6 +348,7 @@ class Machine:
     @calls_handlers
     def _handled(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> None:
         """Lets the node handle it."""
+        desk.acting, acting.host = node, Actor(desk)
         try:
             if handler in self.calls:
                 self.calls[handler](node)
@@ -358,6 +360,8 @@ class Machine:
             raise UserError(raised(desk.node, error)) from None
         except Exception as error:
             desk.broken = desk.broken or raised(desk.node, error)
+        finally:
+            acting.host = None
 
     def _step(self, state: int, desk: Desk) -> Step:
         """What came of it."""
@@ -384,6 +388,7 @@ class Machine:
 
     def kept(self, id_: int, node: Node, facts: Facts) -> int:
         """The number of a node's state."""
+        vars(node).pop("host", None)
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
         key = (id_, frozen(counts, node.not_state), facts)
         if key not in self._state_ids:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
+from causeway.pycontrol.confined import acting
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
@@ -256,6 +257,7 @@ class World:
     def do(self, choice: Choice) -> None:
         """The choice comes true; what the node does about it is done. An error of the node is what is broken, then."""
         self._set_clock(choice)
+        self.protocol.acting, acting.host = self.nodes[choice.node], self.protocol.actor
         try:
             self._do(*choice)
         except UserError:
@@ -264,6 +266,8 @@ class World:
             raise UserError(raised(choice.node, error)) from None
         except Exception as error:
             self.broken = self.broken or raised(choice.node, error)
+        finally:
+            acting.host = None
 
     def _set_clock(self, choice: Choice) -> None:
         due_ps = self.timers[choice.node, choice.key] if choice.what == "timer" else 0

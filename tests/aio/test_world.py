@@ -17,8 +17,8 @@ import pytest
 
 from causeway.aio import Programs
 from causeway.aio.compare import twice
-from causeway.aio.world import EPOCH_S
 from causeway.bridge.errors import RunError
+from causeway.pycontrol.answers import EPOCH_S
 from tests.worlds.aio_world import faults, results
 
 

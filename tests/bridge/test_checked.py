@@ -12,6 +12,7 @@ import pytest
 from causeway.bridge.checked import check_spec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay
+from causeway.bridge.trouble import Partition
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from tests.worlds.bridge_tools import small_spec
 
@@ -61,7 +62,7 @@ def test_a_bad_run_is_refused(change: dict[str, Any], told: str) -> None:
         ({"workload": Workload(4)}, "the workload's nodes is 4; allowed: a whole number, 0 to 3"),
         ({"workload": Workload(3, size_bytes=1 << 31)}, "the workload's size_bytes is 2147483648; allowed"),
         ({"workload": Workload(3, segments=(Segment(0, math.inf),))}, "the rate_per_s of segment 0 .* is inf; allowed"),
-        ({"workload": Workload(3, segments=(Segment(5, 1.0),))}, "the start_ps of segment 0 .* is 5; allowed"),
+        ({"workload": Workload(3, segments=(Segment(-5, 1.0),))}, "the start_ps of segment 0 .* is -5; allowed"),
         ({"workload": Workload(3, script=script(node=114))}, "the script's node, row 0, is 114; allowed: 0 to 2"),
         ({"workload": Workload(3, script=script(size_bytes=-1))}, "the script's size_bytes, row 0, is -1; allowed"),
         ({"workload": Workload(3, script=Script(np.zeros(2, int), np.zeros(1, int), np.zeros(2, int)))},
@@ -93,3 +94,18 @@ def test_a_bad_abstract_network_is_refused(change: dict[str, Any], told: str) ->
 def test_a_bad_mobile_network_is_refused(change: dict[str, Any], told: str) -> None:
     with pytest.raises(UserError, match=told):
         check_spec(small_spec(network=dataclasses.replace(MOBILE, **change)))
+
+
+def test_a_single_segment_in_place_of_a_tuple_is_told() -> None:
+    single: Any = Segment(0, 1.0)
+    with pytest.raises(UserError, match=r"segments are a Segment; allowed: a tuple of Segment, as in segments=\(Seg"):
+        Workload(3, segments=single)
+
+
+def test_a_single_trouble_in_place_of_a_tuple_is_told() -> None:
+    single: Any = Partition((0,), (1,), 0, 5)
+    allowed = r"trouble is a Partition; allowed: a tuple of Cut, Jammer and Partition, as in trouble=\(Partition"
+    with pytest.raises(UserError, match=allowed):
+        AbstractNetwork(3, constant_delay(1), Workload(3), trouble=single)
+    with pytest.raises(UserError, match=allowed):
+        MobileNetwork(((0, 0),), (), 2, Workload(3), trouble=single)

@@ -57,3 +57,10 @@ def test_hot_nodes_send_their_share():
 
 def test_a_silent_workload_never_broadcasts():
     assert chain(Workload(5), 1, 3) == []
+
+
+def test_a_load_may_begin_later_than_the_run():
+    later = Workload(10, segments=(Segment(2 * 10**12, 50.0),))
+    silent_first = Workload(10, segments=(Segment(0, 0.0), Segment(2 * 10**12, 50.0)))
+    assert chain(later, 3, 100) == chain(silent_first, 3, 100)
+    assert min(time_ps for time_ps, _ in chain(later, 3, 100)) >= 2 * 10**12

@@ -13,7 +13,7 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import RunError
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Kind
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Script, Workload
@@ -110,6 +110,9 @@ def test_whole_numbers_of_numpy_are_as_good_as_pythons() -> None:
             self.deliver(np.int64(self.broadcast()))
             self.send(np.int32(1), "x", np.int64(5))
             self.set_timer("t", np.int64(MS))
+
+        def on_timer(self, key):
+            pass
 
     assert run(PerNode(lambda _: Good(), 2)).events == 3
 
@@ -251,3 +254,82 @@ def test_a_scalar_that_is_no_number_is_told() -> None:
 def test_what_makes_no_node_is_told() -> None:
     with pytest.raises(ProtocolError, match=r"node 0, at 0 s, in make\(\): PerNode was given make\(id\)=None; allowed"):
         run(PerNode(lambda _: None))  # type: ignore[arg-type,return-value]
+
+
+def refusal(kind: type[Node]) -> str:
+    with pytest.raises((ProtocolError, UserError)) as error:
+        run(PerNode(kind, 2))
+    return str(error.value)
+
+
+def test_a_misspelt_handler_is_named_with_the_right_name() -> None:
+    class Slip(Node):
+        def on_pakcet(self, content, sender, interface):
+            pass
+
+    assert refusal(Slip).startswith("Slip.on_pakcet is never called: no handler has that name; did you mean on_packet?")
+
+    class Other(Node):
+        def onBroadcast(self, number, size_bytes):
+            pass
+
+    assert "did you mean on_broadcast?" in refusal(Other)
+
+
+def test_a_method_of_ones_own_may_be_named_like_a_handler() -> None:
+    class Own(Node):
+        def on_broadcast(self, number, size_bytes):
+            self.on_state()
+            self.on_vote()
+
+        def on_state(self):
+            """Close to on_start, and called."""
+
+        def on_vote(self):
+            pass
+
+        def on_elected(self):
+            """Not called, and close to nothing."""
+
+    run(PerNode(Own, 2))
+
+
+def test_a_timer_without_a_handler_is_told() -> None:
+    class Deaf(Node):
+        def on_broadcast(self, number, size_bytes):
+            self.set_timer("soon", MS)
+
+    told = refusal(Deaf)
+    assert told.startswith(
+        "node 2, at 0.003 s, in on_timer(key='soon'): a timer of Deaf is due, and Deaf has no on_timer"
+    )
+
+
+@pytest.mark.parametrize("does", [lambda n: n.send(0, "x", 1), lambda n: n.now_ps, lambda n: n.set_timer("t", 1)])
+def test_services_in_init_are_told_with_where_they_work(does: Any) -> None:
+    class Hasty(Node):
+        def __init__(self, id_):
+            super().__init__(id_)
+            does(self)
+
+    told = refusal(Hasty)
+    assert told.startswith("node 0, at 0 s, in make(): ")
+    assert "is used in __init__, when the node takes part in no run yet; do it in on_start(self)" in told
+
+
+@pytest.mark.parametrize(
+    ("scalars", "told"),
+    [
+        (lambda: [1, 2], "Odd.scalars() returned [1, 2]; allowed: a dict of names and numbers"),
+        (lambda: None, "Odd.scalars() returned None; allowed: a dict of names and numbers"),
+        (lambda: {"x": "much"}, "Odd.scalars() has x='much'; allowed: numbers"),
+        (lambda: {3: 1.0}, "Odd.scalars() has a name 3; allowed: texts"),
+    ],
+)
+def test_scalars_of_another_type_are_told(scalars: Any, told: str) -> None:
+    class Odd(PerNode):
+        def scalars(self):
+            return scalars()
+
+    with pytest.raises(RunError, match=re.escape(told)):
+        run(Odd(Node, 2))

@@ -1,4 +1,4 @@
-"""The errors that a program meets when it would leave the simulation. One line each: what it did, and what to do."""
+"""The errors that a node meets when it would leave the simulation. One line each: what it did, and what to do."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class OutsideError(NotImplementedError):
 
 
 def outside(what: str, instead: str) -> OutsideError:
-    """The error for `what`, which leaves the simulation."""
+    """Return the error for `what`, which leaves the simulation."""
     return OutsideError(f"{what} would leave the simulation: {instead}")
