@@ -14,15 +14,11 @@ import numpy as np
 
 from causeway.bridge import border_words as words
 from causeway.bridge.border_kernel import ALL_GOOD, FAR_PS, KEPT, LOOK_UP, MISFIT, NO_TCP, OUT_OF_TURN, STATE, settled
-from causeway.bridge.checked import MOST_NODES
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import (
     COLUMNS,
-    FOREVER,
-    IGNORED,
     ROW,
-    TOPICS,
     Act,
     ActionRows,
     Actions,
@@ -32,14 +28,21 @@ from causeway.bridge.events import (
 )
 from causeway.bridge.made import Ranges
 from causeway.bridge.network import InetNetwork, MobileNetwork, Network
-from causeway.bridge.schema import may_lack
+from causeway.bridge.schema import may_lack, table
+from causeway.bridge.validation import (
+    INTERFACES,
+    LIMITS,
+    MOST_NODES,
+    PLACES,
+    first_broken,
+    rules_of_table,
+)
 
-INTERFACES_OF_NETWORKS = 3
-"""See `bridge/network.py`."""
 MAY_LACK = may_lack("Actions")
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 TYPES = tuple(ROW[name] for name in COLUMNS)
-LIMITS = {wanted: np.iinfo(wanted) for wanted in TYPES}
+TYPE_LIMITS = {wanted: np.iinfo(wanted) for wanted in TYPES}
+PROMISE = table("Actions", "promises").names or ()
 
 
 def _stations_of(network: Network) -> int:
@@ -61,7 +64,7 @@ class Border:
         script = network.workload.script
         scripted = 0 if script is None else len(script.time_ps)
         at = s[0]
-        at.nodes, at.interfaces, at.channels = network.nodes, INTERFACES_OF_NETWORKS, len(spec.channels)
+        at.nodes, at.interfaces, at.channels = network.nodes, INTERFACES, len(spec.channels)
         at.stations = _stations_of(network)
         at.first_mover = at.stations if is_mobile else network.nodes
         at.connections = 0 if is_mobile else NO_TCP
@@ -161,52 +164,16 @@ class Border:
         """Raises RunError if the answer to `window` asks for what cannot be done."""
         if actions.patience:
             self._check_patience(actions, window)
-        if not isinstance(actions, ActionRows):
-            bad = self._first_bad_of_columns(actions)
-        elif not actions.rows:
-            return
-        elif actions.made is not None:
-            self._fast.packets_high[0], self._fast.timers_high[0] = actions.made
-            return
-        else:
-            bad = self._first_bad_of_rows(actions)
+        if isinstance(actions, ActionRows):
+            if not actions.rows:
+                return
+            if actions.made is not None:
+                self._fast.packets_high[0], self._fast.timers_high[0] = actions.made
+                return
+            _refuse_misfits(actions.rows)
+        bad = self._first_bad_of_columns(actions)
         if bad >= 0:
             self._refuse_action(actions, window, bad)
-
-    def _first_bad_of_rows(self, actions: ActionRows) -> int:
-        """As `first_bad_action`, for a few rows."""
-        fast, nodes = self._fast, self._nodes
-        end_ps, timer_low = fast.end_ps[0], fast.timers_low[0]
-        packet, timer = fast.packets_high[0], fast.timers_high[0]
-        packet_first, timer_first, unicast = packet, timer, False
-        for kind, time_ps, node, ref, peer, size_bytes, interface, topic in actions.rows:
-            if not (end_ps <= time_ps < FAR_PS and 0 <= node < nodes):
-                break
-            if kind == SEND and ref == packet:
-                if not (
-                    -1 <= peer < nodes
-                    and 0 <= size_bytes <= words.MOST_BYTES
-                    and 0 <= interface < INTERFACES_OF_NETWORKS
-                    and 0 <= topic < TOPICS
-                ):
-                    break
-                packet += 1
-                fast.packet_owners.keep(ref, peer)
-                unicast |= peer >= 0
-            elif kind == SET_TIMER and ref == timer:
-                timer += 1
-                fast.timer_owners.keep(ref, node)
-            elif kind != CANCEL_TIMER or not timer_low <= ref < timer:
-                break
-        else:
-            if packet != packet_first:
-                fast.packets_high[0] = packet
-                fast.unicasts[0] |= unicast
-            if timer != timer_first:
-                fast.timers_high[0] = timer
-            return ALL_GOOD
-        _refuse_misfits(actions.rows)
-        return self._first_bad_of_columns(actions)  # something rarer, or a mistake
 
     def _first_bad_of_columns(self, actions: Actions) -> int:
         a = actions
@@ -240,10 +207,7 @@ class Border:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
         at = self._s[0]
         told = words.Action(*(int(value) for value in values))
-        limits = words.Limits(
-            self._nodes, 0, int(at.interfaces), int(at.end_ps), 0, channels=int(at.channels),
-            connections=int(at.connections), first_mover=int(at.first_mover),
-        )  # fmt: skip
+        limits = {name: int(at.held[PLACES[name]]) for name in LIMITS}
         raise RunError(
             f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
             f"{words.wrong_action(told, limits)}"
@@ -251,43 +215,24 @@ class Border:
 
     def _check_patience(self, actions: Actions, window: Window) -> None:
         for promise in actions.patience:
-            node, topic, patience_ps = promise
-            whole = all(isinstance(value, int | np.integer) for value in promise)
-            if not (whole and 0 <= node < self._nodes and 0 < topic < TOPICS and IGNORED <= patience_ps <= FOREVER):
-                raise RunError(
-                    f"the answer to window {window.number} is wrong: a promise of patience (node {node}, topic "
-                    f"{topic}, {patience_ps} ps); allowed: node 0 to {self._nodes - 1}, topic 1 to {TOPICS - 1}, 0 ps "
-                    f"to FOREVER ({FOREVER}), or IGNORED ({IGNORED})"
-                )
+            if not all(isinstance(value, int | np.integer) for value in promise):
+                why = f"{promise}; allowed: whole numbers"
+            else:
+                held = {"nodes": self._nodes, **dict(zip(PROMISE, promise, strict=True))}
+                if (broken := first_broken(rules_of_table("Actions", "promises"), held)) is None:
+                    continue
+                why = broken.words(held)
+            raise RunError(f"the answer to window {window.number} is wrong: {why}")
 
 
 class Fast:
     """Numbers of the state where Python gets at them in half the time: each is in the first place of its view."""
 
-    __slots__ = (
-        "end_ps", "number", "packet_owners", "packets_high", "timer_owners", "timers_high", "timers_low",
-        "unicasts",
-    )  # fmt: skip
+    __slots__ = ("end_ps", "number", "packets_high", "timers_high")
 
     def __init__(self, s: Any) -> None:
-        self.number, self.end_ps, self.unicasts = (memoryview(s[name]) for name in ("number", "end_ps", "unicasts"))
-        self.packets_high = memoryview(s["packets"]["high"])
-        self.timers_low, self.timers_high = memoryview(s["timers"]["low"]), memoryview(s["timers"]["high"])
-        self.packet_owners, self.timer_owners = Owners(s["packet_owners"][0]), Owners(s["timer_owners"][0])
-
-
-class Owners:
-    """Whose the last packets, or timers, are."""
-
-    __slots__ = ("_ids", "_nodes")
-
-    def __init__(self, owners: Any) -> None:
-        self._ids, self._nodes = memoryview(owners["id"]), memoryview(owners["node"])
-
-    def keep(self, id_: int, node: int) -> None:
-        """A new id: whose it is."""
-        at = id_ & (KEPT - 1)
-        self._ids[at], self._nodes[at] = id_, node
+        self.number, self.end_ps = (memoryview(s[name]) for name in ("number", "end_ps"))
+        self.packets_high, self.timers_high = (memoryview(s[name]["high"]) for name in ("packets", "timers"))
 
 
 def _first_of(bad: int, topic: int) -> int:
@@ -324,7 +269,7 @@ def _refuse_misfits(rows: Sequence[tuple[Any, ...]]) -> None:
     """A value may not even fit its column."""
     for number, row in enumerate(rows):
         for name, wanted, value in zip(COLUMNS, TYPES, row, strict=True):
-            limits = LIMITS[wanted]
+            limits = TYPE_LIMITS[wanted]
             if not isinstance(value, int | np.integer) or not limits.min <= value <= limits.max:
                 raise RunError(
                     f"an answer is wrong: row {number} has {name} {value!r}; allowed: {limits.min} to {limits.max}"
@@ -345,7 +290,7 @@ def _converted(name: str, given: Any, rows: int) -> Any:
             f"an answer is wrong: its column {name} holds {array.dtype}; allowed: whole numbers ({wanted}; times are "
             "whole picoseconds)"
         )
-    limits = LIMITS[wanted]
+    limits = TYPE_LIMITS[wanted]
     beyond = np.flatnonzero((array < limits.min) | (array > limits.max))
     if len(beyond):
         raise RunError(

@@ -20,7 +20,21 @@ from numba import types
 
 from causeway.bridge.events import TOPICS, Act, Kind
 from causeway.bridge.jit import compiled
-from causeway.bridge.schema import constant, declared
+from causeway.bridge.schema import declared
+from causeway.bridge.validation import (
+    FIRST,
+    LATEST_PS,
+    LEAST,
+    LEAST_PLUS,
+    LIMITS,
+    MOST,
+    MOST_PLUS,
+    OF,
+    OPERANDS,
+    PLACES,
+    TABLE,
+    UNLIKE,
+)
 
 NO_TCP = -1
 
@@ -28,19 +42,20 @@ ALL_GOOD, LOOK_UP, MISFIT, OUT_OF_TURN = -1, -2, -3, -4
 EVENT_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32)
 ACTION_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
 
-FAR_PS = 1 << 62
+FAR_PS = LATEST_PS + 1
 """Times lie below this (53 days), so that sums of two of them are still times."""
 
 NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
 TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
-SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
-SWITCH, RECORD, MOVE = int(Act.NODE), int(Act.RECORD), int(Act.MOVE)
-CONNECTED, ENDED, LISTEN = int(Kind.CONNECTED), int(Kind.ENDED), int(Act.LISTEN)
-CONNECT, READ, ABORT = int(Act.CONNECT), int(Act.READ), int(Act.ABORT)
-ENDINGS, LAST_PORT = len(declared("Ending")), constant("LAST_PORT")
+SEND, SET_TIMER, CANCEL_TIMER, CONNECT = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER), int(Act.CONNECT)
+CONNECTED, ENDED = int(Kind.CONNECTED), int(Kind.ENDED)
+ENDINGS = len(declared("Ending"))
 LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))
 """A kind that the contract declares and that has no rule here may hold what it likes."""
-
+TIME, BY, REF, PEER, SIZE, INTERFACE = (
+    PLACES[column] for column in ("time_ps", "node", "ref", "peer", "size_bytes", "interface")
+)
+NODES, INTERFACES, CHANNELS, FIRST_MOVER, MOVERS, TCP, CONNECTIONS, EARLIEST = (PLACES[limit] for limit in LIMITS)
 
 KEPT = 1 << 15
 """Of so many packets and timers, the last ones, is known whose they are. A power of two."""
@@ -59,6 +74,7 @@ STATE = np.dtype([
     # (broadcasts of one instant are ordered by their nodes, not by their numbers)
     ("most_broadcasts", np.int64), ("broadcasts", np.int64), ("floor", np.int64), ("instant_ps", np.int64),
     ("packets", RANGES), ("timers", RANGES),
+    ("held", np.int64, len(OPERANDS)),  # the row that is looked at, and the limits, as rules name them
     ("packet_owners", OWNER, KEPT), ("timer_owners", OWNER, KEPT),
 ])  # fmt: skip
 
@@ -196,50 +212,51 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
     if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
         return MISFIT
     outside = 0
+    _hold_limits(at)
+    outside = 0
     for i in range(rows):
-        k, r, p = kind[i], ref[i], np.int64(peer[i])
-        if time[i] < at.end_ps or time[i] >= FAR_PS or node[i] < 0 or node[i] >= at.nodes:
+        k, r = kind[i], ref[i]
+        if k > LAST_ACT:
+            return i
+        held = at.held
+        held[TIME], held[BY], held[REF], held[PEER] = time[i], node[i], r, peer[i]
+        held[SIZE], held[INTERFACE] = size[i], interface[i]
+        if _breaks_a_rule(held, k):
             return i
         if k == SEND:
-            if p < -1 or p >= at.nodes or size[i] < 0 or interface[i] >= at.interfaces or r < 0:
-                return i
             outside += _outside(at.packets, r)
-            _keep(at.packet_owners, r, p)
-            at.unicasts |= p >= 0
+            _keep(at.packet_owners, r, np.int64(peer[i]))
+            at.unicasts |= peer[i] >= 0
         elif k == SET_TIMER:
-            if r < 0:
-                return i
             outside += _outside(at.timers, r)
             _keep(at.timer_owners, r, np.int64(node[i]))
-        elif k == SWITCH:
-            if p < 0 or p > 1:
-                return i
         elif k == CANCEL_TIMER:
             outside += not _is_in(at.timers, r)
-        elif LISTEN <= k <= ABORT:
-            if _is_bad_about_tcp(at, k, np.int64(node[i]), r, p, size[i], interface[i]):
-                return i
-        elif k == MOVE:
-            if node[i] < at.first_mover or size[i] < 1:
-                return i
-        elif k > LAST_ACT or (k == RECORD and (p < 0 or p >= at.channels)):
-            return i
+        elif k == CONNECT:
+            at.connections += 1
+            held[CONNECTIONS] += 1
     return LOOK_UP if outside else ALL_GOOD
 
 
 @compiled
-def _is_bad_about_tcp(at, k, v, r, p, size, interface):
-    """Whether an action about a connection is wrong; a new connection is counted on the way."""
-    if at.connections == NO_TCP:
-        return True
-    if k == LISTEN:
-        return size < 1 or size > LAST_PORT or p < 0 or p > 1
-    if k == CONNECT:
-        if r != at.connections or p < 0 or p >= at.nodes or p == v or size < 1 or size > LAST_PORT:
+def _hold_limits(at):
+    """Put the limits of the run where rules find them."""
+    held = at.held
+    held[NODES], held[INTERFACES], held[CHANNELS] = at.nodes, at.interfaces, at.channels
+    held[FIRST_MOVER], held[MOVERS] = at.first_mover, at.nodes - at.first_mover
+    held[TCP], held[CONNECTIONS], held[EARLIEST] = at.connections != NO_TCP, at.connections, at.end_ps
+
+
+@compiled
+def _breaks_a_rule(held, k):
+    """Return whether a row, as it is held, breaks a rule of its kind."""
+    for i in range(FIRST[k], FIRST[k + 1]):
+        value = held[TABLE[i, OF]]
+        if value < held[TABLE[i, LEAST]] + TABLE[i, LEAST_PLUS] or value > held[TABLE[i, MOST]] + TABLE[i, MOST_PLUS]:
             return True
-        at.connections += 1
-        return interface < 1 or interface >= at.interfaces
-    return r < 0 or r >= at.connections or (k <= READ and size < 1)
+        if TABLE[i, UNLIKE] >= 0 and value == held[TABLE[i, UNLIKE]]:
+            return True
+    return False
 
 
 @compiled

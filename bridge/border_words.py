@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from causeway.bridge.border_kernel import ENDINGS, FAR_PS, LAST_PORT, NO_TCP
-from causeway.bridge.events import TOPICS, Act, Kind
+from causeway.bridge.border_kernel import ENDINGS
+from causeway.bridge.events import Act, Kind
+from causeway.bridge.validation import first_broken, rules_of_action
 
 MOST_BYTES = (1 << 31) - 1
 
@@ -35,7 +36,7 @@ class Action(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a row is held to. A window's times lie in [begin_ps, end_ps); an action's begin at begin_ps."""
+    """What an event is held to. Times of a window lie in [begin_ps, end_ps)."""
 
     nodes: int
     stations: int
@@ -45,9 +46,7 @@ class Limits(NamedTuple):
     first_broadcast: int = 0
     most_broadcasts: int = 0
     broadcasts: int = 0
-    channels: int = 0
     connections: int = 0
-    first_mover: int = 0
     owner: int = -1
     """Whose the packet or timer is."""
 
@@ -119,56 +118,13 @@ def _key(e: Event) -> tuple[int, int, int, int]:
     return e.time_ps, e.kind, e.node, e.ref
 
 
-def wrong_action(a: Action, limits: Limits) -> str:
-    """Why nobody can do that."""
+def wrong_action(a: Action, limits: Mapping[str, int]) -> str:
+    """Return why nobody can do that."""
     if a.kind not in Act._value2member_map_:
         return f"kind {a.kind} is unknown; allowed: {_names(Act)}"
-    if not limits.begin_ps <= a.time_ps < FAR_PS:
-        allowed = f"{limits.begin_ps} to {FAR_PS - 1} ps"
-        return f"{a.time_ps} ps is before its answer takes effect or too far; allowed: {allowed}"
-    if not 0 <= a.node < limits.nodes:
-        return f"there is no node {a.node}; allowed: 0 to {limits.nodes - 1}"
-    if not 0 <= a.topic < TOPICS:
-        return f"there is no topic {a.topic}; allowed: 0 to {TOPICS - 1}"
-    kind = Act(a.kind)
-    if kind is Act.SEND and not -1 <= a.peer < limits.nodes:
-        return f"there is no peer {a.peer}; allowed: -1 (everyone) to {limits.nodes - 1}"
-    if kind is Act.SEND and not 0 <= a.size_bytes <= MOST_BYTES:
-        return f"a packet of {a.size_bytes} bytes; allowed: 0 to {MOST_BYTES}"
-    if kind is Act.SEND and not 0 <= a.interface < limits.interfaces:
-        return f"there is no interface {a.interface}; allowed: 0 to {limits.interfaces - 1}"
-    if kind in (Act.SEND, Act.SET_TIMER):
-        return f"{a.ref} is no id; allowed: 0 and up"
-    if kind is Act.CANCEL_TIMER:
-        return f"the controller never set timer {a.ref}; allowed: ids that it set"
-    if kind is Act.MOVE and a.node < limits.first_mover:
-        movers = f"hosts, {limits.first_mover} to {limits.nodes - 1}"
-        return f"node {a.node} cannot move; allowed: {movers if limits.first_mover < limits.nodes else 'nobody here'}"
-    if kind is Act.MOVE:
-        return f"a speed of {a.size_bytes} mm/s; allowed: 1 to {MOST_BYTES}"
-    if kind >= Act.LISTEN:
-        return _wrong_about_tcp(kind, a, limits)
-    if kind is Act.RECORD:
-        return f"there is no channel {a.peer}; allowed: 0 to {limits.channels - 1}"
-    return f"{a.peer} is neither up nor down; allowed: 1 (up) or 0 (down)"
-
-
-def _wrong_about_tcp(kind: Act, a: Action, limits: Limits) -> str:
-    if limits.connections == NO_TCP:
-        return "this network has no TCP; allowed: packets (SEND)"
-    if kind in (Act.LISTEN, Act.CONNECT) and not 1 <= a.size_bytes <= LAST_PORT:
-        return f"there is no port {a.size_bytes}; allowed: 1 to {LAST_PORT}"
-    if kind is Act.LISTEN:
-        return f"{a.peer} is neither begin nor stop; allowed: 1 (begin) or 0 (stop)"
-    if kind is Act.CONNECT and (not 0 <= a.peer < limits.nodes or a.peer == a.node):
-        return f"node {a.node} cannot connect to {a.peer}; allowed: another node, 0 to {limits.nodes - 1}"
-    if kind is Act.CONNECT and not 1 <= a.interface < limits.interfaces:
-        return f"interface {a.interface} has no TCP; allowed: 1 to {limits.interfaces - 1}"
-    if kind is Act.CONNECT:
-        return f"{a.ref} is no new connection; allowed: the next one, {limits.connections}"
-    if not 0 <= a.ref < limits.connections:
-        return f"the controller never opened connection {a.ref}; allowed: ids that it opened"
-    return f"{a.size_bytes} bytes; allowed: 1 to {MOST_BYTES}"
+    held = {**limits, **a._asdict()}
+    broken = first_broken(rules_of_action(a.kind), held)
+    return broken.words(held) if broken else f"the controller never set timer {a.ref}; allowed: ids that it set"
 
 
 def _names(kinds: type[Kind] | type[Act]) -> str:

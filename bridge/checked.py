@@ -16,10 +16,9 @@ from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.trouble import Cut, Jammer, Partition
+from causeway.bridge.validation import MOST_NODES
 from causeway.bridge.workload import Faults, Workload
 
-MOST_NODES = 1 << 20
-"""The engine in process sorts by keys that have room for so many."""
 MOST_INT32 = (1 << 31) - 1
 LONGEST_DELAY_NS = FAR_PS / 4000
 """A quarter of all time: sums of a few delays are times."""

@@ -22,6 +22,7 @@ PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 try:
     pb: Any = importlib.import_module("causeway.proto.causeway_pb2")  # generated: mypy cannot see into it
     CONTRACT: int = pb.Constant.CONTRACT
+    pb.needs  # noqa: B018 (generated code of before lacks what was declared last)
 except (ImportError, AttributeError) as error:  # pragma: no cover - only in a checkout that was not set up (anew)
     raise UserError("proto/causeway_pb2.py is not built or too new for this protobuf; run `make setup`") from error
 
@@ -86,7 +87,7 @@ def comments(message: str) -> dict[str, str]:
     found: dict[str, str] = {}
     above: list[str] = []
     for line in body[1].splitlines() if body else []:
-        value = re.match(r"\s*([A-Z0-9_]+) = -?\d+.*?;\s*(?://\s*(.*))?$", line)
+        value = re.match(r"\s*([A-Z0-9_]+) = -?\d+(?: \[|.*?;\s*(?://\s*(.*))?)$", line)
         if value:
             found[value[1]] = " ".join([*above, value[2] or ""]).strip()
         above = [*above, line.strip(" /")] if line.lstrip().startswith("//") else []

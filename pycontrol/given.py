@@ -8,13 +8,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from causeway.bridge.border import INTERFACES_OF_NETWORKS
-from causeway.bridge.border_kernel import FAR_PS
 from causeway.bridge.border_words import MOST_BYTES
-from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Kind, unpack_position
+from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
+from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.pycontrol.mistakes import call, misuse
-
-INTERFACES = INTERFACES_OF_NETWORKS
 
 
 def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
@@ -31,10 +28,10 @@ def whole(service: str, name: str, value: Any, least: int, most: int, note: str 
 def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -> tuple[int, int, int, int]:
     """What `send` takes besides the content."""
     return (
-        whole("send", "peer", peer, -1, nodes - 1, " (EVERYONE is -1)"),
-        whole("send", "size_bytes", size_bytes, 0, MOST_BYTES),
-        whole("send", "interface", interface, 0, INTERFACES - 1),
-        whole("send", "topic", topic, 0, TOPICS - 1, " (a packet can have topic 1 to 15, or 0 for none)"),
+        whole("send", "peer", peer, *bounds(Act.SEND, "peer", nodes=nodes), " (EVERYONE is -1)"),
+        whole("send", "size_bytes", size_bytes, *bounds(Act.SEND, "size_bytes")),
+        whole("send", "interface", interface, *bounds(Act.SEND, "interface", interfaces=INTERFACES)),
+        whole("send", "topic", topic, *bounds(Act.SEND, "topic"), " (a packet can have topic 1 to 15, or 0 for none)"),
     )
 
 
@@ -47,12 +44,12 @@ def patience(topic: Any, patience_ps: Any) -> tuple[int, int]:
 
 def delay(delay_ps: Any, from_ps: int) -> int:
     """What `set_timer` takes besides the key; what is due then must still be a time."""
-    return whole("set_timer", "delay_ps", delay_ps, 0, FAR_PS - from_ps - 1, " picoseconds")
+    return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, " picoseconds")
 
 
 def node(service: str, node: Any, nodes: int) -> int:
     """Whom `switch` takes, and who acts: a node may have changed its `id`."""
-    return whole(service, "node", node, 0, nodes - 1)
+    return whole(service, "node", node, *bounds(Act.NODE, "node", nodes=nodes))
 
 
 def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
@@ -60,7 +57,7 @@ def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
     return (
         whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
         whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
-        whole("move", "speed_mm_s", speed_mm_s, 1, MOST_BYTES, " millimetres a second"),
+        whole("move", "speed_mm_s", speed_mm_s, *bounds(Act.MOVE, "size_bytes"), " millimetres a second"),
     )
 
 

@@ -41,6 +41,7 @@ from causeway.bridge.events import (
     pack_position,
     unpack_position,
 )
+from causeway.bridge.validation import INTERFACES
 from causeway.pycontrol import given
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.confined import acting
@@ -139,7 +140,7 @@ class PerNode(Protocol):
             and 0 <= node < self._count
             and -1 <= peer < self._count
             and 0 <= size_bytes <= MOST_BYTES
-            and 0 <= interface < given.INTERFACES
+            and 0 <= interface < INTERFACES
             and 0 <= topic < TOPICS
         ):
             node = given.node("send", node, self._count)

@@ -11,10 +11,8 @@ import numpy as np
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork
+from causeway.bridge.validation import LATEST_PS, MOST_NODES
 
-LONGEST_PS = 2**62
-"""53 days: sums of two such times still fit 64 bits."""
-MOST_NODES = 1_000_000
 FASTEST_PER_S = 1e9
 """Broadcasts a second of a whole system: at more, several would fall in every nanosecond."""
 LARGEST_SEED = 2**63 - 1
@@ -43,28 +41,28 @@ def check_seed(seed: int) -> int:
 def check_spec(spec: RunSpec) -> None:
     """Refuses a run whose numbers are beyond what engines count in."""
     network, workload = spec.network, spec.network.workload
-    _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LONGEST_PS)
-    _within(spec, "duration (ps)", spec.duration_ps, 0, LONGEST_PS)
+    _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LATEST_PS)
+    _within(spec, "duration (ps)", spec.duration_ps, 0, LATEST_PS)
     _within(spec, "number of nodes", network.nodes, 1, MOST_NODES)
     _within(spec, "number of messages", workload.messages, 0, 2**31 - 1)
     _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)
     for segment in workload.segments:
         if segment.rate_per_s:
             _within(spec, "broadcasts a second", segment.rate_per_s, SLOWEST_PER_S, FASTEST_PER_S)
-        _within(spec, "start of a segment of the load (ps)", segment.start_ps, 0, LONGEST_PS)
+        _within(spec, "start of a segment of the load (ps)", segment.start_ps, 0, LATEST_PS)
     if workload.script is None and workload.messages and workload.segments:
         last = workload.segments[-1]
         end_ps = last.start_ps + (2e12 * workload.messages / last.rate_per_s if last.rate_per_s else 0)
-        _within(spec, "time until so many messages are sent (ps)", end_ps, 0, LONGEST_PS)
+        _within(spec, "time until so many messages are sent (ps)", end_ps, 0, LATEST_PS)
     if workload.script is not None and len(workload.script.time_ps):
-        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LONGEST_PS)
-        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LONGEST_PS)
+        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LATEST_PS)
+        _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LATEST_PS)
     if isinstance(network, AbstractNetwork):
         quantiles = np.asarray(network.delay_quantiles_ns)
         longest = float(quantiles.max()) * 1000 if np.isfinite(quantiles).all() else float("nan")
-        _within(spec, "delay of a packet (ps)", longest, 0, LONGEST_PS)
-        _within(spec, "time to send a packet (ps)", network.send_ps, 0, LONGEST_PS)
-        _within(spec, "time to receive a packet (ps)", network.recv_ps, 0, LONGEST_PS)
+        _within(spec, "delay of a packet (ps)", longest, 0, LATEST_PS)
+        _within(spec, "time to send a packet (ps)", network.send_ps, 0, LATEST_PS)
+        _within(spec, "time to receive a packet (ps)", network.recv_ps, 0, LATEST_PS)
 
 
 def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:

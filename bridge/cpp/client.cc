@@ -23,7 +23,7 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
     } catch (const Refused &refused) {
         fail(refused.what());
     }
-    check_.expect_nodes(nodes_of(setup_));
+    check_.expect_run(setup_);
     window_.configure(setup_.reaction_ps(), setup_.cap(), setup_.passive_kinds());
     return setup_;
 }

@@ -225,68 +225,59 @@ void check_nodes(const Setup &setup, int32_t nodes) {
 // ---- answers
 // ----------------------------------------------------------------------------------------------------------
 
-bool AnswerCheck::is_node(int32_t node) const {
-    return node >= 0 && node < (nodes_ > 0 ? nodes_ : Constant::MOST_NODES);
+AnswerCheck::AnswerCheck() {
+    held_.fill(0);
+    held_[Operand::NODES] = held_[Operand::FIRST_MOVER] = Constant::MOST_NODES;
+    held_[Operand::INTERFACES] = Interface::Value_descriptor()->value_count();
 }
 
-std::string AnswerCheck::which_nodes() const {
-    return "; the network has nodes 0 to " + text(int64_t{nodes_ > 0 ? nodes_ : Constant::MOST_NODES} - 1);
+void AnswerCheck::expect_run(const Setup &setup) {
+    held_[Operand::CHANNELS] = setup.channels_size();
+    held_[Operand::TCP] = setup.has_mobile_network();
+    if (setup.has_mobile_network()) held_[Operand::MOVERS] = setup.mobile_network().hosts();
+    expect_nodes(nodes_of(setup));
 }
 
-void AnswerCheck::check(const Actions &answer, int64_t effect_ps) const {
+void AnswerCheck::expect_nodes(int32_t nodes) {
+    held_[Operand::NODES] = nodes > 0 ? nodes : Constant::MOST_NODES;
+    held_[Operand::FIRST_MOVER] = held_[Operand::NODES] - held_[Operand::MOVERS];
+}
+
+void AnswerCheck::check(const Actions &answer, int64_t effect_ps) {
     const std::string damaged = damage(answer);
     if (!damaged.empty()) refuse("the controller's answer is damaged: " + damaged);
-    for (size_t row = 0; row < answer.kind().size(); ++row) check_action(answer, row, effect_ps);
+    held_[Operand::EARLIEST_PS] = effect_ps;
+    for (size_t row = 0; row < answer.kind().size(); ++row) check_action(answer, row);
     for (size_t row = 0; row < answer.patient_topic().size(); ++row) check_promise(answer, row);
 }
 
-void AnswerCheck::check_action(const Actions &answer, size_t row, int64_t effect_ps) const {
-    const auto refuse_row = [&](const std::string &what) {
-        refuse("action " + text(static_cast<int64_t>(row)) + " of window " + std::to_string(answer.number()) + " " +
-               what);
-    };
+void AnswerCheck::check_action(const Actions &answer, size_t row) {
     const auto kind = at<uint8_t>(answer.kind(), row);
-    const int64_t time_ps = at<int64_t>(answer.time_ps(), row);
-    const int32_t node = at<int32_t>(answer.node(), row), peer = at<int32_t>(answer.peer(), row);
-    const int64_t size = at<int32_t>(answer.size_bytes(), row);
-    if (!Act::Value_IsValid(kind)) refuse_row("is of kind " + text(int64_t{kind}) + ", which nobody knows");
-    if (time_ps < effect_ps)
-        refuse_row("takes effect at " + text(time_ps) + " ps; the window's answer can at " + text(effect_ps) +
-                   " ps at the earliest");
-    if (time_ps > latest_ps())
-        refuse_row("takes effect at " + text(time_ps) + " ps, later than " + text(latest_ps()) + " ps");
-    if (!is_node(node)) refuse_row("is for node " + text(int64_t{node}) + which_nodes());
-    if (kind == Act::SEND && peer != Constant::BROADCAST_PEER && !is_node(peer)) {
-        refuse_row("sends from node " + text(int64_t{node}) + " to node " + text(int64_t{peer}) + which_nodes());
+    const auto refuse_row = [&](const std::string &why) {
+        refuse("action " + std::to_string(row) + " of window " + std::to_string(answer.number()) + " is wrong: " + why);
+    };
+    if (!Act::Value_IsValid(kind)) {
+        refuse_row("kind " + std::to_string(kind) + " is unknown; allowed: " + kinds_of_actions());
     }
-    if (kind == Act::SEND && size < 0) refuse_row("sends a packet of " + text(size) + " bytes");
-    if (kind == Act::NODE && peer != 0 && peer != 1)
-        refuse_row("switches a node to " + text(int64_t{peer}) + ": 1 is up, 0 is down");
-    if (kind == Act::MOVE && size < 1) refuse_row("moves at " + text(size) + " mm/s");
-    const bool has_port = kind == Act::LISTEN || kind == Act::CONNECT;
-    if (has_port && (size < 1 || size > Constant::LAST_PORT)) refuse_row("is about port " + text(size));
-    if (kind == Act::CONNECT && (!is_node(peer) || peer == node)) {
-        refuse_row("connects node " + text(int64_t{node}) + " to node " + text(int64_t{peer}) + which_nodes());
+    held_[Operand::TIME_PS] = at<int64_t>(answer.time_ps(), row);
+    held_[Operand::NODE] = at<int32_t>(answer.node(), row);
+    held_[Operand::REF] = at<int64_t>(answer.ref(), row);
+    held_[Operand::PEER] = at<int32_t>(answer.peer(), row);
+    held_[Operand::SIZE_BYTES] = at<int32_t>(answer.size_bytes(), row);
+    held_[Operand::INTERFACE] = at<uint8_t>(answer.interface(), row);
+    held_[Operand::TOPIC] = answer.topic().empty() ? 0 : at<uint8_t>(answer.topic(), row);
+    for (const Check &rule : rules_of_action(kind)) {
+        if (rule.is_broken(held_)) refuse_row(rule.words(held_));
     }
-    if ((kind == Act::WRITE || kind == Act::READ) && size < 1) refuse_row("is about " + text(size) + " bytes");
-    if (answer.topic().empty()) return;
-    const int64_t topic = at<uint8_t>(answer.topic(), row);
-    if (topic >= Constant::TOPICS)
-        refuse("there is no topic " + text(topic) + "; topics are 0 to " + text(int64_t{Constant::TOPICS} - 1));
+    if (kind == Act::CONNECT) ++held_[Operand::CONNECTIONS];
 }
 
-void AnswerCheck::check_promise(const Actions &answer, size_t row) const {
-    const int32_t node = at<int32_t>(answer.patient_node(), row);
-    const int64_t topic = at<uint8_t>(answer.patient_topic(), row),
-                  patience_ps = at<int64_t>(answer.patience_ps(), row);
-    if (topic == 0 || topic >= Constant::TOPICS) {
-        refuse("a node can promise patience for topics 1 to " + text(int64_t{Constant::TOPICS} - 1) + ", not for " +
-               text(topic) + " (node " + text(int64_t{node}) + ")");
-    }
-    if (!is_node(node)) refuse("patience is promised for node " + text(int64_t{node}) + which_nodes());
-    if (patience_ps < 0 && patience_ps != Constant::IGNORED) {
-        refuse("node " + text(int64_t{node}) + " promises to be patient for " + text(patience_ps) +
-               " ps; that cannot be negative");
+void AnswerCheck::check_promise(const Actions &answer, size_t row) {
+    held_[Operand::PATIENT_NODE] = at<int32_t>(answer.patient_node(), row);
+    held_[Operand::PATIENT_TOPIC] = at<uint8_t>(answer.patient_topic(), row);
+    held_[Operand::PATIENCE_PS] = at<int64_t>(answer.patience_ps(), row);
+    for (const Check &rule : rules_of_promise()) {
+        if (rule.is_broken(held_)) refuse(rule.words(held_));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bridge/cpp/validation.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -25,22 +26,22 @@ void check_setup(const Setup &setup);
 // Throws Refused if the workload or the failures name a node that is not among so many (0: nobody knows how many).
 void check_nodes(const Setup &setup, int32_t nodes);
 
-// Checks answers of the controller, row by row.
+// Checks answers of the controller, row by row, by the rules of the contract.
 class AnswerCheck {
   public:
-    // The run has so many nodes; 0: nobody knows, so any up to the limit.
-    void expect_nodes(int32_t nodes) { nodes_ = nodes; }
+    AnswerCheck();
+    void expect_run(const Setup &setup);
+    // The network has so many nodes; 0: nobody knows, so any up to the limit.
+    void expect_nodes(int32_t nodes);
 
     // Throws Refused unless all that is in the answer can be done from `effect_ps` on. Columns first, then every row.
-    void check(const Actions &answer, int64_t effect_ps) const;
+    void check(const Actions &answer, int64_t effect_ps);
 
   private:
-    int32_t nodes_ = 0;
+    Held held_;
 
-    bool is_node(int32_t node) const;
-    std::string which_nodes() const;
-    void check_action(const Actions &answer, size_t row, int64_t effect_ps) const;
-    void check_promise(const Actions &answer, size_t row) const;
+    void check_action(const Actions &answer, size_t row);
+    void check_promise(const Actions &answer, size_t row);
 };
 
 }  // namespace causeway

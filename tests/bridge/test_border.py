@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -353,9 +354,19 @@ def test_a_number_beyond_its_column_is_told() -> None:
         border().check_actions(ActionRows([*rows, (0, 10**30, 0, 60, 1, 0, 0, 0)]), window())
 
 
-@pytest.mark.parametrize("promise", [(1 << 31, 1, 5), (0, 0, 5), (0, 16, 5), (0, 1, -2), (0, 1, 1 << 63), (0, 1, 0.5)])
-def test_a_promise_that_nobody_can_keep_is_refused(promise: tuple[Any, ...]) -> None:
-    with pytest.raises(RunError, match=r"a promise of patience .*; allowed: node 0 to 2, topic 1 to 15, 0 ps"):
+@pytest.mark.parametrize(
+    ("promise", "told"),
+    [
+        ((1 << 31, 1, 5), "patience is promised for node 2147483648; allowed: 0 to 2"),
+        ((0, 0, 5), "patience is promised for topic 0; allowed: 1 to 15"),
+        ((0, 16, 5), "patience is promised for topic 16; allowed: 1 to 15"),
+        ((0, 1, -2), "a patience of -2 ps; allowed: 0 ps to FOREVER (9223372036854775807), or IGNORED (-1)"),
+        ((0, 1, 1 << 63), "a patience of 9223372036854775808 ps; allowed: 0 ps to FOREVER"),
+        ((0, 1, 0.5), "Patience(node=0, topic=1, patience_ps=0.5); allowed: whole numbers"),
+    ],
+)
+def test_a_promise_that_nobody_can_keep_is_refused(promise: tuple[Any, ...], told: str) -> None:
+    with pytest.raises(RunError, match=re.escape(f"the answer to window 1 is wrong: {told}")):
         border().check_actions(ActionRows([], patience=(Patience(*promise),)), window())
 
 

@@ -180,21 +180,28 @@ def row(kind: int, node: int, peer: int = 0, size: int = 1, time_ps: int = L_PS,
 
 
 ANSWERS: dict[str, tuple[Actions, str]] = {
-    "a kind that nobody knows": (row(77, 0), "action 0 of window 0 is of kind 77, which nobody knows"),
-    "sent by nobody": (row(Act.SEND, 5, 0), "action 0 of window 0 is for node 5; the network has nodes 0 to 4"),
-    "sent by a million": (row(Act.SEND, 10**6), "is for node 1000000; the network has nodes 0 to 4"),
-    "sent to nobody": (row(Act.SEND, 0, 5), "sends from node 0 to node 5; the network has nodes 0 to 4"),
-    "sent to less than nobody": (row(Act.SEND, 0, -2), "sends from node 0 to node -2"),
-    "a packet of negative size": (row(Act.SEND, 0, 1, -100), "sends a packet of -100 bytes"),
-    "a timer of nobody": (row(Act.SET_TIMER, -1), "is for node -1; the network has nodes 0 to 4"),
-    "nobody fails": (row(Act.NODE, 99), "is for node 99; the network has nodes 0 to 4"),
-    "half up": (row(Act.NODE, 1, 5), "switches a node to 5: 1 is up, 0 is down"),
-    "after the end of time": (row(Act.SET_TIMER, 1, time_ps=2**63 - 1), "later than 4611686018427387903 ps"),
-    "a topic too many": (row(Act.SEND, 0, 1, topic=16), "there is no topic 16; topics are 0 to 15"),
-    "patience of nobody": (
-        ActionRows([], False, (Patience(2**31 - 1, 1, 5),)), "patience is promised for node 2147483647",
+    "a kind that nobody knows": (row(77, 0), "action 0 of window 0 is wrong: kind 77 is unknown; allowed: 0 SEND, "),
+    "sent by nobody": (row(Act.SEND, 5, 0), "action 0 of window 0 is wrong: there is no node 5; allowed: 0 to 4"),
+    "sent by a million": (row(Act.SEND, 10**6), "there is no node 1000000; allowed: 0 to 4"),
+    "sent to nobody": (row(Act.SEND, 0, 5), "there is no peer 5; allowed: -1 (everyone) to 4"),
+    "sent to less than nobody": (row(Act.SEND, 0, -2), "there is no peer -2; allowed: -1 (everyone) to 4"),
+    "a packet of negative size": (row(Act.SEND, 0, 1, -100), "a packet of -100 bytes; allowed: 0 to 2147483647"),
+    "over an interface that is none": (
+        ActionRows([(int(Act.SEND), L_PS, 0, 7, 1, 1, 3, 0)]), "there is no interface 3; allowed: 0 to 2",
     ),
-    "negative patience": (ActionRows([], False, (Patience(1, 1, -2),)), "patient for -2 ps; that cannot be negative"),
+    "a timer of nobody": (row(Act.SET_TIMER, -1), "there is no node -1; allowed: 0 to 4"),
+    "nobody fails": (row(Act.NODE, 99), "there is no node 99; allowed: 0 to 4"),
+    "half up": (row(Act.NODE, 1, 5), "5 is neither up nor down; allowed: 1 (up) or 0 (down)"),
+    "a station walks": (row(Act.MOVE, 1), "node 1 cannot move; allowed: hosts, 2 to 4"),
+    "recorded nowhere": (row(Act.RECORD, 1), "there is no channel 0"),
+    "read from nowhere": (row(Act.READ, 1), "the controller never opened connection 7; allowed: ids that it opened"),
+    "after the end of time": (row(Act.SET_TIMER, 1, time_ps=2**63 - 1), "allowed: 0 to 4611686018427387903 ps"),
+    "a topic too many": (row(Act.SEND, 0, 1, topic=16), "there is no topic 16; allowed: 0 to 15"),
+    "patience of nobody": (
+        ActionRows([], False, (Patience(2**31 - 1, 1, 5),)),
+        "patience is promised for node 2147483647; allowed: 0 to 4",
+    ),
+    "negative patience": (ActionRows([], False, (Patience(1, 1, -2),)), "a patience of -2 ps; allowed: 0 ps to"),
 }  # fmt: skip
 
 
@@ -240,7 +247,7 @@ def frames_to_damage(folder: Path, network: str) -> list[str]:
         (Act.NODE, L_PS + 4, 4, 0, 1, 0, 0, 0), (Act.RECORD, L_PS + 4, 4, 0, 1, 0, 0, 0),
     ]  # fmt: skip
     answer = ActionRows(rows, False, (Patience(1, 1, 5 * L_PS), Patience(2, 2, -1), Patience(3, 1, 2**63 - 1)))
-    spec = small_spec(network=net, reaction_ps=L_PS, cap=5, duration_ps=S)
+    spec = small_spec(network=net, reaction_ps=L_PS, cap=5, duration_ps=S, channels=("x", "y"))
     (folder / "setup").write_bytes(wire.encode_setup(spec))
     (folder / "actions").write_bytes(wire.encode_actions(0, answer))
     return [str(folder / "setup"), str(folder / "actions")]

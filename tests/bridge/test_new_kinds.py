@@ -21,7 +21,7 @@ from tests.worlds.bridge_tools import TOP, build_cpp
 COPIED = ("aio", "analysis", "bridge", "causeway", "cli", "ns3", "omnet", "proto", "pycontrol", "studies")
 IN_THE_PROTO = {
     "    BROADCAST = 5;\n": f"    BROADCAST = 5;\n    BELL = {max(Kind) + 1};  // A bell rings. ref: how loud.\n",
-    "    RECORD = 4; ": f"    RING = {max(Act) + 1};  // Rings a bell at `time_ps`.\n    RECORD = 4; ",
+    "    RECORD = 4 ": f"    RING = {max(Act) + 1};  // Rings a bell at `time_ps`.\n    RECORD = 4 ",
     "  bytes topic = 10 ": (
         '  bytes loudness = 40 [(column) = {type: "i4", table: "actions", may_lack: true}];\n  bytes topic = 10 '
     ),

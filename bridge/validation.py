@@ -1,0 +1,138 @@
+"""Validation: the rules of actions, as proto/causeway.proto declares them, for every check that holds to them.
+
+They are read here in words (`border_words`), compiled (`border_kernel`), and where a node asks for something
+(`pycontrol/given.py`). The edge reads the same declarations (`bridge/cpp/validation.cc`).
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from causeway.bridge.events import COLUMNS, Act
+from causeway.bridge.schema import column_type, constant, declared, pb
+
+LIMITS = ("nodes", "interfaces", "channels", "first_mover", "movers", "tcp", "connections", "earliest_ps")
+"""Numbers of a run that rules name besides the columns of a row."""
+OPERANDS = (*COLUMNS, *LIMITS, "zero")
+INTERFACES = len(declared("Interface"))
+LATEST_PS = constant("LATEST_PS")
+MOST_NODES = constant("MOST_NODES")
+I64 = np.iinfo(np.int64)
+
+
+class Bound(NamedTuple):
+    """A whole number more than an operand."""
+
+    base: str
+    plus: int
+
+    def value(self, held: Mapping[str, int]) -> int:
+        """Return the bound, where the operands hold these numbers."""
+        return held.get(self.base, 0) + self.plus
+
+
+class Rule(NamedTuple):
+    """An operand and its bounds."""
+
+    of: str
+    least: Bound
+    most: Bound
+    unlike: str
+    """The operand whose value is wrong though it is within the bounds, or ""."""
+    wrong: str
+    allowed: str
+
+    def is_broken(self, held: Mapping[str, int]) -> bool:
+        """Return whether the operands that hold these numbers break the rule."""
+        value = held[self.of]
+        within = self.least.value(held) <= value <= self.most.value(held)
+        return not within or (self.unlike != "" and value == held[self.unlike])
+
+    def words(self, held: Mapping[str, int]) -> str:
+        """Return what is wrong and what is allowed."""
+        least, most = self.least.value(held), self.most.value(held)
+        said = string.Template(f"{self.wrong}; allowed: {self.allowed}".replace("{", "${"))
+        return said.substitute({**held, "value": held[self.of], "least": least, "most": most})
+
+
+def first_broken(rules: Iterable[Rule], held: Mapping[str, int]) -> Rule | None:
+    """Return the first rule that is broken, if one is."""
+    return next((rule for rule in rules if rule.is_broken(held)), None)
+
+
+@cache
+def rules_of_table(message: str, table: str) -> tuple[Rule, ...]:
+    """Return the rules that hold for every row of a table."""
+    found = []
+    for field in getattr(pb, message).DESCRIPTOR.fields:
+        options = field.GetOptions()
+        if options.HasExtension(pb.rule) and options.Extensions[pb.column].table == table:
+            found.append(_rule(options.Extensions[pb.rule], field.name, column_type(message, field.name)))
+    return tuple(found)
+
+
+@cache
+def rules_of_action(kind: int) -> tuple[Rule, ...]:
+    """Return the rules of a row of this kind, in the order in which they are looked at."""
+    value = pb.Act.Value.DESCRIPTOR.values_by_number[kind]
+    own = tuple(_rule(rule, rule.of, _type_of(rule.of)) for rule in value.GetOptions().Extensions[pb.needs])
+    return (*rules_of_table("Actions", "actions"), *own)
+
+
+def bounds(kind: int, of: str, **held: int) -> tuple[int, int]:
+    """Return the least and the most that an operand may be in an action of this kind."""
+    rule = next(rule for rule in rules_of_action(kind) if rule.of == of)
+    return rule.least.value(held), rule.most.value(held)
+
+
+def _type_of(operand: str) -> np.dtype:
+    return column_type("Actions", operand) if operand in COLUMNS else np.dtype(np.int64)
+
+
+def _rule(declared: Any, of: str, dtype: np.dtype) -> Rule:
+    limits = np.iinfo(dtype)
+    least = _bound(declared.least, int(limits.min))
+    most = _bound(declared.most, int(limits.max))
+    if declared.below:
+        below = _bound(declared.below, 0)
+        most = Bound(below.base, below.plus - 1)
+    return Rule(of, least, most, declared.unlike, declared.wrong, declared.allowed or "{least} to {most}")
+
+
+def _bound(text: str, unbounded: int) -> Bound:
+    """Return the bound that a rule spells: a whole number, an operand or a constant."""
+    if text in OPERANDS:
+        return Bound(text, 0)
+    if text.lstrip("-").isdigit():
+        return Bound("zero", int(text))
+    return Bound("zero", constant(text) if text else unbounded)
+
+
+# ---- for compiled checks --------------------------------------------------------------------------------------------
+
+PLACES = {name: place for place, name in enumerate(OPERANDS)}
+OF, LEAST, LEAST_PLUS, MOST, MOST_PLUS, UNLIKE = range(6)
+"""Columns of `TABLE`: places of operands and numbers."""
+
+
+def _table() -> tuple[np.ndarray, np.ndarray]:
+    """Return all rules of actions as numbers, and where those of each kind begin. Topics, which few answers have, are
+    looked at apart."""
+    rows: list[tuple[int, ...]] = []
+    first = [0]
+    known = {int(act) for act in Act}
+    for kind in range(max(known) + 1):
+        for rule in rules_of_action(kind) if kind in known else ():
+            if rule.of != "topic":
+                bounds = PLACES[rule.least.base], rule.least.plus, PLACES[rule.most.base], rule.most.plus
+                rows.append((PLACES[rule.of], *bounds, PLACES[rule.unlike] if rule.unlike else -1))
+        first.append(len(rows))
+    return np.array(rows, np.int64), np.array(first, np.int64)
+
+
+TABLE, FIRST = _table()

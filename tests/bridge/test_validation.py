@@ -1,0 +1,168 @@
+"""The rules of actions stand once: the compiled check, the words and the edge refuse the same rows for one reason."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from causeway.bridge import wire
+from causeway.bridge.border import Border
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.errors import RunError
+from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Patience, Window
+from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork, constant_delay
+from causeway.bridge.validation import LIMITS, bounds, rules_of_action, rules_of_table
+from causeway.bridge.workload import Workload
+from tests.worlds.bridge_tools import build_cpp, small_spec
+from tests.worlds.drawn import examples
+
+END_PS = 1000
+NETWORKS: dict[str, Any] = {
+    "abstract": AbstractNetwork(3, constant_delay(1.0), Workload(3)),
+    "mobile": MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4)),
+    "inet": InetNetwork(3, "x.ini", Workload(3)),
+}
+SOUND = (
+    (int(Act.SET_TIMER), END_PS, 0, 0, *PAD[4]),
+    (int(Act.CONNECT), END_PS, 1, 0, 2, 80, 2, 0),
+)
+"""The timer and the connection that rows may be about."""
+ODD = (-2, -1, 0, 1, 2, 3, 4, 15, 16, 80, 999, 1000, 65535, 65536, 2**31 - 1, -(2**31), 2**62 - 1, 2**62, 2**63 - 1)
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> Path:
+    return build_cpp("verdicts")
+
+
+def numbers(name: str) -> st.SearchStrategy[int]:
+    limits = np.iinfo(ROW[name])
+    within = [number for number in ODD if limits.min <= number <= limits.max]
+    small = st.integers(max(-1, int(limits.min)), 4)
+    return small | small | st.sampled_from(within) | st.integers(int(limits.min), int(limits.max))
+
+
+def sound(row: tuple[int, ...]) -> bool:
+    """Whether only the rules speak: which timers were set, the edge does not know."""
+    return row[0] != Act.CANCEL_TIMER or row[3] == 0
+
+
+ROWS = st.tuples(
+    st.sampled_from([int(act) for act in Act] * 3 + [99]), *(numbers(name) for name in COLUMNS[1:])
+).filter(sound)  # fmt: skip
+TEMPLATES = ((END_PS, 1, 1, 2, 80, 1, 0), (END_PS, 2, 0, 1, 1, 2, 3), (END_PS, 2, 1, 0, 443, 1, 0))
+
+
+@st.composite
+def nearly_sound(draw: Any) -> tuple[int, ...]:
+    """Draw a row in which one number is odd."""
+    row = [int(draw(st.sampled_from(list(Act)))), *draw(st.sampled_from(TEMPLATES))]
+    place = draw(st.integers(1, len(COLUMNS) - 1))
+    row[place] = draw(numbers(COLUMNS[place]))
+    return tuple(row)
+
+
+PROMISES = st.builds(
+    Patience, st.sampled_from([-1, 0, 2, 3, 4, 2**31 - 1]), st.sampled_from([0, 1, 15, 16, 255]),
+    st.sampled_from([-(2**63), -2, -1, 0, 5, 2**63 - 1]),
+)  # fmt: skip
+
+
+def spec_of(network: str) -> RunSpec:
+    return small_spec(network=NETWORKS[network], channels=("x", "y"))
+
+
+def answers_of(network: str, rows: list[tuple[int, ...]], promises: list[Patience]) -> list[ActionRows]:
+    """Return one answer for each row, and one for each promise."""
+    before = SOUND if network == "mobile" else SOUND[:1]
+    return [
+        *(ActionRows([*before, row]) for row in rows),
+        *(ActionRows([], patience=(promise,)) for promise in promises),
+    ]
+
+
+def told_by_the_controller(network: str, answer: ActionRows) -> str:
+    """Return why the controller refuses the answer; "" if it does not."""
+    border = Border(spec_of(network))
+    none = [np.empty(0, EVENT[name]) for name in EVENT.names or ()]
+    first, second = (Window(number, end_ps, True, *none) for number, end_ps in ((0, 0), (1, END_PS)))
+    border.check_window(first)
+    border.check_window(second)
+    try:
+        border.check_actions(answer, second)
+    except RunError as error:
+        return str(error)
+    return ""
+
+
+def told_by_the_edge(verdicts: Path, network: str, answers: list[ActionRows]) -> list[str]:
+    """Return why the edge refuses each answer; "" if it does not."""
+    frames = [wire.encode_setup(spec_of(network)), *(wire.encode_actions(1, answer) for answer in answers)]
+    given = b"".join(struct.pack("<I", len(frame)) + frame for frame in frames)
+    done = subprocess.run([verdicts, str(END_PS)], input=given, capture_output=True, timeout=60, check=True)
+    return done.stdout.decode().split("\n")[:-1]
+
+
+@settings(max_examples=examples(60))
+@given(
+    network=st.sampled_from(sorted(NETWORKS)),
+    rows=st.lists(ROWS | nearly_sound().filter(sound), min_size=5, max_size=40),
+    promises=st.lists(PROMISES, max_size=5),
+)
+def test_the_compiled_check_the_words_and_the_edge_agree(
+    verdicts: Path, network: str, rows: list[tuple[int, ...]], promises: list[Patience]
+) -> None:
+    agree(verdicts, network, answers_of(network, rows, promises))
+
+
+def agree(verdicts: Path, network: str, answers: list[ActionRows]) -> None:
+    """Assert that both sides refuse the same answers for the same reason."""
+    edge = told_by_the_edge(verdicts, network, answers)
+    for answer, there in zip(answers, edge, strict=True):
+        here = told_by_the_controller(network, answer)
+        reason = here.removeprefix("the answer to window 1 is wrong: ").split("): ", 1)[-1]
+        assert there.endswith(reason) and bool(there) == bool(here), (answer.rows, here, there)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", sorted(NETWORKS))
+def test_they_agree_about_every_column_of_every_action_at_every_bound(verdicts: Path, network: str) -> None:
+    rows = set()
+    for act, template, place in itertools.product(Act, TEMPLATES, range(1, len(COLUMNS))):
+        limits = np.iinfo(ROW[COLUMNS[place]])
+        for value in ODD:
+            if limits.min <= value <= limits.max:
+                rows.add((int(act), *template[: place - 1], value, *template[place:]))
+    agree(verdicts, network, answers_of(network, sorted(filter(sound, rows)), []))
+
+
+def test_the_rows_that_are_drawn_are_refused_and_accepted(verdicts: Path) -> None:
+    """Else the test above would show nothing."""
+    sound_rows = [(int(act), END_PS, 2, 0, 0, 80, 1, 0) for act in Act if act != Act.CONNECT]
+    told = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Patience(0, 1, 5)]))
+    assert told == [""] * (len(sound_rows) + 1)
+    bad = [(*row[:2], 4, *row[3:]) for row in sound_rows]
+    told = told_by_the_edge(verdicts, "mobile", answers_of("mobile", bad, [Patience(4, 1, 5)]))
+    assert all("node 4; allowed: 0 to 3" in one for one in told), told
+
+
+def test_every_rule_is_about_something_and_can_be_told() -> None:
+    held = dict.fromkeys((*COLUMNS, *LIMITS, "patient_node", "patient_topic", "patience_ps"), 3)
+    rules = [rule for act in Act for rule in rules_of_action(int(act))] + [*rules_of_table("Actions", "promises")]
+    for rule in rules:
+        assert "{" not in rule.words(held) and "; allowed: " in rule.words(held)
+
+
+def test_services_of_nodes_ask_for_the_same_bounds() -> None:
+    assert bounds(Act.SEND, "peer", nodes=7) == (-1, 6)
+    assert bounds(Act.SEND, "size_bytes") == (0, 2**31 - 1)
+    assert bounds(Act.MOVE, "size_bytes") == (1, 2**31 - 1)
+    assert bounds(Act.SEND, "topic") == (0, 15)
