@@ -1,7 +1,7 @@
 """How long Spark takes to reduce 1 to 100 million samples to what a report shows, on two cores and within 4 GB.
 
-The samples lie in a result folder like any other. Reduced are: the mean of every vector, a time series with intervals
-over the repetitions, a histogram, batch means of every run, and the steady state of one vector (MSER-5).
+The samples lie in a result folder like any other. Reduced are: the mean of every vector, and a time series with
+intervals over the repetitions.
 """
 
 from __future__ import annotations
@@ -142,14 +142,10 @@ def reduce(folder: Path) -> dict[str, float]:
     spark = session("local[2]", memory=MEMORY)
     runs = read_spark(spark, folder, "runs").select("run_id", "study", "point")
     samples = read_spark(spark, folder, "samples").join(F.broadcast(runs), "run_id")
-    one = samples.where("vector_id = 0")
     width_ps = 10**7 * samples.count() // RUNS // 60
     jobs = {
         "means": lambda: in_spark.group_means(samples, ["point", "run_id", "vector_id"]),
         "time series": lambda: in_spark.time_series(samples, ["study", "point"], width_ps),
-        "histogram": lambda: in_spark.histogram(samples, ["point"], 0.0, 0.1, 100),
-        "batch means": lambda: in_spark.batch_means(one, ["run_id"]),
-        "warm-up": lambda: in_spark.warmup(one, ["run_id"]),
     }
     seconds = {}
     for name, job in jobs.items():

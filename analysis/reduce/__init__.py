@@ -1,4 +1,4 @@
-"""Reductions over runs: from scalars and samples to intervals, percentiles, histograms and series.
+"""Reductions over runs: from scalars and samples to intervals and binned series.
 
 `in_spark` does them on DataFrames of any size, `in_pandas` the same on small ones, with the same names and the same
 answers; `arithmetic` is what both share. Every function takes frames and gives a frame, and the answer does not depend

@@ -4,14 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
 from scipy.special import stdtrit
 
 LEVEL = 0.95
 INTERVAL = ("runs", "mean", "sd", "ci_low", "ci_high")
-MSER_BATCH = 5
 
 
 @lru_cache(maxsize=1024)
@@ -74,58 +71,3 @@ def exact_total(parts: Iterable[Sequence[float]]) -> float:
     for root, whole, upper, lower in parts:
         exact += Fraction((int(whole) << 54) + (int(upper) << 27) + int(lower), 1 << 54) / Fraction(root) ** 2
     return _rounded(exact)
-
-
-def batch_means(values: np.ndarray, batches: int) -> list[float]:
-    """The correctly rounded means of equal batches of a series, of what is finite; what is left over is left out."""
-    size = len(values) // batches
-    cut: Any = values[: size * batches].reshape(-1, size) if size else []
-    finite = (batch[np.isfinite(batch)].tolist() for batch in cut)
-    return [total(batch) / len(batch) for batch in finite if batch]
-
-
-def places_in_time(time: np.ndarray, event: np.ndarray, no_event: np.ndarray, value: np.ndarray) -> np.ndarray | None:
-    """The places of a series' samples by time, event and value, missing ones first. None: they lie so already, as they
-    do where they come from one file."""
-    if (np.diff(time) > 0).all():
-        return None
-    by_time = np.argsort(time, kind="stable")
-    if (np.diff(time[by_time]) > 0).all():
-        return by_time
-    missing = np.isnan(value)
-    return np.lexsort((np.where(missing, 0.0, value), ~missing, np.where(no_event, 0, event), ~no_event, time))
-
-
-def warmup_rows(values: np.ndarray, batch: int = MSER_BATCH) -> int:
-    """How many observations at the beginning to leave out, by MSER: those whose loss narrows the interval most.
-
-    Observations are averaged in batches of 5 (MSER-5); the cut minimises the squared standard error of what remains and
-    is looked for in the first half only, as a minimum behind it says that the run is too short. White (1997).
-    """
-    count = len(values) // batch
-    if count < 4:
-        return 0
-    means = values[: count * batch].reshape(count, batch).mean(axis=1)
-    means = means - means.mean()  # keeps the squares small
-    left = np.arange(count, 0, -1)
-    sums = np.cumsum(means[::-1])[::-1]
-    squares = np.cumsum((means**2)[::-1])[::-1]
-    error = (squares - sums**2 / left) / left**2
-    return int(np.argmin(error[: count // 2 + 1])) * batch
-
-
-def interpolated(low: float, high: float, fraction: float) -> float:
-    """A percentile between two neighbours, as numpy's 'linear' method has it where they are finite.
-
-    Between a number and an infinity lies that infinity, but the place of a neighbour is its own: nothing becomes NaN.
-    """
-    if fraction == 0.0 or low == high:
-        return low
-    if fraction == 1.0 or math.isinf(high):
-        return high if math.isfinite(low) else math.nan
-    if math.isinf(low):
-        return low
-    width = high - low
-    if math.isinf(width):  # beyond a double: the same in halves
-        return 2.0 * (low / 2.0 + (high / 2.0 - low / 2.0) * fraction)
-    return low + width * fraction

@@ -1,6 +1,5 @@
 """The reductions on pandas DataFrames, for what fits in memory. `in_spark` has the same functions and answers."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,30 +57,6 @@ def group_means(frame: pd.DataFrame, by: Sequence[str], value: str = "value") ->
     return pd.DataFrame(rows, columns=[*by, "rows", "mean"])
 
 
-def percentiles(frame: pd.DataFrame, by: Sequence[str], levels: Sequence[float], value: str = "value") -> pd.DataFrame:
-    """Exact percentiles per group, a row each: columns level (0 to 100), percentile."""
-    rows = []
-    for key, group in frame[~frame[value].isna()].groupby(list(by), dropna=False)[value]:
-        ordered = np.sort(group.to_numpy(np.float64))
-        for level in levels:
-            place = level / 100 * (len(ordered) - 1)
-            below = math.floor(place)
-            above = min(below + 1, len(ordered) - 1)
-            found = arithmetic.interpolated(float(ordered[below]), float(ordered[above]), place - below)
-            rows.append((*_key(key), float(level), found))
-    return pd.DataFrame(rows, columns=[*by, "level", "percentile"])
-
-
-def histogram(
-    frame: pd.DataFrame, by: Sequence[str], low: float, width: float, bins: int, value: str = "value"
-) -> pd.DataFrame:
-    """Counts per group and bin: bin -1 holds what is below `low`, bin `bins` what is not below the last edge."""
-    known = frame[~frame[value].isna()]
-    place = np.clip(np.floor((known[value].to_numpy(np.float64) - low) / width), -1, bins).astype(np.int64)
-    counted = known[list(by)].assign(bin=place).groupby([*by, "bin"], dropna=False).size()
-    return counted.rename("rows").reset_index()
-
-
 def time_series(
     samples: pd.DataFrame, by: Sequence[str], width_ps: int, level: float = 0.95, run: str = "run_id"
 ) -> pd.DataFrame:
@@ -92,40 +67,3 @@ def time_series(
     else:
         binned = binned.assign(start_ps=binned["time_ps"] // width_ps * width_ps)
     return mean_ci(group_means(binned, [*by, "start_ps", run]), [*by, "start_ps"], "mean", level)
-
-
-def in_order(series: pd.DataFrame) -> pd.DataFrame:
-    """One series in order of time."""
-    no_event = series["event"].isna().to_numpy()
-    event = series["event"].fillna(0).to_numpy(np.int64)
-    places = arithmetic.places_in_time(
-        series["time_ps"].to_numpy(), event, no_event, series["value"].to_numpy(np.float64)
-    )
-    return series if places is None else series.iloc[places]
-
-
-def batch_means(samples: pd.DataFrame, by: Sequence[str], batches: int = 30, level: float = 0.95) -> pd.DataFrame:
-    """An interval from one run: its samples in order of time, in equal batches whose means count as observations."""
-    rows = []
-    for key, group in with_time(samples).groupby(list(by), dropna=False):
-        means = arithmetic.batch_means(in_order(group)["value"].to_numpy(np.float64), batches)
-        if means:
-            rows.append((*_key(key), *arithmetic.interval(means, level)))
-    return pd.DataFrame(rows, columns=[*by, *arithmetic.INTERVAL])
-
-
-def warmup(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Per series, where its steady state begins (MSER-5): columns dropped (samples before it), from_ps."""
-    rows = []
-    for key, group in with_time(samples).groupby(list(by), dropna=False):
-        ordered = in_order(group)
-        dropped = arithmetic.warmup_rows(ordered["value"].to_numpy(np.float64))
-        rows.append((*_key(key), dropped, ordered["time_ps"].iloc[dropped]))
-    return pd.DataFrame(rows, columns=[*by, "dropped", "from_ps"])
-
-
-def steady(samples: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The samples without each series' warm-up."""
-    begins = warmup(samples, by).astype({name: samples[name].dtype for name in by})  # keys that are all missing, too
-    joined = with_time(samples).merge(begins, on=list(by))
-    return joined[joined["time_ps"] >= joined["from_ps"]].drop(columns=["dropped", "from_ps"]).reset_index(drop=True)
