@@ -24,7 +24,7 @@ USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """What of the package is read and debugged as a user's own code is."""
 SKIPPED = (
     "causeway.pycontrol.check.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
-    "asyncio.*",
+    "causeway.pycontrol.confined", "causeway.pycontrol.answers", "asyncio.*",
 )  # fmt: skip
 """Steps do not lead into these modules."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
