@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 from numba.core import event
 
-MOST_S = 20
-"""What the kernels of one study take on a core of 2 GHz or more, if none is there yet: 10 to 19 s, measured."""
+MOST_S = 25
+"""What the kernels of one study take on a core of 2 GHz or more, if none is there yet: 10 to 22 s, measured."""
 
 
 class _Once(event.Listener):
