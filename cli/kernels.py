@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from causeway.analysis.convert import convert
-from causeway.analysis.convert.bulk import FILE_BYTES
 from causeway.bridge import engines
 from causeway.bridge.compiled_code import kernels_dir
 from causeway.bridge.compiling import told_of_compiling
@@ -33,8 +32,6 @@ from causeway.studies.runner import Job, engines_of, run_job
 SMALLEST = "smallest"
 CONVERTER = "convert"
 """Not a study: the readers of OMNeT++'s result files."""
-LARGE_ROWS = FILE_BYTES // 8
-"""Of a result file that is too large for the reader of many small ones."""
 FIRST = "hash"
 """Calls what all studies share: the engine's wheel, the checker, the checks of the border."""
 
@@ -116,13 +113,11 @@ def _run_smallest(name: str) -> None:
 
 
 def _convert_samples() -> None:
-    """Convert a small and a large file: there is a reader for each."""
-    head = "version 3\nrun R{0}\nattr configname C\nscalar a.b c 1.5\nvector 0 a v ETV\n"
+    """Convert a small file of vectors."""
     with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, "small.vec"), Path(folder, "large.vec")]
-        for number, (file, rows) in enumerate(zip(files, (1, LARGE_ROWS), strict=True)):
-            file.write_text(head.format(number) + "0\t1\t0.25\t1.5\n" * rows)
-            convert([file], Path(folder, "out"))
+        file = Path(folder, "small.vec")
+        file.write_text("version 3\nrun R\nattr configname C\nvector 0 a v ETV\n0\t1\t0.25\t1.5\n")
+        convert([file], Path(folder, "out"))
 
 
 def _is_built(engine: str) -> bool:

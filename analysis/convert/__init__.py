@@ -1,8 +1,8 @@
 """OMNeT++'s result files (.sca, .vec, text or SQLite) -> the result tables. Start here: `convert`.
 
 `records` reads what is not vector data, `kernel` (compiled) reads vector data, `text` runs both over a file, `sqlite`
-reads databases, `job` reads one file whole, `bulk` many small ones at once, `landing` puts many files into the result
-folder at once, `stage` keeps half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's
+reads databases, `job` reads one file whole, `landing` puts many files into the result folder at once, `stage` keeps
+half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's
 results will do.
 """
 
@@ -12,7 +12,6 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ import numpy as np
 
 from causeway.analysis import compact, schema, store
 from causeway.analysis.convert import job
-from causeway.analysis.convert.bulk import BulkReader
 from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
 from causeway.analysis.convert.landing import CLASH, Lander
 from causeway.analysis.convert.piece import Mark, Piece
@@ -184,11 +182,11 @@ def _pieces(
 ) -> Iterator[Piece]:
     """What each file gives, as it is read."""
     if spark is None:
-        yield from _pieces_here(files, out, lander, keep_going)
+        yield from (_read(path, out, lander.mark(resolved), keep_going) for resolved, path in files.items())
         return
     huge = {path for path in files.values() if path.stat().st_size > 2 * job.RANGE_BYTES}
     if len(files) == 1 and not huge:
-        yield from _pieces_here(files, out, lander, keep_going)
+        yield from (_read(path, out, lander.mark(resolved), keep_going) for resolved, path in files.items())
         return
     from causeway.analysis.spark import session
 
@@ -209,19 +207,6 @@ def _pieces(
             if piece.report.problem_count and not keep_going:
                 raise UserError(piece.report.problems[0])
             yield piece
-
-
-def _pieces_here(files: dict[str, Path], out: Path, lander: Lander, keep_going: bool) -> Iterator[Piece]:
-    """In this process: files that were not read before many at once, what cannot be read so one by one."""
-    reader = None
-    for known, group in groupby(files.items(), lambda pair: lander.mark(pair[0]) is not None):
-        if known:
-            for resolved, path in group:
-                yield _read(path, out, lander.mark(resolved), keep_going)
-            continue
-        reader = reader or BulkReader(out, min(job.SMALL_BYTES, job.RANGE_BYTES))
-        for one in reader.read([(path, resolved) for resolved, path in group]):
-            yield one if isinstance(one, Piece) else _read(one, out, None, keep_going)
 
 
 def _on_spark(session: "SparkSession") -> job.RunRanges:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.analysis.convert import native, stage, text
+from causeway.analysis.convert import stage, text
+from causeway.analysis.convert.declared import hash_table
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Section
 from causeway.analysis.convert.report import FileReport
@@ -196,7 +197,7 @@ def _sections(records: text.Records) -> Iterator[tuple[Section, int, int]]:
 
 
 def _declared(section: Section) -> np.ndarray:
-    return native.hash_table((key, *columns) for key, columns in section.vectors.items())
+    return hash_table((key, *columns) for key, columns in section.vectors.items())
 
 
 def _stage_ranges(

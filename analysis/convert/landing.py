@@ -22,7 +22,6 @@ from causeway.analysis.arrays import of_numbers, of_texts
 from causeway.analysis.batches import SOURCE, Batch, Part
 from causeway.analysis.compact import GROUP_ROWS, concatenated, write_runs, write_table, write_tables
 from causeway.analysis.convert import stage
-from causeway.analysis.convert.bulk import HEADER, bundled, same_header
 from causeway.analysis.convert.piece import Mark, Piece, stem_of
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.runs import header_tables, run_row
@@ -32,6 +31,7 @@ from causeway.bridge.errors import UserError
 BATCH_BYTES = 96 << 20
 BATCH_FILES = 4000
 CLASH = ("refuse", "apart", "merge")
+HEADER = ("parameters", "config")
 
 
 @dataclass
@@ -100,8 +100,7 @@ class Lander:
         if piece.report.status == "up to date":
             return
         if not self._settle(piece):
-            if piece.bundle is None:
-                stage.clear(piece.folder)
+            stage.clear(piece.folder)
             return
         before = self._marks.get(piece.id)
         self._unclaim(piece.id)
@@ -142,26 +141,24 @@ class Lander:
         if not pieces:
             return
         ids = {piece.id for piece in pieces}
-        headers, alone = self._headers(pieces)
-        here = headers.keys() | alone.keys()
+        headers = self._headers(pieces)
         touched = {key: batch for key, batch in self._batches.items()
-                   if ids & batch.sources.keys() or here & set(batch.run_ids)}  # fmt: skip
+                   if ids & batch.sources.keys() or headers.keys() & set(batch.run_ids)}  # fmt: skip
         new = Batch(batches.new_key(), replaces=tuple(touched))
         new.sources = {source: mark for batch in touched.values() for source, mark in batch.sources.items()}
         new.sources |= {piece.id: piece.mark.plain() for piece in pieces}
-        carried, runs = _Carried(self, new, here, pieces), []
+        carried, runs = _Carried(self, new, set(headers), pieces), []
         for batch in touched.values():
             runs += carried.take(batch)
         with locks.held(store.lock_path(self.out, new.key), wait=True):
             writer = _Writer(self.out, new)
-            together = bundled(pieces, alone, self._study_of)
-            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers), *together]:
+            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers)]:
                 writer.write(table, study, rows, held)
             for piece in pieces:
                 for staged in piece.staged:
                     writer.move(staged.path, staged.table, self._study_of.get(staged.run_id, ""), piece.id)
             sources = self._sources(pieces)
-            rows = [run_row(run, *self._short.pop(run), sources.get(run, "")) for run in (*alone, *headers)]
+            rows = [run_row(run, *self._short.pop(run), sources.get(run, "")) for run in headers]
             runs.append(_runs_table(rows))
             whole = pa.concat_tables(runs)
             write_runs(self.out, whole, new)
@@ -174,37 +171,24 @@ class Lander:
             if mark := Mark.of(given):
                 self._claim(source, mark, new.key)
         for piece in pieces:
-            if piece.bundle is None:
-                stage.clear(piece.folder)
+            stage.clear(piece.folder)
 
-    def _headers(self, pieces: list[Piece]) -> tuple[dict[str, Header], dict[str, Piece]]:
-        """Run -> its header, of all files that say something of it; and run -> the piece of a bundle that says it all,
-        whose header is in columns already."""
+    def _headers(self, pieces: list[Piece]) -> dict[str, Header]:
+        """Return the header of each run, merged from all files that say something of it."""
         merged: dict[str, Header] = {}
-        alone: dict[str, Piece] = {}
         ids = {piece.id for piece in pieces}
         for piece in pieces:
-            for run in piece.runs:
-                if (first := alone.get(run)) is not None and same_header(first, piece):
-                    continue
+            for run, header in piece.headers.items():
                 if run not in merged:
                     landed = {c.batch for s, c in self._claims.get(run, {}).items() if s not in ids and c.batch}
-                    if first is None and not landed and piece.bundle is not None:
-                        said, itervars = piece.bundle.said(piece.place)
-                        if itervars or "iterationvars" not in said:
-                            alone[run], self._short[run] = piece, (said, itervars)
-                            continue
                     merged[run] = self._landed_header(run, landed) if landed else Header(run)
-                    if (first := alone.pop(run, None)) is not None:
-                        merged[run].take(first.header(run))
-                header = piece.header(run)
                 taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
-                told = merged[run].take(taken)
-                piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in told]
+                contradictions = merged[run].take(taken)
+                piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in contradictions]
         self._short |= {run: (header.said, header.iteration_variables()) for run, header in merged.items()}
-        for run in (*merged, *alone):
+        for run in merged:
             self._study_of[run] = self._short[run][0].get("configname", "")
-        return merged, alone
+        return merged
 
     def _landed_header(self, run: str, keys: set[str]) -> Header:
         """The header of a run as its tables have it."""
@@ -231,7 +215,7 @@ class Lander:
         return stems
 
     def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, str, pa.Table, list[str]]]:
-        """(study, table, rows, sources) of what waits in memory, header tables included, bundles not."""
+        """(study, table, rows, sources) of what waits in memory, header tables included."""
         by_study: dict[str, list[Header]] = {}
         for run, header in headers.items():
             by_study.setdefault(self._study_of[run], []).append(header)
@@ -374,7 +358,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
 def _rename(piece: Piece) -> None:
     """Gives the runs of a piece the names that its mark says, where those differ from the file's."""
     names = piece.mark.names
-    if not names or piece.bundle is not None:  # that one asks for the names
+    if not names:
         return
     for run, name in names.items():
         if run in piece.headers:

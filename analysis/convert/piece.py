@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,9 +14,6 @@ from causeway.analysis import schema, store
 from causeway.analysis.convert import stage
 from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
-
-if TYPE_CHECKING:
-    from causeway.analysis.convert.bulk import Bundle
 
 IN_MEMORY_BYTES = 48 << 20
 _FEW_ROWS = 2000
@@ -76,10 +73,6 @@ class Piece:
     continued: bool = False
     """Samples landed before stay."""
     held_bytes: int = 0
-    bundle: Bundle | None = None
-    """Rows and header of a file that was read together with others."""
-    place: int = 0
-    """Which file of the bundle."""
 
     @cached_property
     def resolved(self) -> str:
@@ -97,13 +90,7 @@ class Piece:
     @property
     def runs(self) -> list[str]:
         """The runs that it holds rows of, as the tables call them."""
-        if self.bundle is None:
-            return list(self.headers)
-        return [self.mark.names.get(run, run) for run in self.mark.runs]
-
-    def header(self, run: str) -> Header:
-        """What the file says of a run."""
-        return self.headers[run] if self.bundle is None else self.bundle.header(self.place, run)
+        return list(self.headers)
 
     @cached_property
     def folder(self) -> Path:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from causeway.analysis import schema, store
 from causeway.analysis.arrays import of_numbers, of_texts
-from causeway.analysis.convert.native import NO_EVENT
+from causeway.analysis.convert.declared import NO_EVENT
 
 BATCH_ROWS = 1 << 19
 _FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary

@@ -1,7 +1,8 @@
-"""Many `scalar` lines and their `attr` lines at once, straight from bytes into columns.
+"""Many `scalar` lines and their `attr` lines at once, by pyarrow's reader of CSV.
 
-A line of any other kind or shape (an escape, a byte beyond ASCII, a number of unusual form) ends the stretch, and is
-left to the complete reader in `records.py`. A simulation writes a million scalars with hardly such a line among them.
+A simulation writes a million scalars with hardly an odd line among them: those that pyarrow reads as `lexer.tokens`
+does. The first line of any other kind or shape (an escape, a byte beyond ASCII, two blanks in a row) ends the stretch,
+and is left to the complete reader in `records.py`.
 """
 
 from __future__ import annotations
@@ -10,67 +11,128 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import csv
 
 from causeway.analysis import schema
 from causeway.analysis.arrays import of_numbers, of_texts
-from causeway.analysis.convert.native import gather, read_scalars
 
 LEAST_LINES = 1000
 """Fewer lines than this are not worth the columns."""
-
-
-def _texts(data: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> pa.Array:
-    ends, room = np.zeros(len(places) + 1, np.int32), np.empty(int(lengths.sum()), np.uint8)
-    gather(data, places, lengths, ends, room)
-    return pa.Array.from_buffers(pa.string(), len(places), [None, pa.py_buffer(ends), pa.py_buffer(room)])
+_LF, _CR, _TAB, _SPACE, _QUOTE, _BACKSLASH = 10, 13, 9, 32, 34, 92
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_SCALAR, _ATTR = np.frombuffer(b"scalar ", np.uint8), np.frombuffer(b"attr ", np.uint8)
 
 
 @dataclass
 class Stretch:
-    """What a stretch of lines gave."""
+    """The rows of a stretch of lines."""
 
     lines: int
     scalars: pa.Table
     attributes: pa.Table
     rows: int
     last: tuple[str, str]
-    """Module and name of the last scalar: what an attribute behind the stretch belongs to."""
+    """Module and name of the last scalar, which an attribute behind the stretch belongs to."""
 
 
-def stretch(
-    data: np.ndarray, words: np.ndarray, starts: np.ndarray, first: int, last: int, run_id: str, position: int
-) -> Stretch | None:
-    """The plain scalars and attributes from line `first` on; None if there are too few for the trouble.
+def stretch(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, run_id: str, position: int) -> Stretch | None:
+    """Read the plain scalars and attributes of the lines at `starts`, of which the first is a scalar.
 
-    `position` is that of the first scalar among all of its run.
+    `ends` are the positions behind the line ends; `position` is that of the first scalar among all of its run. Return
+    None if there are too few lines, or pyarrow reads them otherwise than line by line.
     """
-    room = last - first
-    if room < LEAST_LINES:
+    if len(starts) < LEAST_LINES:
         return None
-    cells, own, values = np.empty((4, room), np.int64), np.empty((5, room), np.int64), np.empty(room)
-    reached, rows, attributes = read_scalars(data, words, starts, first, last, cells, values, own)
-    if rows == 0 or reached - first < min(LEAST_LINES, room):
+    is_scalar = _begins(data, starts, ends, _SCALAR)
+    known = is_scalar | _begins(data, starts, ends, _ATTR)
+    lines = len(starts) if known.all() else int(np.argmin(known))
+    if lines >= LEAST_LINES:
+        lines = _plain_lines(data, starts[:lines], ends[:lines], is_scalar[:lines])
+    if lines < LEAST_LINES:
         return None
-    modules, names = _texts(data, *cells[:2, :rows]), _texts(data, *cells[2:, :rows])
-    own_names, own_values = _texts(data, *own[:2, :attributes]), _texts(data, *own[2:4, :attributes])
-    owners = own[4, :attributes]
-    every = {
-        "run_id": _same(run_id, rows), "module": modules.dictionary_encode(), "name": names.dictionary_encode(),
-        "value": of_numbers(values[:rows].copy()), "position": of_numbers(np.arange(position, position + rows)),
+    starts, ends, is_scalar = starts[:lines], ends[:lines], is_scalar[:lines]
+    try:
+        found = _read(data, starts[is_scalar], ends[is_scalar], {"module": _TEXT, "name": _TEXT, "value": pa.float64()})
+        own = _read(data, starts[~is_scalar], ends[~is_scalar], {"name": _TEXT, "value": _TEXT})
+    except pa.ArrowInvalid:
+        return None
+    rows, attributes = int(is_scalar.sum()), int((~is_scalar).sum())
+    if (found.num_rows, own.num_rows) != (rows, attributes):
+        return None
+    owners = (np.cumsum(is_scalar) - 1)[~is_scalar]
+    scalars = {
+        "run_id": _same(run_id, rows), **_columns(found), "position": of_numbers(np.arange(position, position + rows)),
     }  # fmt: skip
-    index = of_numbers(owners.copy())
-    found = {
+    index = of_numbers(owners)
+    items = {
         "run_id": _same(run_id, attributes), "owner": _same("scalar", attributes),
-        "module": every["module"].take(index), "item": every["name"].take(index),
-        "name": own_names.dictionary_encode(), "value": own_values.dictionary_encode(),
+        "module": scalars["module"].take(index), "item": scalars["name"].take(index), **_columns(own),
         "position": of_numbers(owners + position),
     }  # fmt: skip
-    end = (modules[-1].as_py(), names[-1].as_py())
-    return Stretch(reached - first, _table("scalars", every), _table("attributes", found), rows, end)
+    last = (scalars["module"][-1].as_py(), scalars["name"][-1].as_py())
+    return Stretch(lines, _table("scalars", scalars), _table("attributes", items), rows, last)
+
+
+def _begins(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """Return which lines begin with a word and its blank."""
+    long = ends - starts > len(word)
+    found = long.copy()
+    for i, byte in enumerate(word):
+        found[long] &= data[starts[long] + i] == byte
+    return found
+
+
+def _plain_lines(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, is_scalar: np.ndarray) -> int:
+    """Return how many lines there are before the first whose tokens pyarrow would cut otherwise than we do."""
+    begin = int(starts[0])
+    here = data[begin : ends[-1]]
+    odd = (here == _BACKSLASH) | (here > 126) | ((here < _SPACE) & (here != _LF) & (here != _CR))
+    odd[1:] |= (here[1:] == _SPACE) & (here[:-1] == _SPACE)
+    quotes = np.flatnonzero(here == _QUOTE) + begin
+    found = [np.flatnonzero(odd) + begin, _odd_quotes(data, quotes, starts, ends, is_scalar)]
+    first = min((int(places[0]) for places in found if len(places)), default=None)
+    return len(starts) if first is None else int(np.searchsorted(starts, first, "right")) - 1
+
+
+def _odd_quotes(
+    data: np.ndarray, quotes: np.ndarray, starts: np.ndarray, ends: np.ndarray, is_scalar: np.ndarray
+) -> np.ndarray:
+    """Return the quotes that do not stand around a whole token, or that stand around a scalar's value."""
+    line = np.searchsorted(starts, quotes, "right") - 1
+    first = np.searchsorted(line, line)  # the quotes of a line lie together
+    closes = (np.arange(len(quotes)) - first) % 2 == 1
+    before, behind = data[quotes - 1], data[quotes + 1]
+    at_end = (behind == _LF) | (behind == _CR)
+    unpaired = ~closes & ((np.append(line[1:], -1) != line) | (before != _SPACE))
+    unfinished = closes & (~(at_end | (behind == _SPACE)) | (at_end & is_scalar[line]))
+    return quotes[(unpaired | unfinished) & (quotes < ends[line])]
+
+
+def _read(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, kinds: dict[str, pa.DataType]) -> pa.Table:
+    """Read lines of one kind as columns."""
+    if not len(starts):
+        return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
+    begin, end = int(starts[0]), int(ends[-1])
+    inside = np.zeros(end - begin + 1, np.int8)
+    inside[starts - begin] += 1
+    inside[ends - begin] -= 1
+    wanted = data[begin:end][np.cumsum(inside[:-1], dtype=np.int8).view(bool)]
+    return csv.read_csv(
+        pa.BufferReader(pa.py_buffer(wanted)),
+        csv.ReadOptions(column_names=["kind", *kinds], block_size=max(1 << 20, len(wanted))),
+        csv.ParseOptions(delimiter=" ", double_quote=False, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            check_utf8=False, column_types=kinds, include_columns=list(kinds), null_values=[], strings_can_be_null=False
+        ),
+    )
+
+
+def _columns(table: pa.Table) -> dict[str, pa.Array]:
+    return {name: table[name].unify_dictionaries().combine_chunks() for name in table.column_names}
 
 
 def _same(text: str, count: int) -> pa.Array:
-    """A column of one text. Dictionaries are written as they are, without looking at every row again."""
+    """Return a column of one text. Dictionaries are written as they are, without looking at every row again."""
     return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(count, np.int32)), of_texts([text]))
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.analysis import schema, store
-from causeway.analysis.convert import sqlite_native
-from causeway.analysis.convert.native import NO_EVENT
+from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.samples import Batch, SampleWriter
@@ -248,8 +247,7 @@ class _Reader:
                 continue
             part = self.piece.folder / f"samples-{key}-{start:015d}-{end:015d}.parquet"
             with SampleWriter(part, run_id) as writer:
-                taken = sqlite_native.take(self.piece.source, _SAMPLES, (start, end, key), exponent, writer)
-                cursor = self.database.execute(_SAMPLES, (start if taken is None else taken, end, key))
+                cursor = self.database.execute(_SAMPLES, (start, end, key))
                 rows = cursor.fetchmany(_ROWS)
                 while rows:
                     if writer.batch.rows + len(rows) > len(writer.batch.ids):

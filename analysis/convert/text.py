@@ -8,11 +8,13 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.convert import native, scalars
+from causeway.analysis.convert import scalars
+from causeway.analysis.convert.declared import DONE, FULL, NO_EVENT
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
 from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
 from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
@@ -20,6 +22,7 @@ from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
 CHUNK_BYTES = 8 << 20
 _MOST_PROBLEMS = 1000
 _ORDERS = {code: order for order, code in COLUMNS.items()}
+_LF, _ZERO, _NINE, _BLANKS, _NO_RECORD = 10, 48, 57, (32, 9), (10, 13, 35)
 _COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
@@ -61,12 +64,12 @@ class Records:
 def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytearray, int]]:
     """The whole lines of the bytes [start, end): (file offset, bytes, how many of them are whole lines).
 
-    A last line without its line end is not there: a simulation may still be writing it. The bytes have room to spare
-    behind the lines, and are used again for the next chunk.
+    A last line without its line end is not there: a simulation may still be writing it. The bytes are used again for
+    the next chunk.
     """
-    raw = bytearray(min(size, end - start) + native.SPARE)
+    raw = bytearray(min(size, end - start))
     while start < end:
-        room = min(len(raw) - native.SPARE, end - start)
+        room = min(len(raw), end - start)
         got = os.preadv(descriptor, [memoryview(raw)[:room]], start)
         lines = raw.rfind(b"\n", 0, got) + 1
         if lines:
@@ -84,41 +87,52 @@ def read_records(
 ) -> Records:  # fmt: skip
     """The first pass: every line that is not vector data."""
     reader = RecordReader(put_away)
-    starts, rows, end = np.empty(1 << 16, np.int64), 0, 0
+    rows, end = 0, 0
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for offset, raw, lines in chunks(file.fileno(), 0, size):
-            data, words, at = np.frombuffer(raw, np.uint8), native.words_of(raw), 0
-            while at < lines:
-                found, at, passed = native.records(data, words, at, lines, starts)
-                rows += passed
-                _take(reader, raw, data, words, starts[:found], offset, problems, put_table)
+            starts, ends, passed = _record_lines(np.frombuffer(raw, np.uint8)[:lines])
+            _take(reader, raw, starts, ends, offset, problems, put_table)
+            rows += passed
             end = offset + lines
     reader.finish()
     return Records(reader.headers, reader.sections, rows, end, reader.contradictions)
 
 
+def _record_lines(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return where the lines that are not data begin and end, and how many data lines there are."""
+    ends = np.flatnonzero(data == _LF) + 1
+    starts = np.concatenate([[0], ends[:-1]])
+    first = starts.copy()  # of each line, the first byte that is no blank
+    indented = np.arange(len(first))
+    while len(indented := indented[np.isin(data[first[indented]], _BLANKS)]):
+        first[indented] += 1
+    byte = data[first]
+    is_data = (byte >= _ZERO) & (byte <= _NINE)
+    records = ~is_data & ~np.isin(byte, _NO_RECORD)
+    return starts[records], ends[records], int(is_data.sum())
+
+
 def _take(
-    reader: RecordReader, raw: bytearray, data: np.ndarray, words: np.ndarray, starts: np.ndarray, offset: int,
-    problems: Problems, put_table: Callable[[str, str, pa.Table], None],
+    reader: RecordReader, raw: bytearray, starts: np.ndarray, ends: np.ndarray, offset: int, problems: Problems,
+    put_table: Callable[[str, str, pa.Table], None],
 ) -> None:  # fmt: skip
-    """The records that begin at `starts`: many plain scalars at once, all others one by one."""
-    at = 0
+    """Read records: many plain scalars at once, all others one by one."""
+    at, data = 0, np.frombuffer(raw, np.uint8)
     while at < len(starts):
         behind = min(len(starts), at + scalars.LEAST_LINES)
         if not raw.startswith(b"scalar", int(starts[at])):  # as far as the next scalar
             behind = next((i for i in range(at + 1, behind) if raw.startswith(b"scalar", int(starts[i]))), behind)
         elif reader.may_take_scalars:
-            position = reader.count("scalar")
-            many = scalars.stretch(data, words, starts, at, len(starts), reader.run_id, position)
+            many = scalars.stretch(data, starts[at:], ends[at:], reader.run_id, reader.count("scalar"))
             if many is not None:
                 reader.took_scalars(many.rows, *many.last)
                 for table, rows in (("scalars", many.scalars), ("attributes", many.attributes)):
                     put_table(table, reader.run_id, rows)
                 at += many.lines
                 continue
-        for start in starts[at:behind].tolist():
-            line = text(raw[start : raw.index(b"\n", start)]).rstrip("\r")
+        for start, end in zip(starts[at:behind].tolist(), ends[at:behind].tolist(), strict=True):
+            line = text(raw[start : end - 1]).rstrip("\r")
             try:
                 reader.read(line, offset + start)
             except BadLine as bad:
@@ -138,14 +152,21 @@ def read_range(
 def _parse_chunk(
     raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
-    data, words, at = np.frombuffer(raw, np.uint8), native.words_of(raw), 0
+    from causeway.analysis.convert import kernel  # loads numba, which files without vectors do not need
+
+    data, at = np.frombuffer(raw, np.uint8), 0
+    unread, characters = np.zeros((2, len(writer.batch.ids) + 1), np.int32), np.empty(lines, np.uint8)
     while True:
         batch = writer.batch
-        columns = batch.columns
-        status, at, batch.rows = native.parse(data, words, at, lines, offset, declared, *columns, batch.rows)
-        if status == native.DONE:
+        parse: Any = kernel.parse
+        status, at, batch.rows, left = parse(
+            data, at, lines, offset, declared, *batch.columns, batch.rows, unread[:, 1:], characters
+        )
+        if left:
+            batch.values[unread[0, 1 : left + 1]] = _doubles(unread[1, : left + 1], characters)
+        if status == DONE:
             return
-        if status == native.FULL:
+        if status == FULL:
             writer.swap()
             continue
         behind = raw.index(b"\n", at) + 1
@@ -154,6 +175,15 @@ def _parse_chunk(
         except BadLine as bad:
             problems.add(offset + at, str(bad))
         at = behind
+
+
+def _doubles(ends: np.ndarray, characters: np.ndarray) -> np.ndarray:
+    """Return the numbers whose characters lie one behind the other."""
+    texts = pa.Array.from_buffers(pa.string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(characters)])
+    try:
+        return texts.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:  # one of them is too large for a double: infinite for strtod, an error for pyarrow
+        return np.array(texts.to_pylist(), dtype=np.float64)
 
 
 def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> None:
@@ -167,7 +197,7 @@ def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> Non
     if len(parts) != 1 + len(order):
         raise BadLine(f"{1 + len(order)} columns ({' '.join(['id', *(_COLUMN_NAMES[c] for c in order)])})")
     column = dict(zip(order, parts[1:], strict=True))
-    event = integer(column["E"], "an event number") if "E" in column else int(native.NO_EVENT)
+    event = integer(column["E"], "an event number") if "E" in column else int(NO_EVENT)
     row, (raw, exponent), value = batch.rows, exact_time(column["T"]), number(column["V"])
     for room, cell in zip(batch.columns, (vector_id, event, raw, exponent, value), strict=True):
         room[row] = cell

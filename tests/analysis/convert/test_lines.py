@@ -2,14 +2,17 @@
 
 import math
 import struct
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis.convert import doubles, lexer, native, powers
+from causeway.analysis import convert
+from causeway.analysis.convert import declared, kernel, lexer
 from causeway.analysis.convert.lexer import BadLine
 from tests.worlds.drawn import examples
 
@@ -85,19 +88,23 @@ def test_times_are_exact(token, exact):
         assert lexer.exact_time(token) == exact
 
 
-def kernel_parse(raw: bytes, declared, columns_out, base: int = 0):
-    """The compiled reader over a buffer that has its spare bytes."""
-    data, words, end = np.frombuffer(raw, np.uint8), native.words_of(raw), len(raw) - native.SPARE
-    return native.parse(data, words, 0, end, base, declared, *columns_out, 0)
+def kernel_parse(raw: bytes, table, columns_out, base: int = 0):
+    """Parse a buffer: (status, position, rows), with the values that are left to strtod filled in."""
+    unread, text = np.zeros((2, len(columns_out[0])), np.int32), np.zeros(len(raw), np.uint8)
+    status, at, rows, left = kernel.parse(
+        np.frombuffer(raw, np.uint8), 0, len(raw), base, table, *columns_out, 0, unread, text
+    )
+    begins = [0, *unread[1].tolist()]
+    for row, begin, end in zip(unread[0, :left].tolist(), begins, unread[1].tolist(), strict=False):
+        columns_out[4][row] = float(text[begin:end].tobytes())
+    return status, at, rows
 
 
 def parse(lines: str, columns: int = 3):
-    """What the compiled reader says of some lines: (status, rows)."""
-    raw = lines.encode() + bytes(native.SPARE)
+    """Parse lines: (status, rows)."""
     room = lines.count("\n") + 1
     columns_out = [np.zeros(room, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
-    declared = native.hash_table([(7, columns, 0)])
-    status, _, rows = kernel_parse(raw, declared, columns_out, 1)
+    status, _, rows = kernel_parse(lines.encode(), declared.hash_table([(7, columns, 0)]), columns_out, 1)
     return status, list(zip(*(column[:rows].tolist() for column in columns_out), strict=True))
 
 
@@ -106,7 +113,7 @@ def parse(lines: str, columns: int = 3):
     ["7\t1\t2\t3\n", " 7  1 \t2 3 \n", "7\t1\t2\t3\r\n", "\n# x\n7\t1\t2\t3\n"],
 )
 def test_separators_comments_and_line_ends_do_not_matter(line):
-    assert parse(line) == (native.DONE, [(7, 1, 2 * 10**12, -12, 3.0)])
+    assert parse(line) == (declared.DONE, [(7, 1, 2 * 10**12, -12, 3.0)])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +124,7 @@ def test_separators_comments_and_line_ends_do_not_matter(line):
     ],
 )  # fmt: skip
 def test_a_line_of_another_shape_is_never_read_as_something(line):
-    assert parse(line) == (native.ODD, [])
+    assert parse(line) == (declared.ODD, [])
 
 
 @settings(max_examples=examples(300))
@@ -128,7 +135,7 @@ def test_a_line_of_another_shape_is_never_read_as_something(line):
 def test_the_compiled_reader_gives_what_strtod_gives(value, form):
     token = form % value
     status, rows = parse(f"7\t1\t2\t{token}\n")
-    if status == native.ODD:  # handed to the slow reader, which must know it
+    if status == declared.ODD:  # handed to the slow reader, which must know it
         assert struct.pack("d", lexer.number(token)) == struct.pack("d", float(token))
     else:
         assert struct.pack("d", rows[0][4]) == struct.pack("d", float(token)), token
@@ -137,55 +144,7 @@ def test_the_compiled_reader_gives_what_strtod_gives(value, form):
 def test_ordinary_numbers_are_not_left_to_the_slow_reader():
     tokens = ["0", "-1", "0.5", "1e-30", "1.2345678901234e-77", "1.2345678901234e+200", "12345678901234", "nan", "-inf"]
     status, rows = parse("".join(f"7\t1\t2\t{token}\n" for token in tokens))
-    assert status == native.DONE and len(rows) == len(tokens)
-
-
-HARD = [  # decimals that lie close to the middle between two doubles
-    (9007199254740993, 0), (9007199254740993, 5), (5 * 10**18 + 1, -60), (7450580596923828125, -27),
-    (2**63 + 1025, 0), (6929495644600919, 15), (3571, 263), (3074, -178), (2688, 266),
-]  # fmt: skip
-
-
-def undecided_or_right(wide, cases) -> bool:
-    """Whether `wide` gets every case right that it claims to know."""
-    for mantissa, exponent in cases:
-        sure, value = wide(np.uint64(mantissa), exponent)
-        if sure and value != float(f"{mantissa}e{exponent}"):
-            return False
-    return True
-
-
-def cases(count: int = 3000):
-    draw = np.random.default_rng(5)
-    mantissas = draw.integers(1, 2**63, count, dtype=np.uint64) >> draw.integers(0, 60, count, dtype=np.uint64)
-    return HARD + [(int(m) | 1, int(e)) for m, e in zip(mantissas, draw.integers(-299, 280, count), strict=True)]
-
-
-def test_the_128_bit_product_rounds_like_strtod():
-    assert undecided_or_right(doubles._wide, cases(20_000))
-
-
-@pytest.mark.parametrize("broken", ["table", "half"])
-def test_the_check_of_the_128_bit_product_sees_a_broken_one(monkeypatch, broken):
-    monkeypatch.setattr(doubles, "_as_double", lambda bits: bits.view(np.float64))  # the compiled one is not Python
-    if broken == "table":
-        monkeypatch.setattr(doubles, "_HIGH", doubles._HIGH ^ np.uint64(0x400))
-    else:
-        monkeypatch.setattr(doubles, "_ONE", np.uint64(0))  # never rounds up
-    with np.errstate(over="ignore"):
-        assert not undecided_or_right(doubles._wide.py_func, cases(200))
-
-
-def test_the_table_of_powers_is_exact():
-    high, low = powers.table()
-    for power in (-342, -100, -28, -1, 0, 1, 27, 55, 56, 308):
-        entry = int(high[power - powers.SMALLEST]) << 64 | int(low[power - powers.SMALLEST])
-        exact = Fraction(5) ** power
-        while exact >= 2**128:
-            exact /= 2
-        while exact < 2**127:
-            exact *= 2
-        assert abs(entry - exact) < 1
+    assert status == declared.DONE and len(rows) == len(tokens)
 
 
 @settings(max_examples=examples(300))
@@ -197,7 +156,7 @@ def test_the_table_of_powers_is_exact():
 def test_both_readers_give_the_same_exact_time(whole, decimals, fraction):
     token = str(whole) + (f".{fraction % 10**decimals:0{decimals}d}" if decimals else "")
     status, rows = parse(f"7\t1\t{token}\t3\n")
-    if status == native.DONE:
+    if status == declared.DONE:
         assert rows[0][2:4] == lexer.exact_time(token)
         assert rows[0][2] * Fraction(10) ** rows[0][3] == Fraction(token)
 
@@ -206,7 +165,7 @@ def test_both_readers_give_the_same_exact_time(whole, decimals, fraction):
     "token", ["0.1", "123456.123456789012", "0.123456789012345678", "5.123456789012345", "99999999999"]
 )
 def test_times_of_every_resolution_are_read_compiled(token):
-    assert parse(f"7\t1\t{token}\t3\n")[0] == native.DONE
+    assert parse(f"7\t1\t{token}\t3\n")[0] == declared.DONE
 
 
 def test_runs_of_digits_of_every_length_are_read():
@@ -215,28 +174,42 @@ def test_runs_of_digits_of_every_length_are_read():
         (row,) = parse(f"7\t{digits}\t{digits[:6]}.{digits[:12]}\t{digits}\n")[1]
         assert row[1] == int(digits) and row[4] == float(digits)
         assert row[2] * Fraction(10) ** row[3] == Fraction(f"{digits[:6]}.{digits[:12]}")
-    assert parse(f"7\t{'1' * 19}\t1\t1\n")[0] == native.ODD, "more digits than 64 bits may hold are read slowly"
+    assert parse(f"7\t{'1' * 19}\t1\t1\n")[0] == declared.ODD, "more digits than 64 bits may hold are read slowly"
 
 
 @pytest.mark.parametrize("byte", [*range(9), *range(11, 13), *range(14, 32), *range(33, 48), *range(58, 256)])
 def test_only_digits_are_digits(byte):
     raw = b"7\t1" + bytes([byte]) + b"2\t2\t3\n"
     out = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
-    assert kernel_parse(raw + bytes(native.SPARE), native.hash_table([(7, 3, 0)]), out)[0] == native.ODD
+    assert kernel_parse(raw, declared.hash_table([(7, 3, 0)]), out)[0] == declared.ODD
 
 
 def test_data_before_its_declaration_is_not_read():
-    raw = b"7\t1\t2\t3\n" + bytes(native.SPARE)
+    raw = b"7\t1\t2\t3\n"
     out = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
-    late = native.hash_table([(7, 3, 100)])
-    assert kernel_parse(raw, late, out)[0] == native.UNDECLARED
-    assert kernel_parse(raw, native.hash_table([(8, 3, 0)]), out)[0] == native.UNDECLARED
+    late = declared.hash_table([(7, 3, 100)])
+    assert kernel_parse(raw, late, out)[0] == declared.UNDECLARED
+    assert kernel_parse(raw, declared.hash_table([(8, 3, 0)]), out)[0] == declared.UNDECLARED
 
 
 def test_the_hash_table_finds_every_id_however_they_collide():
     ids = [i * 65536 for i in range(1000)] + [3, 2**31 - 1]
-    table = native.hash_table((i, 2, 0) for i in ids)
+    table = declared.hash_table((i, 2, 0) for i in ids)
     lines = "".join(f"{i} 1 2\n" for i in ids).encode()
     out = [np.zeros(len(ids), kind) for kind in (np.int64, np.int64, np.int64, np.int8, np.float64)]
-    status, _, rows = kernel_parse(lines + bytes(native.SPARE), table, out)
-    assert (status, rows, out[0].tolist()) == (native.DONE, len(ids), ids)
+    status, _, rows = kernel_parse(lines, table, out)
+    assert (status, rows, out[0].tolist()) == (declared.DONE, len(ids), ids)
+
+
+@settings(max_examples=examples(20))
+@given(st.lists(st.tuples(st.floats(allow_nan=False), st.sampled_from(["%.14g", "%.17g", "%.30e", "%r"])), min_size=1))
+@example([(5e-324, "%.17g"), (1.7976931348623157e308, "%.17g"), (-0.0, "%r"), (1e-12, "%.14g")])
+@example([(1.5, "%re-20"), (1.5, "%re400"), (-1.5, "%re999"), (1.5, "%re-400")])
+def test_a_file_of_any_numbers_holds_what_strtod_gives(numbers):
+    written = [form % value for value, form in numbers]
+    lines = "".join(f"0\t{i}\t{i}\t{token}\n" for i, token in enumerate(written))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f.vec")
+        path.write_text(f"version 3\nrun R\nvector 0 m v ETV\n{lines}")
+        found = convert.pandas_tables([path])["samples"].value
+    assert [struct.pack("d", value) for value in found] == [struct.pack("d", float(token)) for token in written]

@@ -3,11 +3,9 @@
 import math
 import sqlite3
 
-import pandas as pd
 import pytest
 
 from causeway.analysis import convert, store
-from causeway.analysis.convert import samples, sqlite, sqlite_native
 from causeway.bridge.errors import UserError
 
 LAYOUT = {
@@ -114,32 +112,3 @@ def test_a_database_of_something_else_is_refused(tmp_path):
     connection.close()
     with pytest.raises(UserError, match=r"x\.sca: no such table: run"):
         convert.convert([path], tmp_path / "out")
-
-
-def test_what_sqlite_gives_directly_is_what_python_reads(database, tmp_path, monkeypatch):
-    """Nulls, whole numbers and, in the middle, a row that holds what a sample does not: from there on Python reads."""
-    path = tmp_path / "many.vec"
-    with sqlite3.connect(database) as source, sqlite3.connect(path) as more:
-        source.backup(more)
-        (vector,) = more.execute("SELECT MIN(vectorId) FROM vector").fetchone()
-        odd = [None, 7, -2.5, 2**60 + 1, 1e-310, 0.1]
-        more.executemany(
-            "INSERT INTO vectorData (vectorId, eventNumber, simtimeRaw, value) VALUES (?, ?, ?, ?)",
-            [(vector, n, 10**6 * n, odd[n % len(odd)]) for n in range(20_000)],
-        )
-        more.execute("UPDATE vectorData SET value = 'text' WHERE rowid = 9000")
-    monkeypatch.setattr(samples.Batch.__init__, "__defaults__", (1 << 10,))  # so that batches fill up
-    monkeypatch.setattr(sqlite, "_ROWS", 500)
-    taken = []
-    real = sqlite_native.take
-    monkeypatch.setattr(sqlite_native, "take", lambda *given: taken.append(real(*given)) or taken[-1])
-    told = [convert.convert([path], tmp_path / "direct", keep_going=True).files[0].problems]
-    if taken[0] is None:
-        pytest.skip("SQLite's library cannot be called here")
-    assert taken[0] == 8999
-    monkeypatch.setattr(sqlite_native, "take", lambda *given: None)
-    told.append(convert.convert([path], tmp_path / "python", keep_going=True).files[0].problems)
-    assert told[0] == told[1] and len(told[0]) == 1
-    direct, python = (store.read_pandas(tmp_path / name, "samples") for name in ("direct", "python"))
-    assert len(direct) > 19_000
-    pd.testing.assert_frame_equal(direct, python, check_exact=True)
