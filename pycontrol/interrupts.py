@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
+from causeway.pycontrol.watchdog import TookTooMuch
+
 
 class _Seen(threading.local):
     watching = False
@@ -44,5 +46,7 @@ def noticing_interrupts() -> Iterator[None]:
 
 
 def was_interrupted(error: BaseException) -> bool:
-    """Return whether an error that came out of a handler is the user's interrupt, not the handler's own doing."""
+    """Return whether an error that came out of a handler is not its own doing: the user's interrupt, the run's end."""
+    if isinstance(error, TookTooMuch):
+        return True
     return isinstance(error, KeyboardInterrupt) and (_seen.signalled or not _seen.watching)

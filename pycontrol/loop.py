@@ -11,14 +11,16 @@ from causeway.bridge.checked import check_spec
 from causeway.bridge.ending import check_finish
 from causeway.bridge.engine import Engine, Finish, RunSpec
 from causeway.bridge.errors import RunError
+from causeway.bridge.memory import OutOfMemory
 from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
 from causeway.pycontrol.confined import confined
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.interrupts import noticing_interrupts
+from causeway.pycontrol.load import too_much
 from causeway.pycontrol.places import Places, wanted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.pycontrol.watchdog import watchdog
+from causeway.pycontrol.watchdog import TookTooMuch, watchdog
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def passive_mask(protocol: Protocol) -> int:
     return mask
 
 
-@watchdog()
+@watchdog(whole_run=True)
 @noticing_interrupts()
 @confined()
 @only_new_objects_collected()
@@ -107,8 +109,8 @@ def run_protocol(
             controller_s += answered - entered + perf_counter() - resumed
             progress.windows += 1
             progress.events += len(window)
+            progress.now_ps = window.end_ps
             if report is not None and progress.windows % progress.every == 0:
-                progress.now_ps = window.end_ps
                 report(progress)
         check_finish(window, spec, last_ps, progress.events, border.broadcasts)
         context.tell_observers()
@@ -122,5 +124,7 @@ def run_protocol(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
             context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
+    except (TookTooMuch, OutOfMemory, MemoryError) as error:
+        raise too_much(error, protocol, session, progress.now_ps) from None
     finally:
         session.close()

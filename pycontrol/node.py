@@ -50,6 +50,7 @@ from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.handlers import check_handlers
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
+from causeway.pycontrol.load import check_load, in_words
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
@@ -272,10 +273,15 @@ class PerNode(Protocol):
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
         self._kept.forget_old(self.now_ps)
+        # where nobody says that no copy is left, most packets may have arrived long ago
+        check_load(self._kept.packets if self.context.tells_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:
         return {"packets": self._next_packet}
+
+    def in_flight(self) -> str:
+        return in_words(self._kept.packets, self.timers)
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     @calls_handlers

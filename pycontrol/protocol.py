@@ -136,6 +136,10 @@ class Protocol:
         """What the protocol itself counted, at the end of the run."""
         return {}
 
+    def in_flight(self) -> str:
+        """What is on its way and who sent it, in words: for the error of a run that takes too much memory."""
+        return ""
+
     def state(self) -> Mapping[str, Any]:
         """What a debugger would want to see."""
         return {}

@@ -1,5 +1,5 @@
 """Ends a handler that never returns: a run would else hang for ever, as no deadline of the bridge runs meanwhile.
-One that never returns and asks for more all the while is ended before it has taken the machine's memory.
+Ends a run, or one handler of it, that asks for more and more before it has taken the machine's memory.
 
 A timer looks now and then which call into the protocol is going on, and costs nothing in between. A call is known by
 its frame: the same frame, seen for longer than the limit, has not returned. It works where Python code runs (a loop, a
@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from causeway.bridge.errors import UserError
-from causeway.pycontrol import memory
+from causeway.bridge.memory import Allowance
 
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """Environment: how long one handler may take by the clock; 0: for ever."""
@@ -29,7 +29,7 @@ CHECK_S = 10.0
 """The same for one handler or condition in a small world, which takes microseconds."""
 LOOKS, LOOK_S = 8, 1.0
 """So often within the limit the timer looks, but every second: much memory is taken in little time."""
-MOST_OF_MEMORY = 0.25
+HANDLERS_MEMORY = 0.25
 """Of what was left when a handler began, it may take so much before it returns."""
 
 _callers: dict[CodeType, bool] = {}
@@ -39,6 +39,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class TookTooLong(BaseException):
     """Raised in a handler; no Exception, so that the protocol's own `except` does not swallow it."""
+
+
+class TookTooMuch(BaseException):
+    """Raised wherever a run is that has taken too much memory; the loop makes a RunError of it."""
 
 
 def calls_handlers(function: _F) -> _F:
@@ -66,14 +70,17 @@ def limit_s(usual_s: float = LIMIT_S) -> float:
 
 
 @contextlib.contextmanager
-def watchdog(usual_s: float = LIMIT_S) -> Iterator[None]:
-    """Watches what goes on inside; nothing is watched outside of the main thread, or where a timer is in use."""
-    limit = limit_s(usual_s)
+def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None]:
+    """Watch handlers while the block runs, and with `whole_run` the memory of all that it does.
+
+    Nothing is watched outside of the main thread, or where a timer is in use.
+    """
+    limit = limit_s(usual_s) or float("inf")
     is_main = threading.current_thread() is threading.main_thread()
-    if limit == 0 or not is_main or signal.getitimer(signal.ITIMER_REAL)[0] > 0:
+    if not is_main or signal.getitimer(signal.ITIMER_REAL)[0] > 0:
         yield
         return
-    before = signal.signal(signal.SIGALRM, _Watch(limit))
+    before = signal.signal(signal.SIGALRM, _Watch(limit, Allowance() if whole_run else None))
     signal.siginterrupt(signal.SIGALRM, False)  # no system call of a library fails because of a look
     look_s = min(LOOK_S, limit / LOOKS)
     signal.setitimer(signal.ITIMER_REAL, look_s, look_s)
@@ -93,11 +100,11 @@ def _compiles() -> bool:
 class _Watch:
     """What the timer calls."""
 
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
+    def __init__(self, limit: float, run: Allowance | None) -> None:
+        self._limit, self._run = limit, run
         self._seen: FrameType | None = None
         self._since = 0.0
-        self._most_bytes: float | None = None
+        self._handler: Allowance | None = None
 
     def __call__(self, _: int, frame: FrameType | None) -> None:
         while frame is not None and (frame.f_back is None or frame.f_back.f_code not in _callers):
@@ -106,15 +113,13 @@ class _Watch:
         if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
             of_node = frame is not None and frame.f_back is not None and _callers[frame.f_back.f_code]
-            left = memory.available_bytes() if of_node else None
-            self._most_bytes = None if left is None else memory.used_bytes() + MOST_OF_MEMORY * left
-        elif self._most_bytes is not None and memory.used_bytes() > self._most_bytes:
-            has_gb, most_gb = memory.used_bytes() / 1e9, self._most_bytes / 1e9
-            raise TookTooLong(
-                f"has not returned for {now - self._since:.0f} s, and the process has {has_gb:.1f} GB by now; "
-                f"allowed: a quarter of what was left when it began ({most_gb:.1f} GB in all)"
-            )
+            self._handler = Allowance(HANDLERS_MEMORY) if of_node else None
+        elif self._handler is not None and (why := self._handler.refusal()):
+            raise TookTooLong(f"has not returned for {now - self._since:.0f} s, and {why}")
         elif now - self._since >= self._limit * (1 - 1 / LOOKS):
             raise TookTooLong(
                 f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"
             )
+        if self._run is not None and (why := self._run.refusal()):
+            self._run = Allowance(HANDLERS_MEMORY)  # cleaning up takes little; if somebody catches it, it comes again
+            raise TookTooMuch(why)

@@ -20,6 +20,7 @@ from causeway.bridge.engines.inline_wheel import Load, Rules, Wheel
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window
 from causeway.bridge.jit import compiled
+from causeway.bridge.memory import Allowance
 from causeway.bridge.network import AbstractNetwork, Network
 from causeway.bridge.taped import TapedSession
 from causeway.bridge.wire import trouble_tables
@@ -90,6 +91,7 @@ class InlineSession:
 
     def __init__(self, spec: RunSpec, network: AbstractNetwork) -> None:
         self.spec, self.network = spec, network
+        self._memory = Allowance()
         self._rules = Rules(
             network.nodes, spec.seed, _slot_width_ps(network, spec.reaction_ps), spec.reaction_ps,
             spec.duration_ps or NEVER, spec.cap, PASSIVE_CAP, spec.passive_kinds, network.delay_quantiles_ns,
@@ -145,6 +147,10 @@ class InlineSession:
                 f"before the end of its window at {self._end_ps} ps"
             )
 
+    def in_flight(self) -> str:
+        """What waits for its time, in words."""
+        return f"the network has {int(self._at['live'][0]):,} copies and timers to come"
+
     def close(self) -> None:
         """Nothing to leave behind."""
 
@@ -167,6 +173,7 @@ class InlineSession:
 
     def _grow_pool(self, rows: int) -> None:
         """More rows for events; the new ones are free."""
+        self._memory.check(2 * rows * wheel.POOL.itemsize)  # the old rows are there until they are copied
         at, had = self._at, self._w.pool
         old = len(had)
         pool = np.zeros(rows, wheel.POOL)
@@ -179,6 +186,7 @@ class InlineSession:
         self._w = self._w._replace(pool=pool, heap=heap)
 
     def _grow_batch(self, rows: int) -> None:
+        self._memory.check(2 * rows * wheel.POOL.itemsize)
         batch = np.zeros(rows, wheel.POOL)
         batch[: len(self._w.batch)] = self._w.batch
         places, more = np.zeros(rows, np.int64), np.zeros(rows, np.int64)

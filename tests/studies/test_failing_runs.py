@@ -84,7 +84,9 @@ def test_a_run_for_which_there_is_no_memory_is_told_so(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(CausalAggregation, "start", start)
     tally = campaign.run_here(campaign.plan("icpp18", "inline", [{"nodes": 4}], 1, 1), tmp_path, lambda tally: None)
-    assert list(tally.failed.values()) == ["this machine has not the memory for it; choose smaller parameters"]
+    (told,) = tally.failed.values()
+    assert told.startswith("at 0 s: there is not enough memory (Unable to allocate 3 TiB); ")
+    assert told.endswith("choose smaller parameters")
 
 
 @pytest.mark.slow
