@@ -48,6 +48,8 @@ class Found:
     """What happened when it broke."""
     repeats: bool = True
     """Whether it breaks each time that the plan is followed."""
+    chance: str = ""
+    """Made-up orders: who draws random numbers."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
@@ -107,6 +109,8 @@ def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], N
                 trial, found = fewer, better
                 break
     came = found.came if search.most_states else f"{tried:,} orders of events"
+    if found.chance:
+        came += f" ({found.chance})"
     return trial, replace(found, came=came, seconds=seconds)
 
 
@@ -126,7 +130,7 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
         came = f"{made_up.tried:,} orders of events"
         return Found(
             came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried, log=made_up.log,
-            repeats=made_up.repeats,
+            repeats=made_up.repeats, chance=made_up.chance,
         )  # fmt: skip
     reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(

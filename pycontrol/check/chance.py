@@ -7,7 +7,7 @@ shows when the same step is worked out again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ MOST_STEPS = 2000
 
 def why_not_all(machine: Machine) -> str:
     """Return why a search that came to its end has not seen all that nodes can do; "" if it has."""
-    if drawn := next((found for node, _ in machine.states if (found := draws(node))), ""):
-        return f"{drawn} draws random numbers, and one sequence of them was followed"
+    if drawn := who_draws(node for node, _ in machine.states):
+        return drawn
     every = max(1, len(machine.worked_out) // MOST_STEPS)
     for key in machine.worked_out[::every]:
         if machine.works_out_otherwise(key):
@@ -35,10 +35,19 @@ def why_not_all(machine: Machine) -> str:
     return ""
 
 
+def who_draws(nodes: Iterable[Node]) -> str:
+    """Return in words which of the nodes draws random numbers first; "" if none does."""
+    for node in nodes:
+        who = f"the program of node {node.id}" if getattr(node, "drew", False) else draws(node)
+        if who:
+            return f"{who} draws random numbers, and one sequence of them was followed"
+    return ""
+
+
 def draws(node: Node) -> str:
     """Return the attribute in which a node keeps a random generator, as `Class.attribute`; "" if it has none."""
     for name, value in vars(node).items():
-        if name not in node.not_state and _has_generator(value, {id(node)}):
+        if name != "host" and name not in node.not_state and _has_generator(value, {id(node)}):
             return f"{type(node).__name__}.{name}"
     return ""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from causeway.bridge.errors import UserError
+from causeway.pycontrol.check.chance import who_draws
 from causeway.pycontrol.check.machine import Desk, Facts, Machine, Step
 from causeway.pycontrol.check.world import World, attach
 from causeway.pycontrol.node import Node
@@ -70,11 +71,10 @@ class RetoldMachine(Machine):
 
     def chance(self) -> str:
         """Return whether programs drew random numbers. All that they do is told again anyway (`_told`)."""
-        return f"{self._who_drew} draws random numbers, and one sequence of them was followed" if self._who_drew else ""
+        return self._who_drew
 
-    def _look_for_draws(self, node: Any) -> None:
-        if getattr(node, "drew", False):
-            self._who_drew = f"the program of node {node.id}"
+    def _look_for_draws(self, node: Node) -> None:
+        self._who_drew = self._who_drew or who_draws([node])
 
     def _taken_over(self, world: World, id_: int, names: dict[int, int]) -> int:
         self._look_for_draws(world.nodes[id_])

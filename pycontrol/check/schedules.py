@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 
+from causeway.pycontrol.check.chance import who_draws
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.shrink import Label, shrunk
 from causeway.pycontrol.check.world import Choice, Event, Log, World
@@ -45,6 +46,8 @@ class Verdict:
     """Events of the shrunk counterexample."""
     log: Log = field(default_factory=Log)
     """They, and what nodes did."""
+    chance: str = ""
+    """Which node draws random numbers, if nothing is broken: all orders have one sequence of draws."""
     repeats: bool = True
     """Whether the same order of events breaks something each time; else the nodes are not deterministic, and the log is
     of the one time."""
@@ -293,15 +296,15 @@ def search(
     for tried in range(1, tries + 1):
         with closing(make()) as world:
             broken, taken = wander(world, random, temper(random, tried), rules)
-            log = world.whole_log
+            log, chance = world.whole_log, who_draws(world.nodes)
         if broken is not None:
             break
         if tried % 16 == 0:
             tell(tried)
             if time.monotonic() - began > seconds:
-                return Verdict(tried, time.monotonic() - began)
+                return Verdict(tried, time.monotonic() - began, chance=chance)
     else:
-        return Verdict(tries, time.monotonic() - began)
+        return Verdict(tries, time.monotonic() - began, chance=chance)
     if not shrink:
         return Verdict(tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers), log)
     if comes_again(make, rules, taken.numbers, log.events):

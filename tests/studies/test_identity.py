@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import store
 from causeway.bridge.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
+from tests.worlds.drawn import examples
 
 TOP = Path(__file__).parents[2]
 STUDY = '''
@@ -84,7 +85,7 @@ def all_of(study: Path, out: Path) -> float:
 NUMBERS = st.fixed_dictionaries({name: st.integers(0, 9) for name in ("own", "helper", "inner", "late", "given")})
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15))
 @given(versions=st.lists(NUMBERS, min_size=2, max_size=4))
 def test_no_edit_of_any_file_shows_a_number_of_older_code(tmp_path: Path, versions: list[dict[str, int]]) -> None:
     """Edits of one size within one tick of the clock are the hard ones: they are what is drawn here."""

@@ -132,6 +132,18 @@ def test_a_search_that_says_not_all_says_why(tmp_path: Path) -> None:
     assert "not all: Careless.own draws random numbers, and one sequence of them was followed" in said
 
 
+def test_made_up_orders_of_nodes_that_draw_say_that_they_have_one_sequence_of_draws(tmp_path: Path) -> None:
+    def search(make: Callable[[], Node]) -> schedules.Verdict:
+        def world() -> World:
+            return World(PerNode(lambda _: make()), 3, Budget(broadcasts=2), watched=(once,))
+
+        return schedules.search(world, Rules(), 20, 60.0, 1)
+
+    assert search(lambda: Lottery(None, lambda _: 1)).chance == ""
+    said = "Lottery.kept draws random numbers, and one sequence of them was followed"
+    assert search(lambda: Lottery(Random(1), rarely)).chance == said
+
+
 def test_what_is_not_in_a_nodes_state_shows_when_a_step_is_worked_out_again() -> None:
     drawn: list[int] = []
 
