@@ -7,13 +7,14 @@ them land with the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import InetNetwork, Network
+from causeway.studies.parameters import make_params
 from causeway.studies.project import project_code
 from causeway.studies.study import Study
 
@@ -60,19 +61,33 @@ def plan_theirs(study: Study, ini: str, config: str, hosts: str, given: Mapping[
     from causeway.bridge.engines.omnet_query import runs_of
 
     runs = runs_of(Path(ini), config)
-    own = study.network(study.Params(), 1)
-    ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
-    code = project_code(Path(ini), ned_path, libs)
     fields = study.Params.model_fields
-    if twice := sorted(set(runs[0].variables) & set(given)):
+    if twice := sorted({_field(name, fields) for name in runs[0].variables} & set(given)):
         raise UserError(f"{twice[0]} is set here and iterated over in configuration {config} of {ini}; leave one out")
+    settings = [_settings(run.variables, fields, given) for run in runs]
+    code = _code(study.network(make_params(study, settings[0]), runs[0].seed), Path(ini))
     planned = []
-    for run in runs:
-        set_ = {name: value for name, value in run.variables.items() if name in fields}
+    for run, set_ in zip(runs, settings, strict=True):
         theirs = Theirs(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code)
-        planned.append(Planned(theirs, {**given, **set_}, run.seed if len(runs) > 1 else None))
+        planned.append(Planned(theirs, set_, run.seed if len(runs) > 1 else None))
     _must_differ(planned, ini, config)
     return planned
+
+
+def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the user sets, and what iteration variables set."""
+    return {**given, **{field: value for name, value in variables.items() if (field := _field(name, fields))}}
+
+
+def _field(variable: str, fields: Iterable[str]) -> str:
+    """Return the parameter that an iteration variable sets, "" if none: OMNeT++'s names have no underscores."""
+    return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
+
+
+def _code(own: Network, ini: Path) -> str:
+    """Return the digest of the project, with what the study's own network adds to it."""
+    ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+    return project_code(ini, ned_path, libs)
 
 
 def _must_differ(planned: Sequence[Planned], ini: str, config: str) -> None:

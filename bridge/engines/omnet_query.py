@@ -19,7 +19,10 @@ from causeway.bridge.errors import UserError
 QUERY_S = 60.0
 """Longer than this no list of runs takes."""
 RUN = re.compile(r"Run (\d+): (.*)")
-VARIABLE = re.compile(r"\$([A-Za-z_]\w*)=(.*?)(?=, \$[A-Za-z_]\w*=|$)")
+VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")
+"""`$range=150m`; OMNeT++ numbers variables that have no name: `$0=100`. A `$name` in a value is substituted before."""
+MEANT_NAME = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*")
+"""What OMNeT++ takes for the beginning of the first value, where it does not take a name for one."""
 SEED_SET = re.compile(r"\tseed-set = (\d+)\s*$")
 
 
@@ -43,9 +46,22 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
         raise UserError(f"{ini} cannot be run here: {HOW_TO_GET_IT if found is None else why}")
     build(edge_of(found))
     runs = read_runs(_ask(found, ini, config))
+    _check_names(runs, ini, config)
     if not runs:
         raise UserError(f"configuration {config} of {ini} has no runs: its constraint leaves none")
     return runs
+
+
+def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
+    """Refuse a variable that was meant to have a name and has none for OMNeT++: its names have no underscores."""
+    for run in runs:
+        for name, value in run.variables.items():
+            if name.isdecimal() and (meant := MEANT_NAME.match(value)):
+                raise UserError(
+                    f"configuration {config} of {ini} iterates over ${{{meant[1]} = ...}}, which has no name for "
+                    f"OMNeT++: names have letters and digits only, so the value itself is '{value}'; write "
+                    f"${{{meant[1].replace('_', '')} = ...}}, which also sets a parameter {meant[1]} of the study"
+                )
 
 
 def read_runs(text: str) -> list[IniRun]:
