@@ -87,10 +87,10 @@ class ProgramStudy(Study):
 
 
 def walking(params: ProgramParams, workload: Workload) -> MobileNetwork:
-    """Hosts only, in a square. The engines place hosts around stations: one stands in the middle, node 0."""
+    """Return a square in which hosts start anywhere and walk. Node 0 is a station, and stands in the middle."""
     cells = ceil(sqrt(params.nodes))
     middle_mm = round(params.spacing_m * 500 * cells)
     return MobileNetwork(
         ((middle_mm, middle_mm),), (), params.nodes - 1, workload, radio=params.radio,
-        speed_mm_s=round(params.speed * 1000), covered_only=False,
+        speed_mm_s=round(params.speed * 1000), covered_only=False, area_mm=(0, 0, 2 * middle_mm, 2 * middle_mm),
     )  # fmt: skip

@@ -38,3 +38,16 @@ def test_walking_hosts_hear_each_other_whatever_the_cap(engine):
     assert first.scalars["mains_ended"] == 8
     neighbours = [values[-1] for (_, name), (_, values) in first.samples.items() if name == "neighbours"]
     assert len(neighbours) == 8 and sum(neighbours) > 8
+
+
+@pytest.mark.parametrize(
+    "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
+)
+def test_walking_hosts_have_the_room_that_spacing_gives_them(engine):
+    """In a square of 16 m everybody is answered by all the others, in one of 1,600 m hardly anybody is in reach."""
+    answers = {}
+    for spacing_m in (4, 400):
+        parameters = {"nodes": 16, "network": "walking", "duration_s": 10, "spacing_m": spacing_m}
+        samples = _run(engine, parameters).samples
+        answers[spacing_m] = sum(len(values) for (_, name), (_, values) in samples.items() if name == "round_trip_s")
+    assert answers[4] > 10 * answers[400] > 0, answers
