@@ -130,6 +130,8 @@ def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> d
                 found.setdefault(resolved, one)
         elif not path.exists():
             raise UserError(f"no such file or folder: {path}")
+        elif not path.is_file():
+            raise UserError(f"{path} is no regular file (a pipe, a device?); convert the file that a simulation wrote")
         elif path.suffix == ".vci":
             raise UserError(f"{path} is only an index; convert {path.with_suffix('.vec')}")
         else:

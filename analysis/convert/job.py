@@ -57,7 +57,7 @@ RunRanges = Callable[[list[RangeTask], np.ndarray], list[RangeResult]]
 
 def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
     """Stage one range, unless that was done before on the same bytes."""
-    seen = stage.fingerprint(task.content, task.end)
+    seen = stage.fingerprint(task.content, task.end, task.start)
     note = stage.noted(task.folder, task.name)
     if note and note.get("fingerprint") == seen and note.get("run") == task.run_id and task.part.exists():
         return RangeResult(note["rows"], text.Problems(task.keep_going))

@@ -9,7 +9,8 @@ from causeway.analysis import store
 from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple[Any, ...]]]
-_ITERVAR = re.compile(r"(?:^|,)\s*\$(\w+)=")
+_ITERVAR = re.compile(r'"(?:[^"\\]|\\.)*"|(?:^|,)\s*\$(\w+)=')
+"""A quoted text, in which nothing is an iteration variable, or the beginning of one."""
 _PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
 COLUMNS = {"TV": 2, "ETV": 3} | {order: 4 + i for i, order in enumerate(("VT", "EVT", "TEV", "TVE", "VET", "VTE"))}
 """The order of a vector's columns -> its code. Codes up to 3 are the usual ones, which the compiled reader knows."""
@@ -36,9 +37,10 @@ class Header:
         listed = attributes.get("iterationvars", "")
         if self.itervars or not listed:
             return self.itervars
-        parts = _ITERVAR.split(listed)[1:]
-        pairs = zip(parts[::2], parts[1::2], strict=True)
-        return [[name, attributes.get(name, value.strip())] for name, value in pairs]
+        begins = [match for match in _ITERVAR.finditer(listed) if match[1]]
+        ends = [*(match.start() for match in begins[1:]), len(listed)]
+        values = [listed[match.end() : end].strip() for match, end in zip(begins, ends, strict=True)]
+        return [[match[1], attributes.get(match[1], value)] for match, value in zip(begins, values, strict=True)]
 
     def take(self, other: "Header") -> list[str]:
         """Adds what another header of the same run says, and tells where the two contradict each other.

@@ -45,10 +45,20 @@ def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
             database.row_factory = None
             database.text_factory = _text
             database.execute("BEGIN")  # one consistent state, whatever the simulation adds meanwhile
+            _refuse_views(database, piece)
             _Reader(database, piece, keep_going).read(before)
         database.close()
     except (sqlite3.Error, OverflowError) as error:
         raise UserError(f"{piece.source}: {error}; is it a result file of OMNeT++, and not locked?") from error
+
+
+def _refuse_views(database: sqlite3.Connection, piece: Piece) -> None:
+    """Refuse a database whose tables are computed: a view can have rows without end."""
+    computed = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED ALWAYS%'"
+    for (name,) in database.execute(f"SELECT name FROM sqlite_master WHERE {computed}"):
+        raise UserError(
+            f"{piece.source}: {name} is no plain table, as OMNeT++ writes them; remove it from the database"
+        )
 
 
 def _text(raw: bytes) -> str:
@@ -234,8 +244,14 @@ class _Reader:
                     yield module, name, field, value_of[column], at, row[-1]
 
     def _seen(self, end: int) -> str:
-        """What the last sample read looks like, to know it again."""
-        return repr(self.database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall() if end else [])
+        """Describe the samples up to a row: how many there are, their sums, and the last one."""
+        if not end:
+            return "[]"
+        found = self.database.execute(
+            "SELECT COUNT(*), TOTAL(vectorId), TOTAL(eventNumber), TOTAL(simtimeRaw), TOTAL(value) FROM vectorData "
+            "WHERE rowid <= ?", (end,)
+        ).fetchall()  # fmt: skip
+        return repr(found + self.database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall())
 
     def _samples(self, runs: dict[int, tuple[str, int]], start: int) -> tuple[int, int]:
         """The samples behind row `start`: (last row, number of samples)."""

@@ -16,18 +16,19 @@ from typing import Any
 from causeway.analysis import store
 from causeway.analysis.remote import desk
 
-SAMPLE_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 20
 SQLITE = b"SQLite format 3\0"
 """What a database begins with."""
 
 
-def fingerprint(path: Path, end: int) -> str:
-    """Says whether the first `end` bytes are still the ones that were read: a hash of where they begin and end."""
-    digest = hashlib.sha256(str(end).encode())
+def fingerprint(path: Path, end: int, start: int = 0) -> str:
+    """Return a digest of the bytes [start, end) of a file, by which a changed one is told from one that has grown."""
+    digest = hashlib.sha256(f"{start} {end}".encode())
     with open(path, "rb") as file:
-        digest.update(file.read(min(end, SAMPLE_BYTES)))
-        file.seek(max(0, end - SAMPLE_BYTES))
-        digest.update(file.read(min(end, SAMPLE_BYTES)))
+        file.seek(start)
+        while start < end and (block := file.read(min(end - start, BLOCK_BYTES))):
+            digest.update(block)
+            start += len(block)
     return digest.hexdigest()
 
 

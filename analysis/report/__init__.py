@@ -209,8 +209,22 @@ def _with_parameters(scalars: pd.DataFrame, known: comparison.Runs) -> pd.DataFr
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a table for people's spreadsheets: texts that these would compute as formulas stay texts."""
+    texts = frame.select_dtypes(["object", "string", "category"]).columns
+    plain = frame.assign(**{name: frame[name].map(_no_formula) for name in texts})
     with store.landing(path) as temporary:
-        frame.to_csv(temporary, index=False)
+        plain.to_csv(temporary, index=False)
+
+
+def _no_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _undescribed(studies: Sequence[str]) -> str:

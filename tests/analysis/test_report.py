@@ -243,3 +243,11 @@ def test_ticks_cover_the_range_with_few_round_numbers(low, high):
 def test_log_ticks_cover_the_range(low, high):
     ticks = log_ticks(low, high)
     assert ticks[0] <= low * 1.001 and ticks[-1] >= high * 0.999 and 2 <= len(ticks) <= 10
+
+
+def test_texts_in_csv_files_are_never_formulas(tmp_path):
+    cells = ["=HYPERLINK(1)", "+1+2", "-1.5", "-x", "@SUM(1)", "plain", None]
+    report._write_csv(tmp_path / "f.csv", pd.DataFrame({"text": cells, "number": [-1.0] * len(cells)}))
+    found = pd.read_csv(tmp_path / "f.csv", dtype=str)
+    assert found.text.tolist()[:6] == ["'=HYPERLINK(1)", "'+1+2", "-1.5", "'-x", "'@SUM(1)", "plain"]
+    assert set(found.number) == {"-1.0"}

@@ -221,3 +221,20 @@ def test_spark_tells_the_bad_line_of_a_file(tmp_path, spark):
         file.write("0\tx\t1\t1\n")
     with pytest.raises(UserError, match=r"r1\.vec:14: expected an event number"):
         convert.convert([tmp_path], tmp_path / "out", spark=spark)
+
+
+def test_a_file_that_changed_in_its_middle_and_grew_is_converted_anew(tmp_path):
+    path, out = tmp_path / "r.vec", tmp_path / "out"
+    text = HEAD + data(0, 5000)
+    path.write_text(text)
+    converted(path, out)
+    path.write_text(text.replace("2500.5\t", "2500.6\t") + data(5000, 5))
+    file, found = converted(path, out)
+    assert file.status == "converted"
+    assert same_rows(found, in_one_go(path, tmp_path))
+
+
+def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "p.vec")
+    with pytest.raises(UserError, match=r"p\.vec is no regular file"):
+        convert.convert([tmp_path / "p.vec"], tmp_path / "out")

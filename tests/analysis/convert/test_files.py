@@ -47,6 +47,7 @@ def test_config_entries_keep_their_order_and_repeat(tmp_path):
     [
         ('"$a=1, $b=2"', [("a", "1"), ("b", "2")]), ('"$a=1,$b=x=y"', [("a", "1"), ("b", "x=y")]),
         ('"$a=f(1, 2), $b=2"', [("a", "f(1, 2)"), ("b", "2")]), ('""', []),
+        (r'"$b=\"x, $c=2\", $d=3"', [("b", '"x, $c=2"'), ("d", "3")]),
     ],
 )  # fmt: skip
 def test_version_2_files_tell_iteration_variables_in_one_attribute(tmp_path, listed, found):

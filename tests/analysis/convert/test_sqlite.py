@@ -112,3 +112,32 @@ def test_a_database_of_something_else_is_refused(tmp_path):
     connection.close()
     with pytest.raises(UserError, match=r"x\.sca: no such table: run"):
         convert.convert([path], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 0, i, i, 1.0 FROM n",
+        "SELECT a.vectorId, 0, 0, 1.0 FROM kept a, kept b, kept c",
+    ],
+)
+def test_a_view_in_place_of_a_table_is_refused(database, tmp_path, endless):
+    with sqlite3.connect(database) as connection:
+        connection.execute("ALTER TABLE vectorData RENAME TO kept")
+        connection.execute(f"CREATE VIEW vectorData AS {endless}")
+    connection.close()
+    with pytest.raises(UserError, match="vectorData is no plain table"):
+        convert.convert([database], tmp_path / "out")
+
+
+def test_a_database_that_changed_in_its_middle_and_grew_is_converted_anew(database, tmp_path):
+    path = tmp_path / "grows.vec"
+    path.write_bytes(database.read_bytes())
+    convert.convert([path], tmp_path / "out")
+    with sqlite3.connect(path) as connection:
+        (first,) = connection.execute("SELECT MIN(rowid) FROM vectorData").fetchone()
+        connection.execute("UPDATE vectorData SET value = 77 WHERE rowid = ?", (first,))
+        connection.execute("INSERT INTO vectorData SELECT * FROM vectorData WHERE rowid = ?", (first,))
+    connection.close()
+    assert convert.convert([path], tmp_path / "out").files[0].status == "converted"
+    assert (store.read_pandas(tmp_path / "out", "samples").value == 77).sum() == 2
