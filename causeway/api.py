@@ -4,6 +4,7 @@ Semantic versions promise these names and nothing else; whatever lies in other m
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
+from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.plots import Expected, Headline, Plot, Scene, State
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
@@ -90,6 +91,7 @@ __all__ = [
     "constant_delay",
     "hexagonal_places",
     "normal_delay",
+    "plot_kind",
     "random_cuts",
     "random_jammers",
     "random_partitions",

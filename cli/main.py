@@ -308,7 +308,9 @@ def report(
     ] = None,
     export: Annotated[
         list[str] | None,
-        typer.Option(metavar="FORMAT", help="svg, pdf (figures) or tex (tables): files for a paper, in report/export."),
+        typer.Option(
+            metavar="FORMAT", help="svg, pdf, pgf (figures), tex (tables): files for a paper, in report/export."
+        ),
     ] = None,
     study: Annotated[
         list[str] | None,

@@ -7,12 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from causeway.analysis.figures.latex import escape
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.report.verdict import told
-
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    c: f"\\{c}" for c in "&%$#_{}"
-}
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> str:
@@ -43,11 +40,6 @@ def _measured(row: Mapping[Any, Any] | None) -> str:
         return ""
     half = (row["ci95_high"] - row["ci95_low"]) / 2
     return short(row["measured"]) + ("" if pd.isna(half) else f" ± {short(half)}")
-
-
-def escape(text: str) -> str:
-    """Text as LaTeX takes it."""
-    return "".join(_SPECIAL.get(c, c) for c in text).replace("−", "$-$").replace("±", r"$\pm$").replace("–", "--")
 
 
 def _cell(cell: Any) -> str:

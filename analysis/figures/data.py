@@ -1,20 +1,24 @@
-"""What kinds of plots draw from: values of runs, means of points, recorded series, published numbers."""
+"""The numbers of a plot: values of runs, means of points, recorded series, published numbers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from causeway.analysis.figures.figure import Line, Point, X, in_order
 from causeway.analysis.plots import Plot
 from causeway.analysis.query.patterns import matcher
 from causeway.analysis.reduce import arithmetic, in_pandas
 from causeway.analysis.reduce.comparison import Runs
+from causeway.analysis.units import in_plain_units
+
+NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
+"""The columns of what a figure shows: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
+NAN = float("nan")
 
 
 class Recorded(NamedTuple):
@@ -26,50 +30,58 @@ class Recorded(NamedTuple):
 
 
 class Data:
-    """Everything a kind may ask for. Samples are read when the first one asks."""
+    """The numbers of one plot, as DataFrames.
+
+    A kind of plot takes what it draws from here: `values` (a row for each run), `means` (a row for each x),
+    `published`, `samples` and `over_time` (recorded series). All have the columns `series` and `engine`.
+    """
 
     def __init__(
-        self, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded],
+        self, plot: Plot, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded],
         bins: Callable[[], pd.DataFrame] = pd.DataFrame,
     ) -> None:  # fmt: skip
-        """`numbers`: the published ones; `bins`: those of histograms that runs recorded."""
-        self.runs, self._numbers, self._read, self._bins = runs, numbers, recorded, bins
-        self._recorded: Recorded | None = None
+        """`numbers`: the published ones; `bins`: those of histograms that runs recorded. Both are read when needed."""
+        self.plot, self.runs, self._numbers, self._recorded, self._bins = plot, runs, numbers, recorded, bins
+        self.tooltips: dict[str, Sequence[str]] = {}
+        self.keys: list[Any] = []
+        """Artists that only stand in the legend: what a colour or a dash means."""
 
     @property
-    def recorded(self) -> Recorded:
-        if self._recorded is None:
-            self._recorded = self._read()
-        return self._recorded
+    def there(self) -> pd.Index:
+        """The runs that the plot is about."""
+        return self.runs.at(self.plot.study, dict(self.plot.where))
 
-    def there(self, plot: Plot) -> pd.Index:
-        """The runs that a plot is about."""
-        return self.runs.at(plot.study, dict(plot.where))
+    def say(self, artist: Any, texts: Sequence[str], name: str = "") -> None:
+        """Let the marks of an artist show these texts, one each, when the pointer rests on them in a page.
+
+        `name` becomes the artist's gid, by which a test finds it.
+        """
+        name = name or f"mark {len(self.tooltips)}"
+        artist.set_gid(name)
+        self.tooltips[name] = texts
 
     # ---- scalars ----------------------------------------------------------------------------------------------------
-    def values(self, plot: Plot, formula: str = "") -> pd.DataFrame:
-        """A row for each run that has it: engine, series, x and value, which is `formula` or the plot's y."""
-        there = self.there(plot)
+    def values(self, formula: str = "") -> pd.DataFrame:
+        """Return a row for each run: series, engine, x and value, which is `formula` or the plot's y."""
+        plot, there = self.plot, self.there
         return pd.DataFrame({
-            "engine": self.runs.runs.loc[there, "engine"], "series": _labels(self.runs, plot.series, there),
+            "series": _labels(self.runs, plot.series, there), "engine": self.runs.runs.loc[there, "engine"],
             "x": _positions(self.runs, plot.x, there), "value": self.runs.quantity(formula or plot.y, there),
         }).dropna(subset=["value"])  # fmt: skip
 
-    def means(self, plot: Plot) -> list[Line]:
-        """Mean and 95 % interval of the plot's y for each x; one line for each series and engine."""
-        lines = []
-        for (engine, series), group in self.values(plot).groupby(["engine", "series"], sort=False):
-            line = Line(str(series), str(engine))
-            for x, values in group.groupby("x")["value"]:
-                count, mean, _, low, high = arithmetic.interval(values.tolist())
-                line.points.append(Point(_as_x(x), mean, low, high, count))
-            lines.append(line)
-        return in_order(lines)
+    def means(self) -> pd.DataFrame:
+        """Return mean and 95 % interval of the plot's y for each series, engine and x, with the columns `NUMBERS`."""
+        rows = []
+        for (series, engine, x), values in self.values().groupby(["series", "engine", "x"])["value"]:
+            count, mean, _, low, high = arithmetic.interval(values.tolist())
+            rows.append((series, engine, x, mean, low, high, count))
+        return numbers(rows)
 
     # ---- recorded series --------------------------------------------------------------------------------------------
-    def samples(self, plot: Plot) -> Any:
-        """The samples of the series that y names, with engine and series; a frame of pandas or of Spark, or None."""
-        there, vectors = self.there(plot), self.recorded.vectors
+    def samples(self) -> Any:
+        """Return the samples of the series that y names, with engine and series (of pandas or Spark), or None."""
+        plot, there, recorded = self.plot, self.there, self._recorded()
+        vectors = recorded.vectors
         chosen = vectors[vectors["run_id"].isin(there) & _called(vectors, plot.y)]
         if chosen.empty:
             return None
@@ -77,16 +89,16 @@ class Data:
             engine=self.runs.runs.loc[chosen["run_id"], "engine"].to_numpy(),
             series=_labels(self.runs, plot.series, pd.Index(chosen["run_id"])).to_numpy(),
         )
-        if isinstance(self.recorded.samples, pd.DataFrame):
-            return self.recorded.samples.merge(keys, on=["run_id", "vector_id"])
+        if isinstance(recorded.samples, pd.DataFrame):
+            return recorded.samples.merge(keys, on=["run_id", "vector_id"])
         from pyspark.sql import functions as F
 
-        known = self.recorded.samples.sparkSession.createDataFrame(keys)
-        return self.recorded.samples.join(F.broadcast(known), ["run_id", "vector_id"])
+        known = recorded.samples.sparkSession.createDataFrame(keys)
+        return recorded.samples.join(F.broadcast(known), ["run_id", "vector_id"])
 
-    def bins(self, plot: Plot) -> pd.DataFrame:
-        """The bins of recorded histograms that y names: engine, series, run_id, edge (where a bin begins) and value."""
-        there, bins = self.there(plot), self._bins()
+    def bins(self) -> pd.DataFrame:
+        """Return the bins of recorded histograms that y names: series, engine, run_id, value, and edge, its begin."""
+        plot, there, bins = self.plot, self.there, self._bins()
         if bins.empty:
             return bins.assign(engine="", series="")
         chosen = bins[bins["run_id"].isin(there) & _called(bins, plot.y)]
@@ -96,18 +108,18 @@ class Data:
             series=_labels(self.runs, plot.series, runs).to_numpy(),
         )
 
-    def states(self, plot: Plot, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
-        """(engine, module) -> times [s] and values of a series where it changes, of the first run of each engine; the
-        last value stands twice, where it was seen first and at the end of all."""
-        there = self.there(plot)
+    def states(self, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
+        """Return the times [s] and values of a series where it changes, by engine and module, of the first run of each
+        engine. The last value stands twice: where it was seen first, and at the end of all."""
+        there = self.there
         first = self.runs.runs.loc[there].reset_index().groupby("engine")["run_id"].min()
-        joined = self.samples(plot)
+        joined = self.samples()
         if joined is None:
             return {}
         if not isinstance(joined, pd.DataFrame):
             joined = joined.where(joined["run_id"].isin(list(first))).toPandas()
         joined = joined[joined["run_id"].isin(first)]
-        timed = in_pandas.with_time(joined).merge(self.recorded.vectors, on=["run_id", "vector_id"])
+        timed = in_pandas.with_time(joined).merge(self._recorded().vectors, on=["run_id", "vector_id"])
         found = {}
         end = float(timed["time_ps"].max()) / 1e12 if len(timed) else 0.0
         groups = [(str(e), str(m), rows) for (e, m), rows in timed.groupby(["engine", "module"])]
@@ -122,35 +134,29 @@ class Data:
                 break
         return found
 
-    def over_time(self, plot: Plot, bins: int) -> list[Line]:
-        """One line per engine and series value; each point is a bin of simulated time, x its middle in seconds."""
-        joined = self.samples(plot)
+    def over_time(self, bins: int) -> pd.DataFrame:
+        """Return mean and interval of a series in bins of simulated time, as `NUMBERS`; x is a bin's middle [s]."""
+        joined = self.samples()
         if joined is None:
-            return []
+            return numbers([])
         width_ps = max(1, -(-self._last_ps(joined) // bins))
-        found = self.recorded.reduce.time_series(joined, ["engine", "series"], width_ps)
+        found = self._recorded().reduce.time_series(joined, ["engine", "series"], width_ps)
         frame = found if isinstance(found, pd.DataFrame) else found.toPandas()
-        lines = []
-        for (engine, series), group in frame.sort_values("start_ps").groupby(["engine", "series"]):
-            columns = (group[name].tolist() for name in ("start_ps", "mean", "ci_low", "ci_high", "runs"))
-            points = [
-                Point((start + width_ps / 2) / 1e12, mean, low, high, int(count))
-                for start, mean, low, high, count in zip(*columns, strict=True)
-            ]
-            lines.append(Line(str(series), str(engine), points))
-        return in_order(lines)
+        frame = frame.sort_values("start_ps").assign(x=lambda f: (f["start_ps"] + width_ps / 2) / 1e12)
+        columns = ["series", "engine", "x", "mean", "ci_low", "ci_high", "runs"]
+        return numbers(list(frame[columns].itertuples(index=False, name=None)))
 
     def _last_ps(self, joined: Any) -> int:
-        timed = self.recorded.reduce.with_time(joined)
+        timed = self._recorded().reduce.with_time(joined)
         if isinstance(timed, pd.DataFrame):
             return int(timed["time_ps"].max()) + 1 if len(timed) else 1
         return int(timed.agg({"time_ps": "max"}).collect()[0][0] or 0) + 1
 
     # ---- published numbers ------------------------------------------------------------------------------------------
-    def published(self, plot: Plot) -> list[Line]:
-        """Those of the plot's place in its paper that measure the same quantity, as points."""
+    def published(self) -> pd.DataFrame:
+        """Return the published numbers of the plot's place in its paper that measure its quantity, as `NUMBERS`."""
+        plot, rows = self.plot, []
         paper, _, place = (part.strip() for part in plot.paper.partition(","))
-        lines: dict[str, Line] = {}
         for number in self._numbers.to_dict("records"):
             parameters: Mapping[str, Any] = number["parameters"]
             here = number["paper"] == paper and number["where"] == place and number["study"] == plot.study
@@ -159,9 +165,24 @@ class Data:
             x = parameters.get(plot.x, "")
             at = float(x) if isinstance(x, int | float) and not isinstance(x, bool) else _text(x)
             series = _text(parameters.get(plot.series, "")) if plot.series else ""
-            line = lines.setdefault(series, Line(series, "published"))
-            line.points.append(Point(at, number["published"], number["low"], number["high"], 0))
-        return in_order(list(lines.values()))
+            rows.append((series, "published", at, number["published"], number["low"], number["high"], 0))
+        return numbers(rows)
+
+
+def numbers(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return rows of `NUMBERS` as a frame: by series, as quantities where they are (2Mbps before 11Mbps), then by
+    engine, and otherwise in their order."""
+    rows = sorted(rows, key=lambda row: (*_natural(row[0]), row[1]))
+    frame = pd.DataFrame(rows, columns=list(NUMBERS)).astype({"x": object})
+    return frame.astype(dict.fromkeys(("mean", "low", "high"), float))
+
+
+def _natural(text: str) -> tuple[Any, ...]:
+    try:
+        return 0, float(text), text
+    except ValueError:
+        quantity = in_plain_units(text)
+        return (1, 0.0, text) if quantity is None else (0, quantity, text)
 
 
 def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
@@ -198,10 +219,6 @@ def _positions(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
         return pd.Series("", index=there)
     numbers = runs.numbers[parameter].reindex(there)
     return runs.texts[parameter].reindex(there).fillna("") if numbers.isna().any() else numbers.astype(float)
-
-
-def _as_x(x: Any) -> X:
-    return x if isinstance(x, str) else float(x)
 
 
 def _agrees(parameters: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

@@ -1,10 +1,10 @@
-"""Numbers as people read them, and axes with round ticks."""
+"""Numbers as people read them."""
 
 import math
 
 
 def short(value: float | str | None) -> str:
-    """A number in four significant digits, without needless zeros."""
+    """Return a number in four significant digits, without needless zeros."""
     if isinstance(value, str):
         return value
     if value is None or math.isnan(value):
@@ -26,25 +26,15 @@ def _raised(number: int) -> str:
     return str(number).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
 
 
-def linear_ticks(low: float, high: float, about: int = 6) -> list[float]:
-    """Round numbers that cover [low, high]."""
-    if high <= low:
-        high = low + (abs(low) or 1.0)
-    rough = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(index * step, 12 - math.floor(math.log10(step))) for index in range(first, last + 1)]
+def pretty(name: str) -> str:
+    """Return the value of a parameter, shortened if it is a number."""
+    try:
+        return short(float(name))
+    except ValueError:
+        return name
 
 
-def log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten that cover [low, high], with 2 and 5 between them where there are few."""
-    first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-    last = max(last, first + 1)
-    if last - first <= 2:
-        every = [factor * 10.0**power for power in range(first, last + 1) for factor in (1, 2, 5)]
-        below = max((tick for tick in every if tick <= low * 1.000001), default=every[0])
-        above = min((tick for tick in every if tick >= high * 0.999999), default=every[-1])
-        return [tick for tick in every if below <= tick <= max(above, below * 2.5)]
-    step = max(1, (last - first) // 7)
-    return [10.0**power for power in range(first, last + step, step)]
+def name_and_unit(label: str) -> tuple[str, str]:
+    """Return the label `delay [s]` as `delay` and `s`."""
+    name, bracket, unit = label.rpartition("[")
+    return (name.strip(), unit.rstrip().removesuffix("]")) if bracket and label.rstrip().endswith("]") else (label, "")

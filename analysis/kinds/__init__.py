@@ -1,6 +1,6 @@
-"""Kinds of plots: one class each, which says what it needs, checks it, makes numbers of it and draws them.
+"""Kinds of plots: one function each, which draws what a plot asks for on a matplotlib Axes.
 
-kind.py       the base class: subclass `PlotKind` and give it a `name`; that registers it. Start here
+kind.py       the decorator `plot_kind`, which registers a function. Start here
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
 over_time.py  `time`: a recorded series over simulated time
@@ -10,7 +10,7 @@ histogram.py  `histogram`: how often values fall into bins
 box.py        `box`: quartiles of runs over a parameter
 scatter.py    `scatter`: every run as a dot
 
-What they use, points, numbers of runs, axes and marks, is in causeway.analysis.figures.
+What they use, numbers, colours and axes, is in causeway.analysis.figures.
 
 Every module of this package is looked through for kinds; a file of a user's own is looked through by `load`
 (`causeway report DIR --kinds FILE.py`).
@@ -23,12 +23,12 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 
-from causeway.analysis.kinds.kind import KINDS, PlotKind
+from causeway.analysis.kinds.kind import KINDS, Kind, plot_kind
 from causeway.analysis.plots import Plot
 from causeway.bridge.errors import UserError
 from causeway.bridge.user_file import module_from
 
-__all__ = ["PlotKind", "kind_of", "known", "load"]
+__all__ = ["Kind", "kind_of", "known", "load", "plot_kind"]
 
 
 @cache
@@ -37,14 +37,14 @@ def _look_through() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
-def known() -> dict[str, PlotKind]:
-    """All kinds, by name."""
+def known() -> dict[str, Kind]:
+    """Return all kinds, by name."""
     _look_through()
     return dict(sorted(KINDS.items()))
 
 
-def kind_of(name: str) -> PlotKind:
-    """The kind with this name."""
+def kind_of(name: str) -> Kind:
+    """Return the kind with this name."""
     kinds = known()
     if name not in kinds:
         raise UserError(f"there is no kind of plot '{name}', only {', '.join(kinds)}; one of your own: --kinds FILE.py")
@@ -52,7 +52,7 @@ def kind_of(name: str) -> PlotKind:
 
 
 def load(file: Path) -> tuple[Plot, ...]:
-    """Reads a file with kinds of plots, or with a list `plots` of some for a folder that describes none."""
+    """Read a file with kinds of plots, or with a list `plots` of some for a folder that describes none."""
     if not file.is_file():
         raise UserError(f"there is no file {file} with kinds of plots")
     plots = getattr(module_from(file, "causeway_kinds"), "plots", ())

@@ -1,59 +1,52 @@
-"""Means with intervals as bars, those of one x side by side."""
+"""Means with 95 % intervals as bars, those of one x side by side."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from causeway.analysis.figures.drawing import INNER_WIDTH, Drawing, told, whisker
-from causeway.analysis.figures.figure import Figure, Line
-from causeway.analysis.kinds.kind import PlotKind
-from causeway.analysis.plots import Plot
+import numpy as np
+import pandas as pd
+
+from causeway.analysis.figures import axis
+from causeway.analysis.figures.look import Look, groups, says
+from causeway.analysis.figures.style import INK
+from causeway.analysis.kinds.kind import plot_kind
+from causeway.analysis.kinds.line import whiskers
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from causeway.analysis.figures.data import Data
 
-SHADES = (0.85, 0.5, 0.3, 0.15)
-GROUP = 0.8
-"""How much of the room for one x its bars take."""
+ROOM = 0.8
+"""The share of the room for one x that its bars take."""
 
 
-class BarKind(PlotKind):
-    """One bar for each x, series and engine; x is a parameter, its values are names."""
+@plot_kind
+def bar(ax: Axes, data: Data) -> pd.DataFrame:
+    """Draw one bar for each x, series and engine; the values of x are names."""
+    from matplotlib.patches import Patch
 
-    name = "bar"
-    counts_from_zero = True
+    measured, published = data.means(), data.published()
+    if measured.empty:
+        return measured
+    look, place = Look(measured, published), axis.names(ax, measured, published)
+    lines = list(groups(measured))
+    width = ROOM / len(lines)
+    beside: dict[str, list[float]] = {}
+    for at, (series, engine, rows) in enumerate(lines):
+        offset = (at - (len(lines) - 1) / 2) * width
+        beside.setdefault(series, []).append(offset)
+        drawn = ax.bar(
+            place(rows["x"]) + offset, rows["mean"], 0.92 * width, yerr=whiskers(rows), color=look.colour(series),
+            alpha=look.shade(engine), error_kw={"ecolor": INK.light, "elinewidth": 0.9},
+        )  # fmt: skip
+        for patch, text in zip(drawn, says(rows), strict=True):
+            data.say(patch, [text])
 
-    def reduce(self, plot: Plot, data: Data) -> Figure:
-        return Figure(plot, data.means(plot), data.published(plot))
+    def over_its_bars(rows: pd.DataFrame) -> np.ndarray:
+        return place(rows["x"]) + np.mean(beside.get(rows["series"].iloc[0], [0.0]))
 
-    def is_categorical(self, figure: Figure) -> bool:
-        return True
-
-    def mark(self, line: Line, drawing: Drawing) -> str:
-        drawn = []
-        width, beside = _width(drawing), _beside(drawing, [drawing.figure.lines.index(line)])
-        shade = SHADES[drawing.engine(line) % len(SHADES)]
-        base = drawing.axes.y(0.0)
-        for point in line.points:
-            x, y = round(drawing.axes.x(point.x) + beside, 2), drawing.axes.y(point.y)
-            top, height, wide = min(y, base), round(abs(base - y), 2), round(width * 0.92, 2)
-            place = f'x="{round(x - wide / 2, 2)}" y="{top}" width="{wide}" height="{height}" opacity="{shade}"'
-            drawn.append(f"<rect {place}>{told(point)}</rect>" + whisker(point, x, drawing.axes))
-        return "".join(drawn)
-
-    def published_at(self, line: Line, drawing: Drawing) -> float:
-        """Over the bars of its series."""
-        at = [index for index, one in enumerate(drawing.figure.lines) if one.series == line.series]
-        return _beside(drawing, at) if at else 0.0
-
-    def key(self, engine: int) -> str:
-        return f'<rect x="4" width="14" height="10" opacity="{SHADES[engine % len(SHADES)]}"/>'
-
-
-def _width(drawing: Drawing) -> float:
-    return INNER_WIDTH / max(1, len(drawing.axes.x_ticks)) * GROUP / max(1, len(drawing.figure.lines))
-
-
-def _beside(drawing: Drawing, bars: list[int]) -> float:
-    """How far the middle of some bars of an x is from it."""
-    return (sum(bars) / len(bars) - (len(drawing.figure.lines) - 1) / 2) * _width(drawing)
+    look.mark_published(ax, data, over_its_bars)
+    look.legend(data, lambda engine: Patch(color=INK.light, alpha=look.shade(engine)))
+    return pd.concat([measured, published])

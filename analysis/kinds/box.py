@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from causeway.analysis.figures.drawing import INNER_WIDTH, Drawing, told
-from causeway.analysis.figures.figure import Figure, Line, Point, in_order
-from causeway.analysis.kinds.kind import PlotKind
-from causeway.analysis.plots import Plot
+from causeway.analysis.figures import axis
+from causeway.analysis.figures.data import numbers
+from causeway.analysis.figures.look import Look, groups, says
+from causeway.analysis.kinds.kind import plot_kind
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from causeway.analysis.figures.data import Data
 
-GROUP = 0.7
-"""How much of the room for one x its boxes take."""
+ROOM = 0.7
+"""The share of the room for one x that its boxes take."""
 
 
-@dataclass(frozen=True)
-class Box(Point):
-    """y is the median; low and high are the ends of the whiskers."""
+@plot_kind
+def box(ax: Axes, data: Data) -> pd.DataFrame:
+    """Draw one box for each x, series and engine; the values of x are names."""
+    found = {key: np.percentile(values, (0, 25, 50, 75, 100)).tolist() for key, values in _values(data)}
+    counts = {key: len(values) for key, values in _values(data)}
+    medians = numbers([(*key, five[2], five[0], five[4], counts[key]) for key, five in found.items()])
+    published = data.published()
+    if medians.empty:
+        return medians
+    look, place = Look(medians, published), axis.names(ax, medians, published)
+    lines = list(groups(medians))
+    width = ROOM / len(lines)
+    for at, (series, engine, rows) in enumerate(lines):
+        pen = {"color": look.colour(series), "ls": look.dash(engine), "lw": 1.2}
+        drawn = ax.bxp(
+            [_of_matplotlib(found[series, engine, x]) for x in rows["x"]],
+            positions=place(rows["x"]) + (at - (len(lines) - 1) / 2) * width, widths=0.8 * width, showfliers=False,
+            boxprops=pen, whiskerprops=pen, capprops={**pen, "ls": "-"}, medianprops={**pen, "ls": "-", "lw": 2.0},
+            manage_ticks=False,
+        )  # fmt: skip
+        for outline, text in zip(drawn["boxes"], says(rows), strict=True):
+            data.say(outline, [text])
+    look.mark_published(ax, data, lambda rows: place(rows["x"]))
+    look.legend(data)
+    return pd.concat([medians, published])
 
-    first: float
-    third: float
+
+def _values(data: Data) -> Any:
+    return data.values().groupby(["series", "engine", "x"])["value"]
 
 
-class BoxKind(PlotKind):
-    """One box for each x, series and engine; x is a parameter, its values are names."""
-
-    name = "box"
-
-    def reduce(self, plot: Plot, data: Data) -> Figure:
-        lines = []
-        for (series, engine), rows in data.values(plot).groupby(["series", "engine"], sort=True):
-            line = Line(str(series), str(engine))
-            for x, values in rows.groupby("x")["value"]:
-                low, first, middle, third, high = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
-                at = x if isinstance(x, str) else float(str(x))
-                line.points.append(Box(at, middle, low, high, len(values), first, third))
-            lines.append(line)
-        return Figure(plot, in_order(lines), data.published(plot))
-
-    def is_categorical(self, figure: Figure) -> bool:
-        return True
-
-    def mark(self, line: Line, drawing: Drawing) -> str:
-        axes, lines = drawing.axes, drawing.figure.lines
-        room = INNER_WIDTH / max(1, len(axes.x_ticks)) * GROUP / max(1, len(lines))
-        wide, beside = round(room * 0.8, 2), (lines.index(line) - (len(lines) - 1) / 2) * room
-        drawn = []
-        for point in line.points:
-            assert isinstance(point, Box)
-            left = round(axes.x(point.x) + beside - wide / 2, 2)
-            middle = round(left + wide / 2, 2)
-            top, bottom, median = axes.y(point.third), axes.y(point.first), axes.y(point.y)
-            outline = (
-                f"M{left} {top}h{wide}V{bottom}h-{wide}ZM{left} {median}h{wide}"
-                f"M{middle} {top}V{axes.y(point.high)}M{middle} {bottom}V{axes.y(point.low)}"
-            )
-            drawn.append(f'<path class="whisker" d="{outline}">{told(point)}</path>')
-        return "".join(drawn)
+def _of_matplotlib(five: list[float]) -> dict[str, float]:
+    return dict(zip(("whislo", "q1", "med", "q3", "whishi"), five, strict=True))

@@ -1,37 +1,43 @@
-"""Means with intervals over a parameter, joined by a line."""
+"""Means with 95 % intervals over a parameter, joined by a line."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from causeway.analysis.figures.drawing import Drawing, dash, path, told, whisker
-from causeway.analysis.figures.figure import Figure, Line
-from causeway.analysis.kinds.kind import PlotKind
-from causeway.analysis.plots import Plot
+import numpy as np
+import pandas as pd
+
+from causeway.analysis.figures import axis
+from causeway.analysis.figures.look import Look, groups, says
+from causeway.analysis.kinds.kind import plot_kind
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from causeway.analysis.figures.data import Data
 
-BESIDE = 5
-"""How far intervals of two engines are apart, so that they do not hide each other."""
+
+@plot_kind
+def line(ax: Axes, data: Data) -> pd.DataFrame:
+    """Draw one line for each series and engine."""
+    measured, published = data.means(), data.published()
+    if measured.empty:
+        return measured
+    look, place = Look(measured, published), axis.numbers_or_names(ax, measured, published)
+    for series, engine, rows in groups(measured):
+        rows = rows[np.isfinite(rows["mean"])]
+        drawn = ax.errorbar(
+            place(rows["x"]), rows["mean"], yerr=whiskers(rows), color=look.colour(series), ls=look.dash(engine),
+            marker="o", mfc=look.filling(series, engine),
+        )  # fmt: skip
+        drawn[0].set_clip_on(False)  # marks at the edge are whole; intervals end there
+        look.move_beside(ax, drawn, engine)
+        data.say(drawn[0], says(rows), f"{series} {engine}")
+    look.mark_published(ax, data, lambda rows: place(rows["x"]))
+    look.legend(data)
+    return pd.concat([measured, published])
 
 
-class LineKind(PlotKind):
-    """One line for each series and engine; x is a parameter."""
-
-    name = "line"
-
-    def reduce(self, plot: Plot, data: Data) -> Figure:
-        return Figure(plot, data.means(plot), data.published(plot))
-
-    def mark(self, line: Line, drawing: Drawing) -> str:
-        engine, axes = drawing.engine(line), drawing.axes
-        beside = (engine - (len(drawing.figure.engines) - 1) / 2) * BESIDE
-        points = [point for point in line.points if math.isfinite(point.y)]
-        places = [(axes.x(point.x) + beside, axes.y(point.y)) for point in points]
-        dots = "".join(
-            f'{whisker(point, x, axes)}<circle cx="{x}" cy="{y}" r="3.4">{told(point)}</circle>'
-            for point, (x, y) in zip(points, places, strict=True)
-        )
-        return path(places, dash(engine)) + dots
+def whiskers(rows: pd.DataFrame) -> np.ndarray:
+    """Return how far intervals reach below and above their means; NaN where a single run has none."""
+    return np.array([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).clip(min=0)

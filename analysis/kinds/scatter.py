@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from causeway.analysis.figures.drawing import Drawing, told
-from causeway.analysis.figures.figure import Figure, Line, Point, in_order
-from causeway.analysis.kinds.kind import PlotKind
-from causeway.analysis.plots import Plot
+from causeway.analysis.figures import axis
+from causeway.analysis.figures.data import NAN, numbers
+from causeway.analysis.figures.look import Look, groups, says
+from causeway.analysis.figures.style import HOLLOW, INK
+from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.reduce.expression import without_quotes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from causeway.analysis.figures.data import Data
 
-NAN = float("nan")
 
+@plot_kind
+def scatter(ax: Axes, data: Data, over: str = "") -> pd.DataFrame:
+    """Draw a dot for each run. `over`: a scalar or expression that gives x; without it, x is a parameter."""
+    from matplotlib.lines import Line2D
 
-class ScatterKind(PlotKind):
-    """A dot for each run. `more={"over": "a scalar or expression"}` gives x; without it, x is a parameter."""
+    values = data.values()
+    if over:
+        values = values.assign(x=data.values(over)["value"]).dropna(subset=["x"])
+        ax.set_xlabel(data.plot.x_label or without_quotes(over))
+    places = sorted(values[["series", "engine", "x", "value"]].itertuples(index=False, name=None))
+    dots, published = numbers([(*place, NAN, NAN, 1) for place in places]), data.published()
+    if over or dots.empty:
+        published = numbers([])
+    if dots.empty:
+        return dots
+    look = Look(dots, published)
+    place = (lambda xs: xs.to_numpy(float)) if over else axis.numbers_or_names(ax, dots, published)
+    for series, engine, rows in groups(dots):
+        drawn = ax.scatter(
+            place(rows["x"]), rows["mean"], s=16, edgecolors=look.colour(series), zorder=3,
+            facecolors=look.filling(series, engine), clip_on=False,
+        )  # fmt: skip
+        data.say(drawn, says(rows), f"{series} {engine}")
+    if not over:
+        look.mark_published(ax, data, lambda rows: place(rows["x"]))
 
-    name = "scatter"
-    own: ClassVar = {"over": ""}
+    def key(engine: str) -> Any:
+        inside = HOLLOW.light if look.engines.index(engine) % 2 else INK.light
+        return Line2D([], [], ls="", marker="o", color=INK.light, mfc=inside)
 
-    def formulas(self, plot: Plot) -> tuple[str, ...]:
-        over = self.option(plot, "over")
-        return (plot.y, over) if over else (plot.y,)
-
-    def reduce(self, plot: Plot, data: Data) -> Figure:
-        values = data.values(plot)
-        if over := self.option(plot, "over"):
-            values = values.assign(x=data.values(plot, over)["value"]).dropna(subset=["x"])
-        lines = []
-        for (series, engine), rows in values.groupby(["series", "engine"], sort=True):
-            places = pd.DataFrame({"x": rows["x"], "y": rows["value"]}).sort_values(["x", "y"]).itertuples(index=False)
-            points = [Point(x if isinstance(x, str) else float(x), float(y), NAN, NAN, 1) for x, y in places]
-            lines.append(Line(str(series), str(engine), points))
-        return Figure(plot, in_order(lines), [] if over else data.published(plot))
-
-    def mark(self, line: Line, drawing: Drawing) -> str:
-        hollow = ' class="published"' if drawing.engine(line) % 2 else ""
-        dots = []
-        for point in line.points:
-            x, y = drawing.axes.x(point.x), drawing.axes.y(point.y)
-            dots.append(f'<circle{hollow} cx="{x}" cy="{y}" r="3">{told(point)}</circle>')
-        return "".join(dots)
-
-    def key(self, engine: int) -> str:
-        hollow = ' class="published"' if engine % 2 else ""
-        return f'<circle{hollow} cx="11" cy="5" r="3.4"/>'
-
-    def x_label(self, plot: Plot) -> str:
-        return plot.x_label or without_quotes(self.option(plot, "over")) or plot.x
+    look.legend(data, key)
+    return pd.concat([dots, published])

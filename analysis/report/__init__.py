@@ -1,28 +1,29 @@
 """The report of a result folder: one page that needs no network, and comparison.csv beside it. Start here: `write`.
 
-Kinds of plots (`causeway.analysis.kinds`) make numbers of what the studies ask for and draw them, `page` puts the
-sections together. What the studies ask for stands in the folder (`causeway.analysis.description`): a report knows no
-study.
+Kinds of plots (`causeway.analysis.kinds`) draw what the studies ask for, `page` says what the sections show, and the
+templates (analysis/templates/report) how. What the studies ask for stands in the folder
+(`causeway.analysis.description`): a report knows no study.
 """
 
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from html import escape
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, moving, schema, store, versions
-from causeway.analysis.export import write as export
+from causeway.analysis import animation, description, kinds, pages, schema, store, versions
+from causeway.analysis.export.write import Export
 from causeway.analysis.figures.data import Data, Recorded
-from causeway.analysis.figures.figure import COLUMNS, rows
+from causeway.analysis.figures.numbers import name_and_unit
+from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page, wrong
+from causeway.analysis.report.page import DrawnFigure, Section
 from causeway.analysis.spark import read_spark
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ _SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
 _SHOWN_SCALARS = 400
 Look = Callable[[Sequence[wrong.Wrong]], tuple[Sequence[wrong.Example], Sequence[str]]]
 """Is given what is wrong; gives examples, and of the rest what there is to say."""
-_INTERVAL = ["runs", "mean", "sd", "ci_low", "ci_high"]
+COLUMNS = (
+    "title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs", "study", "kind", "series_name",
+    "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale",
+)  # fmt: skip
+"""Of figures.csv."""
 
 
 def write(
@@ -47,7 +52,7 @@ def write(
 
     `plots`: more of them than the folder's studies ask for.
     `look`: is given what runs got wrong, and gives examples of it, and what there is to say instead.
-    `formats`: svg, pdf, tex; figures and tables are then also files of their own, in `out_dir/export`.
+    `formats`: svg, pdf, pgf, tex; figures and tables are then also files of their own, in `out_dir/export`.
 
     Reduced on Spark at `master`, or in a session of yours, which keeps its settings; without one, see `reduces_on`. The
     numbers are the same.
@@ -64,42 +69,37 @@ def write(
     wanted |= set(wrong.SCALARS)
     known = comparison.Runs(runs, parameters, source.run_values(wanted))
     compared = comparison.compare(published, known)
-    data = Data(known, published, source.recorded, source.bins)
-    figures = [kinds.kind_of(plot.kind).reduce(plot, data) for plot in plots]
-    drawn = [one for one in figures if any(line.points for line in one.lines)]
-    scalars = source.scalar_means(runs)
+    recorded, bins = cache(source.recorded), cache(source.bins)
+    figures = [Data(plot, known, published, recorded, bins) for plot in plots]
     out.mkdir(parents=True, exist_ok=True)
+    drawn = _draw(figures, compared, out, formats)
+    scalars = source.scalar_means(runs)
     _write_csv(out / "comparison.csv", compared)
     _write_csv(out / "scalars.csv", _with_parameters(scalars, known))
-    _write_csv(out / "figures.csv", pd.DataFrame(rows(drawn, _labels), columns=list(COLUMNS)))
-    if formats:
-        export.write(drawn, compared, out / "export", formats)
+    _write_csv(out / "figures.csv", _rows(drawn))
     unexpected, expected = _wrong_sections(known, described, look, out)
     sections = [*_mixed(source.folder), *unexpected]
-    pages, refused = animation.write_all(source.folder, described, out)
-    pages += moving.write_all(source.folder, out)
-    if pages or refused:
-        links = "".join(f'<li><a href="{quote(name)}">{escape(title)}</a></li>' for title, name in pages)
-        left = "".join(f"<li>{escape(why)}</li>" for why in refused)
-        sections.append(("moving", "Moving pictures", f"<ul>{links}{left}</ul>"))
+    moving_pages, refused = animation.write_all(source.folder, described, out)
+    if moving_pages or refused:
+        content: Any = {"pages": moving_pages, "refused": refused}
+        sections.append(Section("moving", "Moving pictures", "moving.html", content))
     if len(compared):
-        body = page.verdicts(compared, published, set(runs["study"]))
-        sections.append(("published", "Published against measured", body))
+        content = page.verdicts(compared, published, set(runs["study"]))
+        sections.append(Section("published", "Published against measured", "published.html", content))
     sections += expected
     if figures:
-        undrawn = [one.plot for one in figures if one not in drawn]
-        sections.append(("figures", "Figures", page.figures(drawn) + _undrawn(undrawn, data)))
+        sections.append(Section("figures", "Figures", "figures.html", _figures(drawn, figures)))
     known_studies = {one.study for one in described} | {figure.plot.study for figure in drawn}
     if (unknown := sorted(set(runs["study"]) - known_studies)) and "" not in known_studies:
-        sections.append(("undescribed", "Not described", _undescribed(unknown)))
+        sections.append(Section("undescribed", "Not described", "undescribed.html", unknown))
     if strange := [plot for plot in asked if plot not in plots]:
-        sections.append(("strange", "Kinds of plots that are not known here", _strange(strange)))
-    sections.append(("scalars", "All scalars", _scalar_section(scalars)))
-    sections.append(("run", "What was run", page.what_was_run(runs, parameters)))
-    sections.append(("tables", "Tables", _table_section(source.folder, out)))
+        sections.append(Section("strange", "Kinds of plots that are not known here", "strange.html", strange))
+    sections.append(Section("scalars", "All scalars", "scalars.html", _scalar_table(scalars)))
+    sections.append(Section("run", "What was run", "run.html", page.what_was_run(runs, parameters)))
+    sections.append(Section("tables", "Tables", "tables.html", _tables(source.folder, out)))
     path = out / "index.html"
-    with store.landing(path) as temporary:
-        temporary.write_text(page.page(f"Results: {', '.join(sorted(set(runs['study'])))}", sections), encoding="utf-8")
+    title = f"Results: {', '.join(sorted(set(runs['study'])))}"
+    pages.write(path, "report/index.html", title=title, sections=sections)
     return path
 
 
@@ -169,7 +169,7 @@ class _Source:
 
 def _wrong_sections(
     known: comparison.Runs, described: Sequence[description.Description], look: Look | None, out: Path
-) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+) -> tuple[list[Section], list[Section]]:
     """What nobody expected, for the head of the page, and what was expected."""
     groups = wrong.found(known, described)
     examples, notes = look(groups) if look is not None and groups else ((), ())
@@ -178,25 +178,58 @@ def _wrong_sections(
     head = wrong.section(unexpected, known, examples, notes)
     body = wrong.section(expected, known, examples, () if unexpected else notes)
     return (
-        [("wrong", "Wrong, and nobody expected it", head)] if unexpected else [],
-        [("expected", "Wrong, as expected", body)] if expected else [],
+        [Section("wrong", "Wrong, and nobody expected it", "wrong.html", head)] if unexpected else [],
+        [Section("expected", "Wrong, as expected", "wrong.html", body)] if expected else [],
     )
 
 
-def _mixed(folder: Path) -> list[tuple[str, str, str]]:
-    """What there is to say where runs are of several codes."""
-    lines = "".join(f"<li>{escape(line)}</li>" for line in versions.told(folder))
-    how = "They are shown apart: <code>inline @3fa8c1</code> is what the code 3fa8c1… gave on the engine inline."
-    return [("codes", "Runs of several codes", f"<p>{how}</p><ul>{lines}</ul>")] if lines else []
+def _mixed(folder: Path) -> list[Section]:
+    """Return what there is to say where runs are of several codes."""
+    lines = list(versions.told(folder))
+    return [Section("codes", "Runs of several codes", "codes.html", lines)] if lines else []
 
 
 def _formulas(plots: Sequence[Plot]) -> list[str]:
     return [formula for plot in plots for formula in kinds.kind_of(plot.kind).formulas(plot)]
 
 
-def _labels(plot: Plot) -> tuple[str, str]:
-    kind = kinds.kind_of(plot.kind)
-    return kind.x_label(plot), kind.y_label(plot)
+def _draw(figures: Sequence[Data], compared: pd.DataFrame, out: Path, formats: Sequence[str]) -> list[DrawnFigure]:
+    """Draw all that has something to show, for the page and for papers."""
+    export, drawn = Export(out / "export", formats), []
+    with Sheet() as sheet:
+        for data in figures:
+            numbers = sheet.draw(data)
+            if len(numbers):
+                labels = sheet.axes.get_xlabel(), sheet.axes.get_ylabel()
+                drawn.append(DrawnFigure(data.plot, sheet.svg(), numbers, *labels))
+                export.figure(sheet)
+    export.finish(compared)
+    return drawn
+
+
+def _rows(drawn: Sequence[DrawnFigure]) -> pd.DataFrame:
+    """Return everything drawn; each row says what its axes are."""
+    frames = []
+    for one in drawn:
+        plot = one.plot
+        (x_name, x_unit), (y_name, y_unit) = name_and_unit(one.x_label), name_and_unit(one.y_label)
+        frames.append(pd.DataFrame({
+            "title": plot.title, **one.numbers.rename(columns={"low": "ci95_low", "high": "ci95_high"}),
+            "study": plot.study, "kind": plot.kind, "series_name": plot.series, "x_name": x_name, "x_unit": x_unit,
+            "x_scale": "log" if plot.log_x else "linear", "y_name": y_name, "y_unit": y_unit,
+            "y_scale": "log" if plot.log_y else "linear",
+        }))  # fmt: skip
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
+
+
+def _figures(drawn: Sequence[DrawnFigure], figures: Sequence[Data]) -> dict[str, Any]:
+    """Return what is drawn, and plots that are not: those without runs, and those whose runs lack what y names."""
+    shown = [one.plot for one in drawn]
+    left = [data for data in figures if not any(data.plot is plot for plot in shown)]
+    return {
+        "drawn": drawn, "absent": [data.plot for data in left if not len(data.there)],
+        "nameless": [data.plot for data in left if len(data.there)],
+    }  # fmt: skip
 
 
 def _with_parameters(scalars: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
@@ -227,48 +260,20 @@ def _no_formula(cell: Any) -> Any:
     return cell
 
 
-def _undescribed(studies: Sequence[str]) -> str:
-    return (
-        f"<p>This folder does not say what to draw for: {escape(', '.join(studies))}. Converted results are like "
-        "that: <code>causeway report --kinds FILE.py</code> takes plots from a file of yours. So are runs made by an "
-        "older version: the same <code>causeway run</code> adds it and runs nothing again.</p>"
-    )
-
-
-def _strange(plots: Sequence[Plot]) -> str:
-    told = "".join(f"<li>{escape(plot.title)}: kind '{escape(plot.kind)}'</li>" for plot in plots)
-    how = "They are of a file of your own: <code>causeway report --kinds FILE.py</code> draws them."
-    return f"<p>{how}</p><ul>{told}</ul>"
-
-
-def _undrawn(plots: Sequence[Plot], data: Data) -> str:
-    there, left = [plot for plot in plots if len(data.there(plot))], [p for p in plots if not len(data.there(p))]
-    absent = ", ".join(escape(plot.title) for plot in left)
-    told = f'<p class="soft">No runs here for: {absent}.</p>' if left else ""
-    named = ", ".join(f"{escape(plot.title)} (<code>{escape(plot.y)}</code>)" for plot in there)
-    return told + (f"<p>The runs have nothing of that name to draw: {named}.</p>" if there else "")
-
-
-def _scalar_section(scalars: pd.DataFrame) -> str:
-    shown = scalars.head(_SHOWN_SCALARS)
-    cut = f", the first {len(shown)} of {len(scalars)}" if len(shown) < len(scalars) else ""
+def _scalar_table(scalars: pd.DataFrame) -> dict[str, Any]:
     head = ("study", "point", "engine", "module", "scalar", "runs", "mean", "low", "high")
     columns = ["study", "point", "engine", "module", "name", "runs", "mean", "ci_low", "ci_high"]
-    body = page.table(head, shown[columns].itertuples(index=False, name=None))
-    told = f'Means over the runs of a point, with 95 % intervals{cut}: <a href="scalars.csv">scalars.csv</a> has all.'
-    return f"<p>{told}</p><details><summary>Show</summary>{body}</details>"
+    shown = scalars.head(_SHOWN_SCALARS)[columns].itertuples(index=False, name=None)
+    return {"table": pages.Table(head, shown), "all": len(scalars)}
 
 
-def _table_section(folder: Path, out: Path) -> str:
-    lines = []
+def _tables(folder: Path, out: Path) -> list[tuple[str, int, str]]:
+    """Return name, number of rows and link of each table; no link where a browser cannot follow it."""
+    found = []
     for name in schema.TABLES:
-        where, rows = store.table_dir(folder, name), f"{store.count_rows(folder, name)} rows"
+        where, rows = store.table_dir(folder, name), store.count_rows(folder, name)
         if is_remote(where) or is_remote(out):
-            lines.append(f"<li>{name}: {rows}</li>")
+            found.append((name, rows, ""))
         elif where.is_dir():
-            link = escape(os.path.relpath(where, out).replace(os.sep, "/"), quote=True)
-            lines.append(f'<li><a href="{link}/">{name}</a>: {rows}</li>')
-    beside = "comparison.csv", "scalars.csv", "figures.csv"
-    links = ", ".join(f'<a href="{name}">{name}</a>' for name in beside)
-    told = "<p>Parquet, readable with pandas, Spark, DuckDB and others:</p>"
-    return f"{told}<ul>{''.join(lines)}</ul><p>{links}</p>"
+            found.append((name, rows, os.path.relpath(where, out).replace(os.sep, "/")))
+    return found

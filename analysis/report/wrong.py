@@ -6,15 +6,14 @@ each once more and hands over what it drew (`Example`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
 import pandas as pd
 
 from causeway.analysis.description import Description
+from causeway.analysis.pages import Table
 from causeway.analysis.reduce.comparison import Runs
-from causeway.analysis.report import page
 
 SCALARS = ("violations", "duplicates")
 _HEAD = ("study", "point", "engine", "what", "runs", "of them wrong", "in all")
@@ -66,18 +65,13 @@ def _group(known: Runs, study: str, scalar: str, why: str, chosen: pd.Index) -> 
     return Wrong(study, scalar, why, tuple(shortest))
 
 
-def section(groups: Sequence[Wrong], known: Runs, examples: Sequence[Example], notes: Sequence[str]) -> str:
-    """Which points, and the examples of these runs."""
-    told = "".join(
-        f"<li>{escape(one.study)}: {escape(one.scalar)} in {len(one.run_ids)} run{'s' * (len(one.run_ids) > 1)}"
-        f"{f' ({escape(one.why)})' if one.why else ''}</li>"
-        for one in groups
-    )
-    rows = [row for one in groups for row in _rows(one, known)]
-    table = f"<details><summary>Which points</summary>{page.table(_HEAD, rows)}</details>"
+def section(groups: Sequence[Wrong], known: Runs, examples: Sequence[Example], notes: Sequence[str]) -> dict[str, Any]:
+    """Return which points are wrong, and the examples of these runs with their pages."""
     mine = {run_id for one in groups for run_id in one.run_ids}
-    drawn = "".join(_drawn(one, link_to(i)) for i, one in enumerate(examples) if one.run_id in mine)
-    return f"<ul>{told}</ul>{table}{drawn}{''.join(f'<p class=soft>{escape(note)}</p>' for note in notes)}"
+    return {
+        "groups": groups, "points": Table(_HEAD, [row for one in groups for row in _rows(one, known)]), "notes": notes,
+        "examples": [(one, link_to(i)) for i, one in enumerate(examples) if one.run_id in mine],
+    }  # fmt: skip
 
 
 def _rows(one: Wrong, known: Runs) -> list[tuple[object, ...]]:
@@ -88,16 +82,6 @@ def _rows(one: Wrong, known: Runs) -> list[tuple[object, ...]]:
          float(group["value"].sum()))
         for (point, engine), group in runs.groupby(["point", "engine"])
     ]  # fmt: skip
-
-
-def _drawn(one: Example, link: str) -> str:
-    """As a picture, so that its style and the page's leave each other alone."""
-    source = "data:image/svg+xml," + quote(one.svg)
-    return (
-        f"<h3>{escape(one.what)} <small>run {escape(one.run_id)}</small></h3>"
-        f'<p><a href="{link}"><img class="story" alt="space-time diagram" src="{source}"></a> '
-        f'<a href="{link}">In words, and larger</a></p>'
-    )
 
 
 def write_pages(examples: Sequence[Example], out: Path) -> None:

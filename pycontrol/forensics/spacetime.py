@@ -1,4 +1,4 @@
-"""A space-time diagram on a page of its own.
+"""A space-time diagram on a page of its own: where everything stands. The templates beside this file draw it.
 
 Every node is a line and time runs to the right, one column for what happens at once. Packets are arrows from where they
 were sent to where they arrived, crosses where they were lost (or came to the node that waits for them and were not
@@ -12,9 +12,12 @@ Drag to pan, wheel to zoom, click on anything for what it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from functools import cache
+from itertools import chain
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from causeway.pycontrol.check.world import Event
 
@@ -24,23 +27,16 @@ COMFORTABLE = 1400
 """So wide a diagram is drawn as it is."""
 EVERY_COLUMNS = 8
 """So often the time is written."""
-STYLE = """
-body{margin:1rem;font:14px system-ui,sans-serif;color:#22303c} svg{width:100%;height:72vh;cursor:grab;border:1px solid
-#d5dbe1;touch-action:none} svg text{font-family:system-ui,sans-serif;fill:#22303c} #what{min-height:2.6em;white-space:
-pre-wrap;background:#f4f6f8;padding:.5em .8em} [data-t]{cursor:pointer} .key span{margin-right:1.6em}
-ol{font:13px ui-monospace,monospace;line-height:1.5}
-"""
-SCRIPT = """
-const svg=document.querySelector('svg'),box=svg.viewBox.baseVal,what=document.getElementById('what');
-let from=null;const scale=()=>Math.max(box.width/svg.clientWidth,box.height/svg.clientHeight);
-svg.onwheel=e=>{e.preventDefault();const k=e.deltaY<0?0.85:1.18,r=svg.getBoundingClientRect();
-const px=(e.clientX-r.left)/r.width,py=(e.clientY-r.top)/r.height;
-box.x+=box.width*(1-k)*px;box.y+=box.height*(1-k)*py;box.width*=k;box.height*=k};
-svg.onpointerdown=e=>{from=[e.clientX,e.clientY]};svg.onpointerup=svg.onpointerleave=()=>{from=null};
-svg.onpointermove=e=>{if(!from)return;const k=scale();box.x-=(e.clientX-from[0])*k;
-box.y-=(e.clientY-from[1])*k;from=[e.clientX,e.clientY]};
-svg.addEventListener('click',e=>{const t=e.target.closest('[data-t]');if(t)what.textContent=t.dataset.t});
-"""
+HEADS = (QUIET, LATE, TALK, LOUD)
+"""The colours of arrows, by the number of their head."""
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("causeway.pycontrol.forensics", "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,29 @@ class Story:
     """Whether times mean anything."""
 
 
+@dataclass(frozen=True)
+class Shape:
+    """One mark of the diagram, as templates/diagram.svg draws it."""
+
+    kind: str
+    """line, text, dot, box, lost or untaken (crosses)."""
+    x: int
+    y: int
+    x2: int = 0
+    y2: int = 0
+    colour: str = ""
+    size: float = 0
+    text: str = ""
+    css: str = ""
+    says: str = ""
+    """What a click on it shows."""
+    width: float = 0
+    dashes: str = ""
+    opacity: float = 1
+    head: int = -1
+    """The arrow's head; -1: none."""
+
+
 @dataclass
 class _Places:
     """Where events are."""
@@ -85,7 +104,7 @@ class _Places:
 
 
 def _placed(story: Story) -> _Places:
-    """Copies of one packet that leave or arrive at the same time share a column."""
+    """Return where events stand: copies of one packet that leave or arrive at the same time share a column."""
     places = _Places(row={node: i for i, node in enumerate(story.names)})
     before: tuple[object, ...] = ()
     for event in story.log:
@@ -103,89 +122,75 @@ def _placed(story: Story) -> _Places:
 
 
 def page(story: Story) -> str:
-    """The page. It needs nothing but itself."""
-    key = (
-        f'<span style="color:{LATE}">packets with the message that did not come in time</span>'
-        f'<span style="color:{LATE}">&#10005; comes, and is not delivered</span>'
-        f'<span style="color:{LOUD}">&#10005; lost; what is wrong</span>'
-        f'<span style="color:{TALK}">what nodes say about it</span>'
-    )
-    items = "".join(f"<li>{escape(line)}</li>" for line in story.lines)
-    return (
-        f"<!doctype html><meta charset=utf-8><title>{escape(story.title)}</title><style>{STYLE}</style>"
-        f"<h1>{escape(story.title)}</h1><p><b>{escape(story.broken)}</b></p><p class=key>{key}</p>"
-        f'<div id="what">Drag to move, turn the wheel to zoom, click on anything for what it was.</div>'
-        f"{diagram(story)}<h2>In words</h2><ol>{items}</ol><script>{SCRIPT}</script>"
-    )
+    """Return the page. It needs nothing but itself."""
+    colours = {"late": LATE, "loud": LOUD, "talk": TALK}
+    return _environment().get_template("page.html").render(colours=colours, **_drawing(story))
 
 
 def diagram(story: Story) -> str:
-    """The diagram as SVG."""
+    """Return the diagram as SVG."""
+    return _environment().get_template("diagram.svg").render(_drawing(story))
+
+
+def _drawing(story: Story) -> dict[str, object]:
+    """Return what the templates draw."""
     places = _placed(story)
-    width = places.x(places.columns + 2)
     height = round(places.scale * (TOP + ROW * len(places.row) + BELOW))
-    parts = [_times(story, places, height), _lifelines(story, places), _arrows(story, places), _never(story, places)]
-    parts += [_mark(story, places, step, event) for step, event in enumerate(story.log) if event.node in places.row]
-    arrows = "".join(
-        f'<marker id="a{i}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
-        for i, colour in enumerate((QUIET, LATE, TALK, LOUD))
-    )
-    return (
-        f'<svg viewBox="0 0 {width} {height}" style="font:{11 * places.scale:.0f}px system-ui,sans-serif" '
-        f'xmlns="http://www.w3.org/2000/svg"><defs>{arrows}</defs>'
-        f"{''.join(parts)}</svg>"
-    )
+    marks = (_mark(story, places, step, event) for step, event in enumerate(story.log) if event.node in places.row)
+    shapes = [
+        *_times(story, places, height), *_lifelines(story, places), *_on_the_way(story, places),
+        *_arrows(story, places), *_never(story, places), *chain.from_iterable(marks),
+    ]  # fmt: skip
+    return {
+        "story": story, "shapes": shapes, "width": places.x(places.columns + 2), "height": height, "heads": HEADS,
+        "font_px": round(11 * places.scale),
+    }  # fmt: skip
 
 
-def _times(story: Story, places: _Places, height: int) -> str:
-    if not story.timed:
-        return ""
-    parts, last = [], -EVERY_COLUMNS
-    for step, event in enumerate(story.log):
+def _times(story: Story, places: _Places, height: int) -> Iterator[Shape]:
+    last = -EVERY_COLUMNS
+    for step, event in enumerate(story.log if story.timed else ()):
         column = places.column[step]
         if column >= last + EVERY_COLUMNS * places.scale:
             last, x = column, places.x(column)
-            parts.append(
-                f'<line x1="{x}" x2="{x}" y1="{24 * places.scale:.0f}" y2="{height}" stroke="#e6eaee"/>'
-                f'<text x="{x}" y="{18 * places.scale:.0f}">{event.time_ps / 1e12:.6f} s</text>'
-            )
-    return "".join(parts)
+            yield Shape("line", x, round(24 * places.scale), x, height, "#e6eaee")
+            yield Shape("text", x, round(18 * places.scale), text=f"{event.time_ps / 1e12:.6f} s")
 
 
-def _lifelines(story: Story, places: _Places) -> str:
-    parts, end = [], places.x(places.columns)
+def _lifelines(story: Story, places: _Places) -> Iterator[Shape]:
+    end = places.x(places.columns)
     for node, name in story.names.items():
         y, start = places.y(node), LEFT - 12
-        weight = ' style="font-weight:bold"' if node == story.victim else ""
-        parts.append(f'<text x="8" y="{y + 4}"{weight}>{escape(name)}</text>')
+        yield Shape("text", 8, y + 4, text=name, css="font-weight:bold" if node == story.victim else "")
         up = True
         for step, event in enumerate(story.log):
             if event.node == node and event.what == "crash" and up:
-                parts.append(_line(start, y, places.at(step, node)[0], y, LINE, 'stroke-width="1.5"'))
+                yield Shape("line", start, y, places.at(step, node)[0], y, LINE, width=1.5)
                 up = False
             elif event.node == node and event.what == "recover" and not up:
                 start, up = places.at(step, node)[0], True
         if up:
-            parts.append(_line(start, y, end, y, LINE, 'stroke-width="1.5"'))
-    return "".join(parts)
+            yield Shape("line", start, y, end, y, LINE, width=1.5)
 
 
-def _line(x1: int, y1: int, x2: int, y2: int, colour: str, more: str = "", text: str = "") -> str:
-    said = f' data-t="{escape(text)}"' if text else ""
-    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" {more}{said}/>'
+def _sent(story: Story) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return where each copy was sent: its packet and receiver to the step and the sender."""
+    return {(e.number, e.peer): (step, e.node) for step, e in enumerate(story.log) if e.what == "sent"}
 
 
-def _arrows(story: Story, places: _Places) -> str:
-    """From each sending to the arrival or loss of each copy; a copy still on its way goes towards the end."""
-    sent = {(e.number, e.peer): (step, e.node) for step, e in enumerate(story.log) if e.what == "sent"}
+def _on_the_way(story: Story, places: _Places) -> Iterator[Shape]:
+    """Yield an arrow towards the end for each copy that is still on its way."""
     came = {(e.number, e.node) for e in story.log if e.what in ("packet", "loss")}
-    parts, named = [], set()
-    for (number, receiver), (step, sender) in sent.items():
+    for (number, receiver), (step, sender) in _sent(story).items():
         if receiver >= 0 and receiver in places.row and (number, receiver) not in came:
             (x1, y1), (x2, y2) = places.at(step, sender), (places.x(places.columns), places.y(receiver))
             text = f"packet {number}: still on its way"
-            parts.append(_line(x1, y1, x2, y2, QUIET, 'stroke-width="0.6" stroke-dasharray="1 4"', text))
+            yield Shape("line", x1, y1, x2, y2, QUIET, width=0.6, dashes="1 4", says=text)
+
+
+def _arrows(story: Story, places: _Places) -> Iterator[Shape]:
+    """Yield arrows from each sending to the arrival or loss of each copy."""
+    sent, named = _sent(story), set()
     for step, event in enumerate(story.log):
         if event.what not in ("packet", "loss", "twice") or event.node not in places.row:
             continue
@@ -195,34 +200,28 @@ def _arrows(story: Story, places: _Places) -> str:
         (x1, y1), (x2, y2) = places.at(*origin), places.at(step, event.node)
         lost, late, kind = event.what == "loss", event.number in story.wanted, _kind(event.text)
         index = 3 if lost else 1 if late else 2 if kind and not _carries(event, story) else 0
-        colour = (QUIET, LATE, TALK, LOUD)[index]
-        more = 'stroke-dasharray="4 3"' if lost else f'marker-end="url(#a{index})"'
-        more += ' stroke-width="2"' if late and not lost else ""
-        parts.append(_line(x1, y1, x2, y2, colour, more, f"packet {event.number}: {event.text}"))
+        yield Shape(
+            "line", x1, y1, x2, y2, HEADS[index], dashes="4 3" if lost else "", head=-1 if lost else index,
+            width=2 if late and not lost else 0, says=f"packet {event.number}: {event.text}",
+        )  # fmt: skip
         if lost or (late and event.node == story.victim and not _is_taken(story, step)):
-            parts.append(_cross(x2, y2, places.scale, colour, "lost" if lost else "untaken"))
+            cross = "lost" if lost else "untaken"
+            yield Shape(cross, x2, y2, colour=HEADS[index], size=round(5 * places.scale))
         if kind and event.number not in named:
             named.add(event.number)
-            x, y = x1 + (x2 - x1) * 0.4 + 4, y1 + (y2 - y1) * 0.4
-            parts.append(f'<text x="{x:.0f}" y="{y:.0f}" style="fill:{colour};font-size:.8em">{escape(kind)}</text>')
-    return "".join(parts)
+            x, y = round(x1 + (x2 - x1) * 0.4 + 4), round(y1 + (y2 - y1) * 0.4)
+            yield Shape("text", x, y, text=kind, css=f"fill:{HEADS[index]};font-size:.8em")
 
 
 def _is_taken(story: Story, step: int) -> bool:
-    """Whether something is delivered where and when the packet arrives."""
+    """Return whether something is delivered where and when the packet arrives."""
     packet = story.log[step]
     now = (e for e in story.log[step + 1 :] if e.node == packet.node and e.time_ps == packet.time_ps)
     return any(e.what == "delivered" for e in now)
 
 
-def _cross(x: int, y: int, scale: float, colour: str, what: str) -> str:
-    k = round(5 * scale)
-    path = f"M{x - k} {y - k}l{2 * k} {2 * k}m0 {-2 * k}l{-2 * k} {2 * k}"
-    return f'<path class="{what}" d="{path}" stroke="{colour}" stroke-width="2"/>'
-
-
 def _kind(text: str) -> str:
-    """The name of what a packet holds, if it is an object."""
+    """Return the name of what a packet holds, if it is an object."""
     found = re.match(r"([A-Za-z_]\w*)\(", text)
     return found[1] if found else ""
 
@@ -231,11 +230,11 @@ def _carries(event: Event, story: Story) -> bool:
     return any(re.search(rf"\b(message|number|id)={message}\b", event.text) for message in story.about)
 
 
-def _never(story: Story, places: _Places) -> str:
-    """The path that is missing: to where the message did not come, from who sent it last; of those from whom the node
-    heard something last, if they sent it."""
+def _never(story: Story, places: _Places) -> Iterator[Shape]:
+    """Yield the path that is missing: to where the message did not come, from who sent it last; of those from whom the
+    node heard something last, if they sent it."""
     if story.victim not in places.row or not story.wanted:
-        return ""
+        return
     ends = [s for s, e in enumerate(story.log) if e.what == "delivered" and e.node == story.victim]
     end = next((s for s in ends if story.log[s].number in story.about), len(story.log) - 1)
     tries = [
@@ -243,32 +242,27 @@ def _never(story: Story, places: _Places) -> str:
         and e.node != story.victim and e.node in places.row
     ]  # fmt: skip
     if not tries:
-        return ""
+        return
     heard = [e.peer for e in story.log[:end] if e.what in ("packet", "loss") and e.node == story.victim]
     near = [s for s in tries if heard and story.log[s].node == heard[-1]]
     tries = near or tries
     (x1, y1), (x2, y2) = places.at(tries[-1], story.log[tries[-1]].node), places.at(end, story.victim)
     text = "the path that is missing: here the message should have come"
-    more = 'stroke-width="2.5" stroke-dasharray="9 5" opacity="0.75" marker-end="url(#a3)"'
-    return _line(x1, y1, x2, y2, LOUD, more, text)
+    yield Shape("line", x1, y1, x2, y2, LOUD, width=2.5, dashes="9 5", opacity=0.75, head=3, says=text)
 
 
-def _mark(story: Story, places: _Places, step: int, event: Event) -> str:
+def _mark(story: Story, places: _Places, step: int, event: Event) -> Iterator[Shape]:
     x, y = places.at(step, event.node)
-    said = f'data-t="{escape(story.lines[step]) if step < len(story.lines) else ""}"'
+    says = story.lines[step] if step < len(story.lines) else ""
     if event.what in ("broadcast", "delivered"):
         colour = LOUD if event.number in story.about else LINE
-        word = "b" if event.what == "broadcast" else "d"
-        return (
-            f'<g {said}><circle cx="{x}" cy="{y}" r="{6 * places.scale:.0f}" fill="{colour}"/>'
-            f'<text x="{x - 7}" y="{y - 11 * places.scale:.0f}" style="fill:{colour}">{word}{event.number}</text></g>'
-        )
-    if event.what in ("crash", "recover", "left", "joined", "timer", "station", "call", "return"):
-        word = {"station": f"cell {event.number}", "timer": "", "call": event.text, "return": event.text}.get(
-            event.what, event.what
-        )
-        return (
-            f'<g {said}><rect x="{x - 4}" y="{y - 4}" width="8" height="8" fill="{QUIET}"/>'
-            f'<text x="{x - 8}" y="{y + 18 * places.scale:.0f}" style="font-size:.8em">{escape(word)}</text></g>'
-        )
-    return f'<circle cx="{x}" cy="{y}" r="2.5" fill="{QUIET}" {said}/>'
+        word = f"{'b' if event.what == 'broadcast' else 'd'}{event.number}"
+        yield Shape("dot", x, y, colour=colour, size=round(6 * places.scale), says=says)
+        yield Shape("text", x - 7, y - round(11 * places.scale), text=word, css=f"fill:{colour}", says=says)
+    elif event.what in ("crash", "recover", "left", "joined", "timer", "station", "call", "return"):
+        words = {"station": f"cell {event.number}", "timer": "", "call": event.text, "return": event.text}
+        word = words.get(event.what, event.what)
+        yield Shape("box", x, y, colour=QUIET, size=4, says=says)
+        yield Shape("text", x - 8, y + round(18 * places.scale), text=word, css="font-size:.8em", says=says)
+    else:
+        yield Shape("dot", x, y, colour=QUIET, size=2.5, says=says)

@@ -1,12 +1,14 @@
-"""Kinds of plots: a new one is one class, and nothing else is touched."""
+"""Kinds of plots: a new one is one function, and nothing else is touched."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from causeway.analysis import description, kinds, report
@@ -14,35 +16,27 @@ from causeway.analysis.description import Description
 from causeway.analysis.kinds import kind
 from causeway.analysis.plots import Plot
 from causeway.bridge.errors import UserError
+from tests.worlds.page import parse, words
 from tests.worlds.result_folder import fill
 
 TOP = Path(__file__).resolve().parents[2]
+EXAMPLE = TOP / "examples" / "spread.py"
 DOTS = """
-from causeway.analysis.figures.figure import Figure, Line, Point
-from causeway.analysis.kinds import PlotKind
+from causeway import plot_kind
 
 
-class Dots(PlotKind):
-    name = "dots"
-    own = {"radius": 2}
-
-    def reduce(self, plot, data):
-        points = [Point(row.x, row.value, row.value, row.value, 1) for row in data.values(plot).itertuples()]
-        return Figure(plot, [Line("", "all", points)])
-
-    def mark(self, line, drawing):
-        r = self.option(drawing.figure.plot, "radius")
-        places = [(drawing.axes.x(point.x), drawing.axes.y(point.y)) for point in line.points]
-        return "".join(f'<circle class="own" cx="{x}" cy="{y}" r="{r}"/>' for x, y in places)
+@plot_kind
+def dots(ax, data, size=2):
+    found = data.values()
+    ax.scatter(found["x"].astype(float), found["value"], s=size, gid=f"dots of {size}", label="every run")
 """
-PLOT = Plot("Every run", "clocks", "wrong", "n", kind="dots", more={"radius": 3})
+PLOT = Plot("Every run", "clocks", "wrong", "n", kind="dots", more={"size": 3})
 
 
 @pytest.fixture
 def own_kinds(monkeypatch):
     """Kinds that a test adds are gone after it."""
     kinds.known()
-    monkeypatch.setattr(kind, "KINDS", kind.KINDS)
     before = dict(kind.KINDS)
     yield
     kind.KINDS.clear()
@@ -55,22 +49,47 @@ def page_of(folder: Path, *plots: Plot) -> str:
     return report.write(folder).read_text()
 
 
+def is_drawn(folder: Path, title: str) -> bool:
+    figures = parse((folder / "report" / "index.html").read_text()).iter("figcaption")
+    return any(words(caption).startswith(title) for caption in figures)
+
+
 def test_a_new_kind_is_one_file_among_the_others(tmp_path: Path, monkeypatch, own_kinds) -> None:
     """A module beside those that ship: found without being named anywhere."""
     (tmp_path / "dots_kind.py").write_text(DOTS)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
     kinds._look_through.cache_clear()
     page = page_of(tmp_path / "results", PLOT)
-    assert page.count('class="own"') == 2 * 3 * 2, "two sizes, three clocks, two seeds"
-    assert 'r="3"' in page and "not known here" not in page
+    assert is_drawn(tmp_path / "results", "Every run") and "not known here" not in page
+    (svg,) = [one for one in parse(page).iter("svg") if one.get("class") == "plot"]
+    assert "every run" in words(svg), "what it labels stands in the legend"
+    numbers = pd.read_csv(tmp_path / "results" / "report" / "figures.csv")
+    assert len(numbers) == 2 * 3 * 2, "two sizes, three clocks, two seeds: the values that it was given"
 
 
 def test_a_kind_of_a_file_of_ones_own_is_drawn_where_the_file_is_given_and_named_where_not(tmp_path, own_kinds) -> None:
     page = page_of(tmp_path / "before", PLOT)
-    assert "Every run: kind 'dots'" in page.replace("&#x27;", "'") and 'class="own"' not in page
+    assert "Every run: kind 'dots'" in words(parse(page)) and not is_drawn(tmp_path / "before", "Every run")
     (tmp_path / "mine.py").write_text(DOTS)
     kinds.load(tmp_path / "mine.py")
-    assert 'class="own"' in page_of(tmp_path / "after", PLOT)
+    page_of(tmp_path / "after", PLOT)
+    assert is_drawn(tmp_path / "after", "Every run")
+
+
+def test_a_mistake_in_a_kind_of_ones_own_is_told_with_its_line(tmp_path: Path, own_kinds) -> None:
+    (tmp_path / "mine.py").write_text(DOTS.replace('found["value"]', 'found["values"]'))
+    kinds.load(tmp_path / "mine.py")
+    with pytest.raises(
+        UserError, match=r"plot 'Every run': kind 'dots' does not draw it: KeyError: 'values'\n.*mine\.py:8"
+    ):
+        page_of(tmp_path / "results", PLOT)
+
+
+def test_a_kind_that_says_what_it_drew_says_all_of_it(tmp_path: Path, own_kinds) -> None:
+    (tmp_path / "mine.py").write_text(DOTS + "    return found\n")
+    kinds.load(tmp_path / "mine.py")
+    with pytest.raises(UserError, match="kind 'dots' returns a frame without the column mean"):
+        page_of(tmp_path / "results", PLOT)
 
 
 def test_a_kind_refuses_fields_that_it_does_not_have(own_kinds) -> None:
@@ -88,9 +107,22 @@ def test_a_kind_that_nobody_knows_is_refused_with_those_that_are_there() -> None
 
 
 def test_two_kinds_may_not_have_one_name(tmp_path: Path, own_kinds) -> None:
-    (tmp_path / "mine.py").write_text(DOTS.replace('"dots"', '"bar"'))
-    with pytest.raises(UserError, match="two kinds of plots are called 'bar': BarKind and Dots"):
+    (tmp_path / "mine.py").write_text(DOTS.replace("def dots", "def bar"))
+    with pytest.raises(UserError, match=r"two kinds of plots are called 'bar': of .*kinds/bar\.py:bar and .*mine\.py"):
         kinds.load(tmp_path / "mine.py")
+    (tmp_path / "mine.py").write_text(DOTS)
+    kinds.load(tmp_path / "mine.py")
+    kinds.load(tmp_path / "mine.py")  # a study's file is read by the run and by the report
+
+
+def test_a_plot_reads_its_scalars_and_no_others() -> None:
+    def formulas(plot: Plot) -> tuple[str, ...]:
+        return kinds.kind_of(plot.kind).formulas(plot)
+
+    assert formulas(Plot("t", "s", "a/b")) == ("a/b",)
+    assert formulas(Plot("t", "s", "a", kind="scatter", more={"over": "c"})) == ("a", "c")
+    assert formulas(Plot("t", "s", "*.series", kind="time")) == ()
+    assert formulas(Plot("t", "s", "m.v:vector", kind="cdf", more={"of": "samples"})) == ()
 
 
 def test_bins_of_a_plot_over_time_are_its_own_field(tmp_path: Path) -> None:
@@ -99,15 +131,26 @@ def test_bins_of_a_plot_over_time_are_its_own_field(tmp_path: Path) -> None:
     assert len(rows) == 1 + 7
 
 
+def test_matplotlib_is_imported_when_something_is_drawn_and_not_before() -> None:
+    code = (
+        "import sys; from causeway.cli import main; from causeway.analysis import kinds, report; kinds.known(); "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, env=os.environ).returncode == 0
+
+
 @pytest.mark.slow
-def test_the_example_with_a_kind_of_its_own_draws_it(tmp_path: Path) -> None:
+def test_the_example_with_a_kind_of_its_own_draws_what_stands_beside_it(tmp_path: Path) -> None:
     def causeway(*arguments: str) -> None:
         command = [sys.executable, "-m", "causeway.cli.main", *arguments]
         environment = {**os.environ, "PYTHONPATH": str(TOP)}
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
 
-    example = str(TOP / "examples/spread.py")
-    causeway("run", example, "--sweep", "loss", "--reps", "3", "--out", "out")
-    causeway("report", "out", "--kinds", example)
-    assert (tmp_path / "out/report/index.html").read_text().count('class="whisker"') == 3
+    commands = re.findall(r"^causeway (.*)$", EXAMPLE.read_text(), re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        causeway(*(str(TOP / word) if word.startswith("examples/") else word for word in command.split()))
+    report_folder = tmp_path / "results" / "spread" / "report"
+    assert (report_folder / "figures.csv").read_text() == EXAMPLE.with_suffix(".csv").read_text()
+    assert is_drawn(report_folder.parent, "Deliveries by loss")

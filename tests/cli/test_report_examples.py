@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 
 from causeway.cli.report import write_report
 from causeway.cli.run import run_study
+from tests.worlds.page import of_class, parse
 
 FLOOD = Path(__file__).resolve().parents[2] / "examples" / "flood.py"
 QUIET = Console(quiet=True)
@@ -38,7 +41,11 @@ def test_expected_violations_get_three_drawn_examples_below(tmp_path: Path) -> N
     page = written(FLOOD, tmp_path / "r", [str(FLOOD)])
     assert "Wrong, and nobody expected it" not in page
     assert "violations in 2 runs (it keeps no order)" in page
-    assert page.count('<img class="story"') == 3
+    pictures = of_class(parse(page), "story")
+    assert len(pictures) == 3
+    for picture in pictures:
+        drawn = unquote(picture.get("src", "").removeprefix("data:image/svg+xml,"))
+        assert ElementTree.fromstring(drawn).tag.endswith("svg"), "a picture of its own"
     for number in (1, 2, 3):
         own = (tmp_path / "r" / "report" / f"wrong-{number}.html").read_text()
         assert "which it follows" in own and "<svg" in own
@@ -46,8 +53,8 @@ def test_expected_violations_get_three_drawn_examples_below(tmp_path: Path) -> N
 
 def test_unexpected_violations_head_the_report(unordered: Path, tmp_path: Path) -> None:
     page = written(unordered, tmp_path / "r", [str(unordered)])
-    assert page.count('<img class="story"') == 3
-    sections = re.findall(r'<section id="(\w+)"', page)
+    assert len(of_class(parse(page), "story")) == 3
+    sections = [one.get("id") for one in parse(page).iter("section")]
     assert sections[0] == "wrong" and "expected" not in sections
 
 

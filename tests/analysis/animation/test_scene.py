@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 from causeway.analysis import animation, description, report, store
 from causeway.analysis.description import Description
 from causeway.analysis.plots import Scene, State
 from causeway.bridge.errors import UserError
+from tests.worlds.page import parse, words
 
 PS = 10**12
 SCENE = Scene(
@@ -53,32 +55,67 @@ def map_of_one_boat() -> Series:
 
 
 def data_of(page: str) -> dict:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-    assert found
-    return json.loads(found[1])
+    (found,) = [one for one in parse(page).iter("script") if one.get("id") == "data"]
+    return json.loads(found.text or "")
 
 
-def test_the_page_holds_the_series_that_the_study_names_at_common_times(tmp_path: Path) -> None:
+def ints(text: str) -> list[int]:
+    return np.frombuffer(base64.b64decode(text), "<i4").tolist()
+
+
+def reals(text: str) -> list[float]:
+    return np.frombuffer(base64.b64decode(text), "<f4").tolist()
+
+
+def test_the_page_holds_the_series_that_the_study_names(tmp_path: Path) -> None:
     write_run(tmp_path, map_of_one_boat())
-    animation.write(tmp_path, "r", SCENE, tmp_path / "page.html")
+    animation.write_scene(tmp_path, "r", SCENE, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     data = data_of(page)
-    assert data["times"] == [1.0, 2.0]
-    place = {"x_m": 10.0, "y_m": 20.0, "reach_m": 120.0, "wired_to": [0], "size": [3.0, 4.0]}
-    assert data["places"] == [place], "a wire to a place that there is not is left out"
-    thing = {"x": [0.0, 1.0], "y": [0.0, 1.0], "at": [-1.0, 0.0], "state": [0.0, 7.0], "size": [2.0, 3.0]}
-    assert data["things"] == [thing]
-    assert [state["mark"] for state in data["states"]] == ["dot", "cross"]
-    assert data["charts"] == [{"title": "Loss rate", "values": [None, 0.25]}]
-    assert "note &lt;/script&gt;" in page and "a cross: sank" in page
-    assert "@" not in re.sub(r"@media", "", page.split("<body>")[0]), "a placeholder was left"
+    assert (data["begin_ms"], data["end_ms"], data["names"]) == (1000, 2000, {"place": "mast", "thing": "boat"})
+    mast, boat = data["nodes"]
+    assert [ints(mast[key]) for key in "txy"] == [[0], [10_000], [20_000]] and mast["reach_mm"] == 120_000
+    assert mast["wired_to"] == [0], "a wire to a place that there is not is left out"
+    assert reals(mast["size"]["v"]) == [3, 4] and ints(mast["size"]["t"]) == [1000, 2000]
+    assert [ints(boat[key]) for key in "txy"] == [[1000, 2000], [0, 1000], [0, 1000]]
+    assert (
+        ints(boat["at"]["v"]) == [-1, 0] and reals(boat["state"]["v"]) == [0, 7] and reals(boat["size"]["v"]) == [2, 3]
+    )
+    assert (mast["station"], boat["station"], boat["name"]) == (1, 0, "boat 0")
+    assert [state["mark"] for state in data["states"]] == ["dot", "cross"] and data["just_ms"] == 2000
+    (chart,) = data["charts"]
+    assert (chart["title"], ints(chart["t"]), reals(chart["v"])) == ("Loss rate", [2000], [0.25])
+
+
+def test_the_page_says_what_is_drawn_and_with_which_parameters(tmp_path: Path) -> None:
+    write_run(tmp_path, map_of_one_boat())
+    animation.write_scene(tmp_path, "r", SCENE, tmp_path / "page.html")
+    said = words(parse((tmp_path / "page.html").read_text()))
+    assert "note </script>" in said and "a cross: sank;" in said
+    assert (
+        "A square is a mast, the bar on it its queue. A boat has the colour of its mast, larger with a longer load"
+        in said
+    )
+    assert "partition" not in said.partition("const data")[0], "what this page has no data of is not explained"
+
+
+def test_names_with_markup_are_text(tmp_path: Path) -> None:
+    bad = "<script>alert(1)</script>"
+    series = {(module, name): points for (module, name), points in map_of_one_boat().items()}
+    series["run", bad] = [(2, 0.5)]
+    write_run(tmp_path, series, run_id=bad)
+    scene = replace(SCENE, charts={bad: bad}, place_size_meaning=bad)
+    animation.write_scene(tmp_path, bad, scene, tmp_path / "page.html")
+    page = parse((tmp_path / "page.html").read_text())
+    assert [one.get("id") for one in page.iter("script")] == ["data", None], "its own two"
+    assert words(next(page.iter("h1"))) == bad
 
 
 def test_a_run_without_places_is_told_and_the_report_goes_on(tmp_path: Path) -> None:
     series = {key: values for key, values in map_of_one_boat().items() if key[0] != "mast[0]"}
     write_run(tmp_path, series, run_id="a/<b>")
     with pytest.raises(UserError, match="did not record both where its masts and where its boats are"):
-        animation.write(tmp_path, "a/<b>", SCENE, tmp_path / "page.html")
+        animation.write_scene(tmp_path, "a/<b>", SCENE, tmp_path / "page.html")
     describe(tmp_path)
     text = report.write(tmp_path).read_text()
     assert "run a/&lt;b&gt; did not record both" in text

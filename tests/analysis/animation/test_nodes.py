@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from causeway.analysis import moving, report, store
+from causeway.analysis import animation, report, store
 from causeway.bridge.errors import UserError
 from causeway.bridge.events import Kind, Window, pack_position
 from causeway.bridge.network import WIRELESS, AbstractNetwork, MobileNetwork, constant_delay
@@ -20,7 +17,7 @@ from causeway.bridge.trouble import Cut, Jammer, Partition
 from causeway.bridge.workload import Workload
 from causeway.pycontrol.node import EVERYONE
 from causeway.pycontrol.places import Places, wanted
-from tests.analysis.test_animation import write_run
+from tests.analysis.animation.test_scene import data_of, ints, write_run
 from tests.bridge.test_movement import both
 from tests.worlds.movement_probe import ZIGZAG, Chatty, S, ad_hoc
 
@@ -61,16 +58,6 @@ def test_of_a_node_that_stands_the_first_and_last_instant_are_kept() -> None:
     assert [t // S for t in times] == [1, 4, 5, 6] and xs == [0, 0, 9, 9], "where it sets out from is known, too"
 
 
-def data_of(path: Path) -> dict:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.S)
-    assert found
-    return json.loads(found[1])
-
-
-def ints(text: str) -> list[int]:
-    return np.frombuffer(base64.b64decode(text), "<i4").tolist()
-
-
 @both
 def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: Path) -> None:
     net = ad_hoc((ZIGZAG, None), trouble=(Jammer(0, 0, 50_000, 3 * S, 4 * S),))
@@ -79,8 +66,8 @@ def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: P
     assert recorded.digest == plain.digest
     series = {key: list(zip(*points, strict=True)) for key, points in recorded.samples.items()}
     write_run(tmp_path, series, unit_ps=1)
-    (name,) = [name for _, name in moving.write_all(tmp_path, tmp_path)]
-    data = data_of(tmp_path / name)
+    (name,) = [name for _, name in animation.write_all(tmp_path, (), tmp_path)[0]]
+    data = data_of((tmp_path / name).read_text())
     first, second = data["nodes"]
     assert ints(first["t"]) == [500 * i for i in range(12)]
     assert ints(first["x"])[:3] == [10_000, 22_500, 35_000] and set(ints(second["x"])) == {5_000}
@@ -93,9 +80,9 @@ def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: P
 
 def test_a_run_that_was_not_recorded_has_no_page_and_says_how_to_get_one(tmp_path: Path) -> None:
     write_run(tmp_path, {("run", "loss_rate"): [(1, 0.5), (2, 0.25)]})
-    assert moving.write_all(tmp_path, tmp_path) == []
+    assert animation.write_all(tmp_path, (), tmp_path) == ([], [])
     with pytest.raises(UserError, match=r"run r did not record where its nodes were; run it with --animate 0\.5"):
-        moving.write(tmp_path, "r", tmp_path / "page.html")
+        animation.write_nodes(tmp_path, "r", tmp_path / "page.html")
     assert store.has_run(tmp_path, "r")
 
 

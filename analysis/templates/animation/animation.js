@@ -1,70 +1,19 @@
-"""The page of `causeway.analysis.moving`: markup, style and script. `@TITLE@`, `@TOLD@` and `@DATA@` are filled in."""
-
-from causeway.analysis.report.style import STYLE
-
-OWN_STYLE = """
-body { max-width:none }
-.scene { display:grid; grid-template-columns:minmax(0,3fr) minmax(0,1fr); gap:1rem; align-items:start }
-@media (max-width:60rem) { .scene { grid-template-columns:1fr } }
-#map { width:100%; height:min(78vh,52rem); display:block; background:var(--card); border-radius:8px; cursor:grab;
-  touch-action:none }
-#told { margin:0 0 .4rem }
-#side { display:grid; gap:.4rem; font-size:.85rem } #side canvas { width:100%; height:74px; display:block;
-  background:var(--card); border-radius:8px } #side p { margin:0 }
-.controls { display:flex; flex-wrap:wrap; gap:.4rem .9rem; align-items:center; margin:.6rem 0; font-size:.9rem }
-.controls input[type=range] { flex:1 1 16rem; accent-color:var(--s0) } .controls input[type=search] { width:7rem }
-button, select, input[type=search] { font:inherit; padding:.2rem .6rem; border:1px solid var(--line);
-  border-radius:6px; background:var(--card); color:var(--ink) }
-output { font-variant-numeric:tabular-nums; min-width:6.5rem }
-"""
-
-MARKUP = """
-<h1>@TITLE@</h1>
-<p class="soft">@TOLD@</p>
-<div class="controls">
-  <button id="play" type="button">Play</button>
-  <label>Speed <select id="speed"><option value="0.1">0.1×</option><option value="1" selected>1×</option>
-    <option value="4">4×</option><option value="16">16×</option><option value="64">64×</option></select></label>
-  <input id="when" type="range" min="0" step="1" aria-label="Time">
-  <output id="now"></output>
-</div>
-<div class="controls">
-  <button id="in" type="button" aria-label="Zoom in">+</button>
-  <button id="out" type="button" aria-label="Zoom out">−</button>
-  <button id="all" type="button">All</button>
-  <input id="find" type="search" placeholder="node" aria-label="Find a node" inputmode="numeric">
-  <label>Colour <select id="paint"><option value="">its station</option></select></label>
-  <label><input id="traces" type="checkbox"> traces</label>
-  <label><input id="rings" type="checkbox" checked> broadcasts</label>
-  <label><input id="marks" type="checkbox" checked> losses</label>
-  <label><input id="cells" type="checkbox" checked> cells</label>
-  <label><input id="numbers" type="checkbox"> numbers</label>
-</div>
-<div class="scene">
-  <div><p id="told" aria-live="off"></p>
-  <canvas id="map" role="img" aria-label="A map of the run"></canvas>
-  <p class="soft">A square is a station, a dot a host, a hollow dot one that is down. A growing ring is a broadcast on
-  the air, a red cross a packet that its receiver did not get. A red disc is a jammer; a dashed red line is a wire
-  that is cut; where there is a partition, the one side wears a triangle and the other a bar. Drag to move, turn the
-  wheel to zoom, click a node to know more.</p></div>
-  <div id="side"></div>
-</div>
-"""
-
-DATA_SCRIPT = """
 const data = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
 const raw = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const ints = text => new Int32Array(raw(text)), reals = text => new Float32Array(raw(text));
+const wholes = s => s && { t: ints(s.t), v: ints(s.v) }, numbers = s => s && { t: ints(s.t), v: reals(s.v) };
 const nodes = data.nodes.map((n, id) => ({ ...n, id, t: ints(n.t), x: ints(n.x), y: ints(n.y), i: 0,
-  at: n.at && { t: ints(n.at.t), v: ints(n.at.v) }, up: n.up && { t: ints(n.up.t), v: ints(n.up.v) },
+  at: wholes(n.at), up: wholes(n.up), state: numbers(n.state), size: numbers(n.size),
   trace: n.trace && { x: ints(n.trace.x), y: ints(n.trace.y) } }));
 const events = Object.fromEntries(Object.entries(data.events).map(([name, e]) =>
   [name, { every: e.every, t: ints(e.t), node: ints(e.node), value: ints(e.value) }]));
 const recorded = data.series.map(s => ({ name: s.name,
-  of: new Map(s.of.map(o => [o.node, { t: ints(o.t), v: reals(o.v) }])) }));
-const charts = data.charts.map(c => ({ title: c.title, t: ints(c.t), v: reals(c.v) }));
-const END = Math.max(1, data.end_ms);
+  of: new Map(s.of.map(o => [o.node, numbers(o)])) }));
+const charts = data.charts.map(c => ({ title: c.title, ...numbers(c) }));
+const BEGIN = data.begin_ms, END = Math.max(BEGIN + 1, data.end_ms);
+const { place: PLACE, thing: THING } = data.names;
+const stateOf = n => data.states.find(s => s.value === last(n.state, at, NaN));
 
 // How many of the ascending times are not after t.
 function upTo(times, t) {
@@ -89,9 +38,7 @@ function place(n, t) {
   n.px = n.x[i] + (n.x[i + 1] - n.x[i]) * f;
   n.py = n.y[i] + (n.y[i + 1] - n.y[i]) * f;
 }
-"""
 
-MAP_SCRIPT = """
 const COLOURS = ['--s0', '--s1', '--s2', '--s3', '--s4', '--s5', '--s6', '--s7'];
 let skin = {};
 function dress() {
@@ -100,7 +47,7 @@ function dress() {
     skin[name] = style.getPropertyValue(name).trim();
 }
 const stationColour = at => at < 0 ? skin['--soft'] : skin[COLOURS[at % 8]];
-let at = 0, playing = false, stamp = 0, selected = -1, view = null;
+let at = BEGIN, playing = false, stamp = 0, selected = -1, view = null;
 
 function bounds() {
   let x0 = Infinity, y0 = Infinity, x1 = -Infinity, y1 = -Infinity;
@@ -127,6 +74,9 @@ function wholeView() {
   const k = Math.min(box.width / (world.x1 - world.x0), box.height / (world.y1 - world.y0));
   view = { k, x: (world.x0 + world.x1) / 2, y: (world.y0 + world.y1) / 2 };
 }
+// A place has a bar as long as its size is large, beside the largest of all.
+let largest = 1;
+for (const n of nodes) if (n.station && n.size) for (const v of n.size.v) if (v > largest) largest = v;
 function line(c, x1, y1, x2, y2) { c.beginPath(); c.moveTo(x1, y1); c.lineTo(x2, y2); c.stroke(); }
 
 const active = () => data.trouble.filter(one => one.from <= at && at < one.until);
@@ -141,6 +91,7 @@ function drawMap() {
   if ($('traces').checked) drawTraces(c, X, Y);
   drawTrouble(c, X, Y, trouble);
   drawWires(c, X, Y, trouble);
+  if (data.just_ms) drawLinks(c, X, Y);
   if ($('rings').checked) drawRings(c, X, Y);
   const painted = recorded.find(s => s.name === $('paint').value);
   const size = Math.max(3, Math.min(9, 220 * view.k * 20));
@@ -192,6 +143,17 @@ function drawWires(c, X, Y, trouble) {
   }
   c.setLineDash([]);
 }
+// Things are joined to their places; boldly where they have just come.
+function drawLinks(c, X, Y) {
+  for (const n of nodes) {
+    const now = last(n.at, at, -1), to = nodes[now];
+    if (n.station || !to || stateOf(n)?.mark === 'cross') continue;
+    const changed = last(n.at, at - data.just_ms, now) !== now;
+    c.globalAlpha = changed ? 1 : .22; c.lineWidth = changed ? 2.5 : 1; c.strokeStyle = stationColour(now);
+    line(c, X(n.px), Y(n.py), X(to.px), Y(to.py));
+  }
+  c.globalAlpha = 1;
+}
 // What is said stays in sight for so long, in simulated ms: the quicker time goes, the longer.
 const sight = () => Math.max(60, 350 * Math.min(4, +$('speed').value));
 function drawRings(c, X, Y) {
@@ -226,15 +188,19 @@ function colourOf(n, painted) {
 }
 function drawNode(c, n, x, y, size, painted, trouble) {
   c.fillStyle = c.strokeStyle = colourOf(n, painted); c.lineWidth = 2;
-  const down = last(n.up, at, 1) === 0;
-  if (n.station) {
+  const mark = stateOf(n)?.mark, hollow = last(n.up, at, 1) === 0 || mark === 'ring';
+  if (mark === 'cross') {
+    c.strokeStyle = skin['--off']; c.lineWidth = 2.5;
+    line(c, x - 6, y - 6, x + 6, y + 6); line(c, x - 6, y + 6, x + 6, y - 6);
+  } else if (n.station) {
     const s = size + 3;
     c.fillStyle = skin['--paper']; c.fillRect(x - s, y - s, 2 * s, 2 * s); c.strokeRect(x - s, y - s, 2 * s, 2 * s);
     c.fillStyle = c.strokeStyle;
-    if (!down) c.fillRect(x - s + 3, y - s + 3, 2 * s - 6, 2 * s - 6);
+    if (!hollow) c.fillRect(x - s + 3, y - s + 3, 2 * s - 6, 2 * s - 6);
+    if (n.size) drawBar(c, last(n.size, at, 0), x + s + 4, y + s);
   } else {
-    c.beginPath(); c.arc(x, y, size, 0, 7);
-    if (down) c.stroke(); else c.fill();
+    c.beginPath(); c.arc(x, y, size + Math.min(7, .35 * last(n.size, at, 0)), 0, 7);
+    if (hollow) c.stroke(); else c.fill();
   }
   c.fillStyle = c.strokeStyle = skin['--off'];
   for (const one of trouble) {
@@ -245,26 +211,35 @@ function drawNode(c, n, x, y, size, painted, trouble) {
   }
   c.fillStyle = c.strokeStyle = skin['--ink'];
   if (n.id === selected) { c.beginPath(); c.arc(x, y, size + 6, 0, 7); c.stroke(); }
-  if ($('numbers').checked || n.id === selected) { c.font = '12px system-ui'; c.fillText(n.id, x + size + 4, y - 4); }
+  if ($('numbers').checked || n.id === selected || (n.station && n.name)) {
+    c.font = '12px system-ui'; c.textAlign = 'left'; c.fillText(n.name ?? n.id, x + size + 4, y - size - 4);
+  }
 }
-"""
+function drawBar(c, size, x, bottom) {
+  const high = 46 * size / largest;
+  c.globalAlpha = .75; c.fillRect(x, bottom - high, 9, high); c.globalAlpha = 1;
+  c.fillStyle = skin['--ink']; c.font = '12px system-ui'; c.textAlign = 'left';
+  c.fillText(Math.round(size), x, bottom + 13);
+}
 
-PAGE_SCRIPT = """
 function drawChart(canvas, series) {
   const { c, width, height } = fit(canvas), m = { l: 44, b: 14, t: 6, r: 6 }, { t, v } = series;
   let top = 1e-9, low = 0;
   for (const value of v) { if (value > top) top = value; if (value < low) low = value; }
-  const X = ms => m.l + (width - m.l - m.r) * ms / END;
+  const X = ms => m.l + (width - m.l - m.r) * (ms - BEGIN) / (END - BEGIN);
   const Y = value => height - m.b - (height - m.b - m.t) * (value - low) / (top - low);
   c.strokeStyle = skin['--line']; line(c, m.l, Y(low), width - m.r, Y(low));
   c.fillStyle = skin['--soft']; c.font = '11px system-ui'; c.textAlign = 'right';
   c.fillText(+top.toPrecision(3), m.l - 5, Y(top) + 8); c.fillText(+low.toPrecision(3), m.l - 5, Y(low));
+  c.fillText(END / 1000 + ' s', width - m.r, height - 3);
+  c.textAlign = 'left'; c.fillText(BEGIN / 1000 + ' s', m.l, height - 3);
   c.strokeStyle = skin['--s0']; c.lineWidth = 1.4; c.beginPath();
   const step = Math.max(1, Math.floor(t.length / 2000));
   for (let i = 0; i < t.length; i += step) c.lineTo(X(t[i]), Y(v[i]));
   c.stroke(); c.strokeStyle = skin['--off']; c.lineWidth = 1; line(c, X(at), m.t, X(at), height - m.b);
 }
 
+const called = n => n.name ?? `node ${n.id}`;
 let panels = [];
 function panel(title, series) {
   const label = document.createElement('p'), canvas = document.createElement('canvas');
@@ -277,7 +252,7 @@ function furnish() {
   if (selected >= 0) {
     const facts = document.createElement('p');
     facts.id = 'facts'; $('side').append(facts);
-    for (const s of recorded) if (s.of.has(selected)) panel(`node ${selected}: ${s.name}`, s.of.get(selected));
+    for (const s of recorded) if (s.of.has(selected)) panel(`${called(nodes[selected])}: ${s.name}`, s.of.get(selected));
   }
   for (const chart of charts.slice(0, 12)) panel(chart.title, chart);
 }
@@ -291,19 +266,23 @@ function drawSide() {
   const n = nodes[selected], said = last(n.at, at, -1);
   const count = e => { let k = 0; for (let i = 0; i < e.t.length && e.t[i] <= at; i++) k += e.node[i] === selected;
     return k * e.every; };
-  $('facts').textContent = `node ${selected} (${n.station ? 'station' : 'host'}): ` +
+  const heard = events.told.t.length + events.sent.t.length + events.lost.t.length, state = stateOf(n);
+  $('facts').textContent = `${called(n)} (${n.station ? PLACE : THING}): ` +
     `x ${(n.px / 1000).toFixed(3)} m, y ${(n.py / 1000).toFixed(3)} m` +
-    (n.station ? '' : said < 0 ? ', no station in reach' : `, at station ${said}`) +
-    (last(n.up, at, 1) ? '' : ', down') +
-    `; broadcasts ${count(events.told)}, other packets on the air ${count(events.sent)}, ` +
-    `lost ${count(events.lost)} so far`;
+    (n.station ? '' : said < 0 ? `, no ${PLACE} in reach` : `, at ${PLACE} ${said}`) +
+    (last(n.up, at, 1) ? '' : ', down') + (state ? `, ${state.meaning}` : '') +
+    (heard ? `; broadcasts ${count(events.told)}, other packets on the air ${count(events.sent)}, ` +
+      `lost ${count(events.lost)} so far` : '');
 }
 const within = (e, t) => (upTo(e.t, t) - upTo(e.t, t - 1000)) * e.every;
 function draw() {
   drawMap(); drawSide();
   const trouble = active(), down = nodes.filter(n => last(n.up, at, 1) === 0).length;
-  $('told').textContent = `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
-    `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}` +
+  const things = nodes.filter(n => !n.station);
+  const counts = data.states.map(s => `${things.filter(n => stateOf(n) === s).length} ${s.meaning}`);
+  $('told').textContent = (counts.length ? `${things.length} ${THING}s: ${counts.join(', ')}`
+    : `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
+    `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}`) +
     (trouble.length ? '; trouble: ' + trouble.map(one => one.jammer ? 'a jammer'
       : one.cut ? `wire ${one.cut.join('-')} cut` : 'a partition').join(', ') : '');
   $('when').value = at; $('now').textContent = 't = ' + (at / 1000).toFixed(2) + ' s';
@@ -317,10 +296,10 @@ function frame(now) {
 function stop() { playing = false; $('play').textContent = 'Play'; }
 $('play').onclick = () => {
   if (playing) return stop();
-  if (at >= END) at = 0;
+  if (at >= END) at = BEGIN;
   playing = true; stamp = 0; $('play').textContent = 'Pause'; requestAnimationFrame(frame);
 };
-$('when').max = END; $('when').oninput = e => { at = +e.target.value; draw(); };
+$('when').min = BEGIN; $('when').max = END; $('when').oninput = e => { at = +e.target.value; draw(); };
 for (const id of ['traces', 'rings', 'marks', 'cells', 'numbers', 'paint']) $(id).onchange = draw;
 function zoom(factor, x, y) {
   const box = $('map').getBoundingClientRect(), dx = (x ?? box.width / 2) - box.width / 2,
@@ -337,7 +316,7 @@ function select(id) {
   draw();
 }
 function find(text) {
-  const id = parseInt(text, 10);
+  const named = nodes.findIndex(n => n.name === text.trim()), id = named < 0 ? parseInt(text, 10) : named;
   if (!nodes[id]) { $('find').setCustomValidity(`there are nodes 0 to ${nodes.length - 1}`); return false; }
   $('find').setCustomValidity('');
   if (!view) wholeView();
@@ -377,19 +356,11 @@ dress(); furnish();
 // A link may name the moment (in s), the node and what to paint: #12.5,node=40,paint=rbuffer
 for (const part of location.hash.slice(1).split(',')) {
   const [name, value] = part.split('=');
-  if (!isNaN(parseFloat(part))) at = Math.min(END, Math.max(0, 1000 * parseFloat(part)));
+  if (!isNaN(parseFloat(part))) at = Math.min(END, Math.max(BEGIN, 1000 * parseFloat(part)));
   if (name === 'paint') $('paint').value = decodeURIComponent(value);
   if (name === 'traces') $('traces').checked = true;
 }
-const named = location.hash.match(/node=(\\d+)/);
+const named = location.hash.match(/node=(\d+)/);
 if (!(named && find(named[1]))) draw();
 addEventListener('resize', draw);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { dress(); draw(); });
-"""
-
-PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>@TITLE@</title><style>{STYLE}{OWN_STYLE}</style></head><body>{MARKUP}
-<script type="application/json" id="data">@DATA@</script>
-<script>{DATA_SCRIPT}{MAP_SCRIPT}{PAGE_SCRIPT}</script></body></html>
-"""

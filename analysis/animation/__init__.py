@@ -1,0 +1,93 @@
+"""Moving pictures of runs, from their recorded tables: one self-contained page each (templates/animation).
+
+scene.py   from the series that a study names (`causeway.analysis.plots.Scene`)
+nodes.py   from where all nodes were (`causeway run --animate`), with broadcasts, losses and trouble
+packed.py  series as the page takes them
+
+Both give the page the same data: nodes that are places (stations) or things (hosts), with series over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.compute as pc
+
+from causeway.analysis import pages, store
+from causeway.analysis.animation import nodes, scene
+from causeway.analysis.description import Description
+from causeway.analysis.plots import Scene
+from causeway.bridge.errors import UserError
+
+Collect = Callable[[pd.DataFrame], dict[str, Any]]
+
+
+def write_all(
+    result_dir: Path, described: Iterable[Description], out_dir: Path
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Write a page for the first run of every point and engine that recorded where its things, or nodes, were.
+
+    Return (title, file name) of each, and why some could not be made.
+    """
+    found, refused = [], []
+    for one in described:
+        for run in _first_runs(result_dir, f"{one.scene.thing}[0]", one.study) if one.scene else ():
+            name = f"moving-{store.quote(run['run_id'])}.html"
+            try:
+                write_scene(result_dir, run["run_id"], one.scene, out_dir / name)
+            except UserError as error:
+                refused.append(str(error))
+            else:
+                found.append((f"{run['study']} on {run['engine']}, {run['run_id']}", name))
+    for run in _first_runs(result_dir, "place[0]"):
+        name = f"nodes-{store.quote(run['run_id'])}.html"
+        write_nodes(result_dir, run["run_id"], out_dir / name)
+        found.append((f"{run['study']} on {run['engine']}, {run['run_id']}: nodes, broadcasts, losses", name))
+    return found, refused
+
+
+def write_scene(result_dir: Path, run_id: str, asked: Scene | None, out_html: Path) -> None:
+    """Write the page of one run, as its study describes it."""
+    assert asked is not None
+    data = scene.collect(_samples(result_dir, run_id), asked)
+    if not data["nodes"]:
+        raise UserError(f"run {run_id} did not record both where its {asked.place}s and where its {asked.thing}s are")
+    _write(result_dir, run_id, data, asked, out_html)
+
+
+def write_nodes(result_dir: Path, run_id: str, out_html: Path) -> None:
+    """Write the page of one run that recorded where all its nodes were."""
+    data = nodes.collect(_samples(result_dir, run_id))
+    if not data["nodes"]:
+        raise UserError(f"run {run_id} did not record where its nodes were; run it with --animate 0.5")
+    _write(result_dir, run_id, data, None, out_html)
+
+
+def _write(result_dir: Path, run_id: str, data: dict[str, Any], asked: Scene | None, out_html: Path) -> None:
+    rows = store.read_table_of(result_dir, "parameters", run_id).to_pylist()
+    told = ", ".join(f"{row['name']} {row['value']}" for row in rows)
+    pages.write(out_html, "animation/page.html", title=run_id, told=told, data=data, scene=asked)
+
+
+def _samples(result_dir: Path, run_id: str) -> pd.DataFrame:
+    """Return the samples of a run with module, name and time [s]."""
+    samples = store.read_table_of(result_dir, "samples", run_id).to_pandas()
+    vectors = store.read_table_of(result_dir, "vectors", run_id).to_pandas()
+    joined = samples.merge(vectors[["vector_id", "module", "name"]], on="vector_id")
+    return joined.assign(time=joined["time_raw"] * 10.0 ** joined["time_exp"].astype(float))
+
+
+def _first_runs(result_dir: Path, module: str, study: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the first run of every point and engine (of a study) in which a module recorded its place."""
+    vectors = store.read_arrow(result_dir, "vectors", ["run_id", "module", "name"])
+    placed = vectors.filter((pc.field("module") == module) & (pc.field("name") == "x_m"))
+    ids = set(placed["run_id"].to_pylist())
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    runs = store.read_arrow(result_dir, "runs").to_pylist()
+    for run in sorted(runs, key=lambda run: run["seed"] or 0):
+        if run["run_id"] in ids and (not study or run["study"] == study):
+            first.setdefault((run["point"], run["engine"]), run)
+    yield from first.values()

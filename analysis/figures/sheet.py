@@ -1,0 +1,180 @@
+"""One matplotlib Figure on which plots are drawn, one after the other, and saved.
+
+    with Sheet() as sheet:
+        for data in ...:
+            if numbers := sheet.draw(data): ...
+                page += sheet.svg()
+                sheet.save(path, "pdf")
+
+Making a Figure, its fonts and settings once saves a third of the time. matplotlib is imported when a sheet is opened.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from causeway.analysis import kinds
+from causeway.analysis.figures import svg
+from causeway.analysis.figures.data import NAN, NUMBERS, Data
+from causeway.analysis.figures.latex import escape
+from causeway.analysis.figures.numbers import short
+from causeway.analysis.figures.style import HEIGHT_IN, LEGEND_ROW_IN, WIDTH_IN, settings
+from causeway.analysis.reduce.expression import without_quotes
+from causeway.bridge.errors import UserError
+from causeway.bridge.user_file import in_users_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TEX_SYSTEMS = ("pdflatex", "lualatex", "xelatex")
+LEGEND_LETTERS = 66
+"""So many letters of a legend fit beside each other."""
+LONGEST_LABEL = 60
+
+
+class Sheet:
+    """The Figure, and what is drawn on it now."""
+
+    def __enter__(self) -> Sheet:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+
+        self._style: AbstractContextManager[Any] = style.context(["default", settings()])
+        self._style.__enter__()
+        self.figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN))
+        self.data: Data
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._style.__exit__(*error)
+
+    @property
+    def axes(self) -> Axes:
+        """The Axes that is drawn on."""
+        return self.figure.axes[0]
+
+    def draw(self, data: Data) -> pd.DataFrame:
+        """Draw a plot, and return what is drawn, with the columns `NUMBERS`: no rows if there is nothing to draw."""
+        self.figure.clear()
+        self.figure.set_size_inches(WIDTH_IN, HEIGHT_IN)
+        self.data, plot, kind = data, data.plot, kinds.kind_of(data.plot.kind)
+        axes = self.figure.add_subplot()
+        axes.set_xlabel(plot.x_label or plot.x or ("simulated time [s]" if kind.recorded else ""))
+        axes.set_ylabel(plot.y_label or without_quotes(plot.y))
+        if plot.log_x:
+            axes.set_xscale("log")
+        if plot.log_y:
+            axes.set_yscale("log")
+        try:
+            drawn = kind.draw(axes, data, **plot.more)
+        except Exception as error:
+            told = in_users_words(error)
+            if isinstance(error, UserError) or told is None:
+                raise
+            raise UserError(f"plot '{plot.title}': kind '{plot.kind}' does not draw it: {told}") from error
+        numbers = drawn if isinstance(drawn, pd.DataFrame) else _as_numbers(data)
+        if lacks := [name for name in NUMBERS if name not in numbers]:
+            raise UserError(f"kind '{plot.kind}' returns a frame without the column {lacks[0]} ({', '.join(NUMBERS)})")
+        numbers = numbers[list(NUMBERS)].reset_index(drop=True)
+        if len(numbers):
+            _finish(axes, numbers)
+            self._add_legend(axes, data.keys)
+        return numbers
+
+    def svg(self) -> str:
+        """Return the drawing as an element of a page."""
+        axes, plot = self.axes, self.data.plot
+        label = f"{plot.title}: {axes.get_ylabel() or 'states'} over {axes.get_xlabel()}"
+        return svg.element(self._as_svg(), label, self.data.tooltips)
+
+    def save(self, path: Path, form: str) -> None:
+        """Write the drawing as svg, pdf or pgf. As pgf it is LaTeX from then on, so pgf comes last."""
+        title = self.data.plot.title
+        if form == "svg":
+            path.write_text(self._as_svg(), encoding="utf-8")
+        elif form == "pdf":
+            told = {"Title": title, "CreationDate": None, "Producer": None, "Creator": None}
+            self.figure.savefig(path, format="pdf", metadata=told)
+        else:
+            self._save_pgf(path)
+
+    def _as_svg(self) -> str:
+        import matplotlib
+
+        text = io.StringIO()
+        told = {"Title": self.data.plot.title, "Date": None, "Creator": None, "Format": None, "Type": None}
+        with matplotlib.rc_context({"svg.hashsalt": repr(self.data.plot)}):  # ids differ from those of other figures
+            self.figure.savefig(text, format="svg", metadata=told)
+        return text.getvalue()
+
+    def _save_pgf(self, path: Path) -> None:
+        import matplotlib
+        from matplotlib.text import Text
+        from matplotlib.ticker import FuncFormatter
+
+        system = next(filter(shutil.which, TEX_SYSTEMS), None)
+        if system is None:
+            raise UserError("PGF needs LaTeX, which measures its texts (Debian: texlive-latex-base, texlive-pictures)")
+        for axis in (self.axes.xaxis, self.axes.yaxis):
+            plain = axis.get_major_formatter()
+            axis.set_major_formatter(FuncFormatter(lambda value, at, plain=plain: escape(plain(value, at))))
+        ticks = {id(text) for axis in (self.axes.xaxis, self.axes.yaxis) for text in axis.get_ticklabels()}
+        for text in self.figure.findobj(Text):
+            if id(text) not in ticks:
+                text.set_text(escape(text.get_text()))
+        with matplotlib.rc_context({"pgf.texsystem": system}):
+            self.figure.savefig(path, format="pgf")
+
+    def _add_legend(self, axes: Axes, keys: list[Any]) -> None:
+        """Write the labels of all artists below the axes, where they cover no data."""
+        handles, labels = axes.get_legend_handles_labels()
+        handles, labels = [*handles, *keys], [*labels, *(str(one.get_label()) for one in keys)]
+        if not labels:
+            return
+        words = [label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…" for label in labels]
+        columns = max(1, min(len(words), LEGEND_LETTERS // (max(map(len, words)) + 5)))
+        rows = -(-len(words) // columns)
+        self.figure.set_size_inches(WIDTH_IN, HEIGHT_IN + rows * LEGEND_ROW_IN)
+        self.figure.legend(handles, words, loc="outside lower left", ncols=columns)
+
+
+def _as_numbers(data: Data) -> pd.DataFrame:
+    """Return the values of the runs, for a kind that does not say what it drew."""
+    values = data.values().rename(columns={"value": "mean"})
+    return values.assign(low=NAN, high=NAN, runs=1)
+
+
+def _finish(axes: Axes, numbers: pd.DataFrame) -> None:
+    """Write ticks as short numbers, and let an axis begin at 0 where that is near."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter, ScalarFormatter
+
+    means, lows = numbers["mean"], numbers[["mean", "low"]].min().min()
+    if axes.get_yscale() == "log" and (means <= 0).any():
+        axes.set_yscale("linear")
+    if axes.get_yscale() == "linear" and axes.get_autoscaley_on():
+        highest = numbers[["mean", "high"]].max().max()
+        if highest == 0:
+            axes.set_ylim(0, 1)
+        elif 0 <= lows < highest / 2:
+            axes.set_ylim(bottom=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_minor_formatter(NullFormatter())
+            _add_ticks_within_decades(axis)
+        if isinstance(axis.get_major_formatter(), ScalarFormatter) or axis.get_scale() == "log":
+            axis.set_major_formatter(FuncFormatter(lambda value, _: short(value).removeprefix("1×")))
+
+
+def _add_ticks_within_decades(axis: Any) -> None:
+    """Put ticks at 2 and 5, too, where the data span few decades."""
+    from matplotlib.ticker import FixedLocator, LogLocator
+
+    low, high = axis.get_view_interval()
+    if not isinstance(axis.get_major_locator(), FixedLocator) and high / low < 200:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
