@@ -41,7 +41,7 @@ MANY_ARGUMENTS = {
 DEAD_NAMES: dict[str, str] = {}
 """path:name -> why it stays."""
 
-UNUSED_DEPENDENCIES: set[str] = {"jinja2"}
+UNUSED_DEPENDENCIES: set[str] = set()
 
 STALE_PATHS: set[str] = set()
 """file: what it names."""
