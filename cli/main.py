@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before anything else is loaded: it starts the process again
+    from causeway.cli.start import fix_hash_seed
+
+    fix_hash_seed()
+
+import contextlib
 import json
 import os
 import sys
@@ -12,7 +18,7 @@ import typer
 
 from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.user_file import in_users_words
-from causeway.cli.console import console, printable
+from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 out = console()
@@ -137,10 +143,11 @@ def run(
     if ini is None and (config != "General" or hosts):
         raise UserError("--config and --hosts say what of --ini FILE is to run; give that too")
     project = InProject(ini, config, hosts) if ini is not None else None
-    failed = run_study(
-        study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out, all_,
-        jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh,
-    )  # fmt: skip
+    with prints_elsewhere() if json_ else contextlib.nullcontext():
+        failed = run_study(
+            study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out,
+            all_, jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh,
+        )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 
 
@@ -416,7 +423,9 @@ def _complain(text: str, status: int) -> None:
 
 def print_json(value: object) -> None:
     """The one JSON object of --json."""
-    print(json.dumps(value, allow_nan=False, default=str))
+    text = json.dumps(value, allow_nan=False, default=str)
+    with real_stdout():
+        print(text, flush=True)
 
 
 if __name__ == "__main__":

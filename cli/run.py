@@ -111,7 +111,7 @@ def run_study(
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # all runs may be older than the study's plots
-    for line in [*_reused(tally), *other]:
+    for line in [*_reused(tally), *other, *_nothing_delivered(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
@@ -131,6 +131,14 @@ def _reused(tally: campaign.Tally) -> list[str]:
     """Say how many runs were not made now."""
     told = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
     return [told] if tally.skipped else []
+
+
+def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Warn of a protocol that broadcasts and never delivers: its numbers say nothing."""
+    scalars = [run["scalars"] for run in found]
+    if not any(one.get("messages") for one in scalars) or any(one.get("deliveries", 1) for one in scalars):
+        return []
+    return ["warning: messages were broadcast and none was delivered; nodes call self.deliver(message) for each"]
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:

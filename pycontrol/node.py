@@ -54,6 +54,7 @@ from causeway.pycontrol.load import check_load, in_words
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
+from causeway.pycontrol.shared import watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
 EVERYONE = BROADCAST_PEER
@@ -133,6 +134,11 @@ class PerNode(Protocol):
     def kept_packets(self) -> Mapping[int, list[Any]]:
         """Of each packet that may still arrive: what it holds, first."""
         return self._kept.packets
+
+    @property
+    def next_packet(self) -> int:
+        """The number of the packet that is sent next."""
+        return self._next_packet
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -238,6 +244,7 @@ class PerNode(Protocol):
         copies = context.nodes - 1 if context.tells_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
         self._each(context.nodes, self._make, "make")
+        watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
 
     @calls_handlers

@@ -22,6 +22,7 @@ from causeway.analysis.remote import place
 from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.places import cache_dir
 from causeway.bridge.user_file import in_users_words
+from causeway.studies import again
 from causeway.studies.description import describe, describe_in
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.theirs import Planned
@@ -110,7 +111,7 @@ def _run_one(
         watch(tally)
         try:
             describe(job.study)  # needs code and files that may change while the run goes on; what it says is kept
-            result = run_job(job, **kwargs)
+            result = again.checked(job, run_job(job, **kwargs))
         except MemoryError:
             tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
         except Exception as error:

@@ -23,6 +23,7 @@ from causeway.pycontrol.asked import checked_scalars
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
+from causeway.studies.contained import contained
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
@@ -199,7 +200,7 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
     job.check_code()
     enter_home_of(type(study))
     started_at = datetime.now(UTC)
-    with job.study_code.watched():
+    with contained(study.name), job.study_code.watched():
         protocol = study.protocol(params)
         if not isinstance(protocol, Protocol):
             raise UserError(f"study {study.name}: protocol() returned {type(protocol).__name__}; allowed: a Protocol")

@@ -10,6 +10,7 @@ from typing import Any
 from causeway.analysis import store
 from causeway.analysis.compact import conformed
 from causeway.analysis.remote import place
+from causeway.studies import again
 from causeway.studies.campaign import summary, told
 from causeway.studies.runner import Job, run_job
 
@@ -32,7 +33,7 @@ def start(parent: int) -> None:
 def simulate(job: Job, out: str) -> Done:
     """Do one run."""
     try:
-        result = run_job(job)
+        result = again.checked(job, run_job(job))
         tables = conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
             store.write_run(place(out), result.tables)  # its study is described already: see processes.py

@@ -1,0 +1,30 @@
+"""The entry point: a process whose sets of strings have one order, then the commands.
+
+Python orders a set of strings by a hash that is salted for each process. A protocol that goes through such a set would
+give other results each time, so that the salt is fixed: the process starts itself again with PYTHONHASHSEED=0.
+Processes of campaigns inherit it, Spark's workers too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+HASH_SEED = "0"
+
+
+def fix_hash_seed() -> None:
+    """Start this process again with the fixed hash seed, unless it has that."""
+    if os.environ.get("PYTHONHASHSEED") == HASH_SEED or not sys.orig_argv[1:]:
+        return
+    sys.stdout.flush()
+    os.environ["PYTHONHASHSEED"] = HASH_SEED
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def main() -> None:
+    """Run a command."""
+    fix_hash_seed()
+    from causeway.cli import main as commands
+
+    commands.main()

@@ -1,0 +1,140 @@
+"""Find nodes that change a content after they sent or received it.
+
+Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it changes
+packets on their way, and what other nodes keep. The second of two runs (`causeway.studies.again`) looks for that: it
+compares a fingerprint of each content after every handler of a node that sent or received it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from causeway.bridge.errors import UserError
+from causeway.pycontrol.handlers import HANDLERS, Node
+from causeway.pycontrol.mistakes import Misuse, seconds
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.node import PerNode
+
+LAST = 64
+"""So many of the contents that a node sent or received last are looked at."""
+PLAIN = (type(None), bool, int, float, str, bytes)
+_wanted = False
+
+
+@contextlib.contextmanager
+def watching_contents() -> Iterator[None]:
+    """Watch the contents of the runs inside."""
+    global _wanted
+    before, _wanted = _wanted, True
+    try:
+        yield
+    finally:
+        _wanted = before
+
+
+def watch_if_wanted(protocol: PerNode) -> None:
+    """Watch the contents of a protocol whose nodes have just been made, if somebody wants that."""
+    if _wanted and protocol.can_be_copied:  # what programs send is bytes
+        _Watched(protocol)
+
+
+class _Sent(NamedTuple):
+    packet: int
+    content: Any
+    fingerprint: Hashable
+    sender: int
+    sent_ps: int
+
+
+class _Watched:
+    """Stands between a protocol and its nodes."""
+
+    def __init__(self, protocol: PerNode) -> None:
+        self.protocol, self._send = protocol, protocol.send
+        self.touched: list[deque[_Sent]] = [deque(maxlen=LAST) for _ in protocol.nodes]
+        self.by_content: dict[int, _Sent] = {}
+        changed: Any = protocol
+        changed.send = self.send
+        for node in protocol.nodes:
+            for name in HANDLERS:
+                setattr(node, name, self.watched(node, name, getattr(node, name)))
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        packet = self.protocol.next_packet
+        self._send(node, peer, content, size_bytes, interface, topic)
+        if not isinstance(content, PLAIN) and (found := _fingerprint(content)) is not None:
+            sent = _Sent(packet, content, found, node, self.protocol.now_ps)
+            self.touched[node].append(sent)
+            self.by_content[id(content)] = sent
+
+    def watched(self, node: Node, name: str, handler: Callable[..., None]) -> Callable[..., None]:
+        """Return the handler with a look at the contents behind it."""
+
+        def look_after(*arguments: Any) -> None:
+            received = self.by_content.get(id(arguments[0])) if name in ("on_packet", "on_lost") else None
+            if received is not None and received not in self.touched[node.id]:
+                self.touched[node.id].append(received)
+            handler(*arguments)
+            self.look(node, received, handler)
+
+        return look_after
+
+    def look(self, node: Node, received: _Sent | None, handler: Any) -> None:
+        """Raise an error if a content that the node has, or had, is not as it was sent."""
+        for sent in list(self.touched[node.id]):
+            on_its_way = sent.packet in self.protocol.kept_packets
+            if not on_its_way and sent is not received:
+                self.touched[node.id].remove(sent)
+                continue
+            if _fingerprint(sent.content) == sent.fingerprint:
+                continue
+            theirs = self.protocol.nodes[sent.sender]
+            if not on_its_way and (theirs is node or not _attribute(theirs, sent.content)):
+                continue  # nobody else has it
+            kept = _attribute(node, sent.content)
+            raise Misuse(
+                f"{_where(handler)} changed the content that node {sent.sender} sent at {seconds(sent.sent_ps)} s"
+                f"{f' ({kept})' if kept else ''}: contents are not copied, so that others see the change, too; "
+                "send a copy, or change a copy of what arrived (copy.deepcopy, list(...), dict(...))"
+            )
+
+
+def _where(handler: Any) -> str:
+    code = handler.__code__
+    return f"{handler.__qualname__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+
+
+def _fingerprint(content: Any) -> Hashable:
+    """Return a value that is another one if the content changes; None if it has none."""
+    from causeway.pycontrol.check.frozen import frozen  # the small worlds are built on nodes
+
+    try:
+        return hash(frozen(content))
+    except (UserError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _attribute(node: Node, content: Any) -> str:
+    """Return the attribute in which a node keeps the content or a part of it, as `Class.attribute`."""
+    parts = {id(part) for part in _parts(content, 3)}
+    for name, value in vars(node).items():
+        if name != "host" and any(id(part) in parts for part in _parts(value, 3)):
+            return f"{type(node).__name__}.{name}"
+    return ""
+
+
+def _parts(value: Any, depth: int) -> Iterator[Any]:
+    """Yield what can be changed in a value, itself first."""
+    if isinstance(value, PLAIN) or callable(value):
+        return
+    if not isinstance(value, tuple | frozenset):
+        yield value
+    if depth:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | deque) else ()
+        for one in (*inner, *getattr(value, "__dict__", {}).values()):
+            yield from _parts(one, depth - 1)

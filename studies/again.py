@@ -1,0 +1,33 @@
+"""Run a study's first run twice: the same seed must give the same digest.
+
+What a protocol takes from outside its seed (the order of a set of objects, `datetime.now()`, variables of a module or
+a class that the run before has left) shows as a difference. The second run also looks for contents that are changed
+after they were sent (`causeway.pycontrol.shared`). Only runs that take less than a second, on the engine in process,
+are run twice, and one of each study's code in each process.
+"""
+
+from __future__ import annotations
+
+from causeway.bridge.errors import RunError
+from causeway.pycontrol.shared import watching_contents
+from causeway.studies.runner import Job, RunResult, run_job
+
+SHORT_S = 1.0
+_checked: set[tuple[str, str]] = set()
+
+
+def checked(job: Job, result: RunResult) -> RunResult:
+    """Return the result, if running the job again gives its digest."""
+    key = (job.study.name, job.identity.code)
+    if key in _checked or job.engine != "inline" or result.outcome.wall_s > SHORT_S or job.record_to:
+        return result
+    _checked.add(key)
+    with watching_contents():
+        digest = run_job(job).outcome.digest
+    if digest != result.outcome.digest:
+        raise RunError(
+            f"study {job.study.name} is not deterministic: seed {job.seed} gave digest {result.outcome.digest}, and "
+            f"{digest} when it was run again; look for the order of a set of objects, datetime.now(), and variables of "
+            "a module or class that a run leaves changed (a node draws from self.rng)"
+        )
+    return result

@@ -1,0 +1,154 @@
+"""What a run takes from outside its seed, and what a study does to its process, are errors of that run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from causeway.studies import campaign
+
+STUDY = """
+import os, sys
+from causeway import (
+    EVERYONE, MS_PS, AbstractNetwork, Node, Params, PerNode, Segment, Study, Workload, constant_delay,
+)
+
+RUNS = []
+
+
+class Talker(Node):
+    def __init__(self, id_):
+        super().__init__(id_)
+        self.clock, self.news = [0, 0, 0], None
+
+    def on_broadcast(self, number, size_bytes):
+        message = self.broadcast()
+        self.deliver(message)
+        {BROADCAST}
+
+    def on_packet(self, content, sender, interface):
+        {PACKET}
+
+    def on_timer(self, key):
+        {TIMER}
+
+
+class TalkParams(Params):
+    exits: bool = False
+
+
+class Talk(Study):
+    name, title, Params, engines = "talk", "talk", TalkParams, ("inline",)
+
+    def network(self, params, seed):
+        {NETWORK}
+        workload = Workload(3, messages=5, segments=(Segment(0, 100.0),))
+        return AbstractNetwork(3, constant_delay(5), workload)
+
+    def protocol(self, params):
+        return PerNode(Talker)
+"""
+RIGHT = {
+    "BROADCAST": "self.send(EVERYONE, (message, list(self.clock)), 10)", "PACKET": "self.deliver(content[0])",
+    "TIMER": "pass", "NETWORK": "pass",
+}  # fmt: skip
+
+
+def run(folder: Path, points: list[dict[str, bool]] | None = None, **parts: str) -> campaign.Tally:
+    path = folder / "talk.py"
+    text = STUDY
+    for name, code in {**RIGHT, **parts}.items():
+        text = text.replace("{" + name + "}", code)
+    path.write_text(text)
+    return campaign.run_here(campaign.plan(str(path), "inline", points or [{}], 1, 1), folder / "out", lambda _: None)
+
+
+def test_a_right_study_runs(tmp_path: Path) -> None:
+    tally = run(tmp_path)
+    assert (tally.done, tally.failed) == (1, {})
+
+
+def test_what_a_run_leaves_in_a_module_is_found(tmp_path: Path) -> None:
+    left = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))"
+    tally = run(tmp_path, BROADCAST=left)
+    assert tally.done == 0
+    assert "study talk is not deterministic: seed 1 gave digest" in next(iter(tally.failed.values()))
+
+
+def test_a_clock_out_of_reach_is_found(tmp_path: Path) -> None:
+    real = "import datetime; self.send(EVERYONE, (message,), datetime.datetime.now().microsecond)"
+    assert "is not deterministic" in next(iter(run(tmp_path, BROADCAST=real).failed.values()))
+
+
+CHANGED = {
+    "by its sender, later": {
+        "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.set_timer('t', MS_PS)",
+        "TIMER": "self.clock[0] += 1",
+        "told": "in on_timer(key='t'): Talker.on_timer (talk.py:",
+        "attribute": "(Talker.clock)",
+    },
+    "by its sender, at once": {
+        "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1",
+        "told": "in on_broadcast(",
+        "attribute": "(Talker.clock)",
+    },
+    "by a receiver": {
+        "BROADCAST": "self.send(EVERYONE, [message], 10)",
+        "PACKET": "self.deliver(content[0]); content.append(1)",
+        "told": "in on_packet(content=",
+        "attribute": "Talker.on_packet (talk.py:",
+    },
+    "by a receiver, of what the sender keeps": {
+        "BROADCAST": "self.news = [message]; self.send((self.id + 1) % 3, self.news, 10)",
+        "PACKET": "content.append(1)",
+        "told": "in on_packet(content=",
+        "attribute": "Talker.on_packet (talk.py:",
+    },
+}
+
+
+@pytest.mark.parametrize("who", CHANGED)
+def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path: Path) -> None:
+    parts = {name: code for name, code in CHANGED[who].items() if name in RIGHT}
+    tally = run(tmp_path, **parts)
+    assert tally.done == 0
+    told = next(iter(tally.failed.values()))
+    assert told.startswith("node ")
+    assert CHANGED[who]["told"] in told and CHANGED[who]["attribute"] in told
+    assert "send a copy, or change a copy of what arrived" in told
+
+
+def test_what_nobody_else_has_may_be_changed(tmp_path: Path) -> None:
+    parts = {
+        "BROADCAST": "self.send((self.id + 1) % 3, [message], 10)",
+        "PACKET": "content.append(1); self.clock = content; self.set_timer('t', MS_PS)",
+        "TIMER": "self.clock.append(2)",
+    }
+    assert run(tmp_path, **parts).failed == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("sys.exit(0) if params.exits else None", "study talk: sys.exit(0) would end the command"),
+        ("os.chdir('/') if params.exits else None", "study talk: os.chdir('/') would move what is relative"),
+        ("exec('raise KeyboardInterrupt') if params.exits else None", "study talk: KeyboardInterrupt would end the"),
+        ("exec('raise GeneratorExit') if params.exits else None", "study talk: GeneratorExit would end the command"),
+    ],
+)
+def test_a_study_that_leaves_its_run_fails_alone(code: str, told: str, tmp_path: Path) -> None:
+    folder = os.getcwd()
+    tally = run(tmp_path, [{"exits": True}, {"exits": False}], NETWORK=code)
+    assert tally.done == 1
+    assert next(iter(tally.failed.values())).startswith(told)
+    assert os.getcwd() == folder
+
+
+def test_a_handler_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
+    for code in ("sys.exit(0)", "os._exit(0)", "os.chdir('/')", "exec('raise KeyboardInterrupt')"):
+        folder = tmp_path / str(abs(hash(code)))
+        folder.mkdir()
+        told = next(iter(run(folder, PACKET=code).failed.values()))
+        assert told.startswith("node ") and "in on_packet(content=" in told
