@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
@@ -23,6 +24,11 @@ WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 
 def missing_inet(found: Found) -> str | None:
     """Why INET cannot be used, and what to do, in one line; None if it can."""
+    if found.inet_root is None and (given := os.environ.get("INET_ROOT")):
+        return (
+            f"INET_ROOT={given} is no INET that is built (it has no src/libINET.so); unset INET_ROOT to have it looked "
+            "for in the usual places, or name another folder"
+        )
     if found.inet_root is None:
         return (
             "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "

@@ -107,3 +107,13 @@ def test_an_inet_that_the_edge_is_not_written_for_is_passed_over_and_refused_whe
     known = install_inet(tmp_path / "sims" / "inet-4.5")
     found = find_omnetpp()
     assert found is not None and found.inet_root == known and missing_inet(found) is None
+
+
+def test_an_inet_root_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = install(tmp_path / "home" / "omnetpp-6.1", "6.1")
+    install_inet(tmp_path / "home" / "inet4.5")
+    monkeypatch.setenv("OMNETPP_ROOT", str(root))
+    monkeypatch.setenv("INET_ROOT", "/nonexistent")
+    found = find_omnetpp()
+    assert found is not None
+    assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is no INET that is built")
