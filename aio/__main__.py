@@ -64,7 +64,7 @@ def _real(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    from causeway.cli.start import fix_hash_seed
+    from causeway.bridge.hash_seed import fix_hash_seed
 
     fix_hash_seed()
     sys.exit(main())

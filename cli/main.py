@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":  # before anything else is loaded: it starts the process again
-    from causeway.cli.start import fix_hash_seed
+    from causeway.bridge.hash_seed import fix_hash_seed
 
     fix_hash_seed()
 

@@ -1,25 +1,8 @@
-"""The entry point: a process whose sets of strings have one order, then the commands.
-
-Python orders a set of strings by a hash that is salted for each process. A protocol that goes through such a set would
-give other results each time, so that the salt is fixed: the process starts itself again with PYTHONHASHSEED=0.
-Processes of campaigns inherit it, Spark's workers too.
-"""
+"""The entry point: a process with a fixed hash seed, then the commands."""
 
 from __future__ import annotations
 
-import os
-import sys
-
-HASH_SEED = "0"
-
-
-def fix_hash_seed() -> None:
-    """Start this process again with the fixed hash seed, unless it has that."""
-    if os.environ.get("PYTHONHASHSEED") == HASH_SEED or not sys.orig_argv[1:]:
-        return
-    sys.stdout.flush()
-    os.environ["PYTHONHASHSEED"] = HASH_SEED
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+from causeway.bridge.hash_seed import fix_hash_seed
 
 
 def main() -> None:
