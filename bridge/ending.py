@@ -10,11 +10,12 @@ from causeway.bridge.errors import RunError
 from causeway.bridge.network import InetNetwork
 
 
-def check_finish(finish: Finish, spec: RunSpec, last_ps: int, events: int, broadcasts: int) -> None:
+def check_finish(finish: Finish, spec: RunSpec, last_ps: int, happened: bool, broadcasts: int) -> None:
     """Raise RunError if the run cannot have ended so, or if the simulation ended it before the study's end.
 
-    `last_ps` is the time of the last event that was told, `events` how many were, `broadcasts` how many of the
-    workload's. A study without a duration and with a workload that never ends has no end of its own.
+    `last_ps` is the time of the last event that was told, `happened` whether any node saw more than where it is,
+    `broadcasts` the number of the workload's broadcasts so far. A study without a duration and with a workload that
+    never ends has no end of its own.
     """
     _check_times(finish, spec, last_ps)
     if finish.reason != BY_SIMULATION:
@@ -25,7 +26,7 @@ def check_finish(finish: Finish, spec: RunSpec, last_ps: int, events: int, broad
     wanted = spec.network.workload.messages if script is None else len(script.time_ps)
     if not spec.duration_ps and broadcasts < wanted:
         _ended_early(finish, spec, f"{broadcasts} of the {wanted} broadcasts of the workload had come")
-    if not events:
+    if not happened:
         _ended_early(finish, spec, "nothing had happened to any node")
 
 

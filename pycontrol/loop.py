@@ -11,6 +11,7 @@ from causeway.bridge.checked import check_spec
 from causeway.bridge.ending import check_finish
 from causeway.bridge.engine import Engine, Finish, RunSpec
 from causeway.bridge.errors import RunError
+from causeway.bridge.events import Kind
 from causeway.bridge.memory import OutOfMemory
 from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
@@ -78,7 +79,7 @@ def run_protocol(
     )  # fmt: skip
     progress = Progress()
     began = perf_counter()
-    controller_s, last_ps = 0.0, 0
+    controller_s, last_ps, happened = 0.0, 0, False
     check_spec(spec)
     border = Border(spec)
     places = Places(spec.network) if wanted(spec.network) else None
@@ -106,13 +107,14 @@ def run_protocol(
             context.tell_many()
             if len(window):
                 last_ps = int(window.time_ps[-1])
+                happened = happened or bool((window.kind != Kind.STATION).any())
             controller_s += answered - entered + perf_counter() - resumed
             progress.windows += 1
             progress.events += len(window)
             progress.now_ps = window.end_ps
             if report is not None and progress.windows % progress.every == 0:
                 report(progress)
-        check_finish(window, spec, last_ps, progress.events, border.broadcasts)
+        check_finish(window, spec, last_ps, happened, border.broadcasts)
         context.tell_observers()
         scalars = numbers_of(protocol, window.end_ps)
         for observer in observers:

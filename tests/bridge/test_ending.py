@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,8 @@ def spec_with(duration_s: int = 0, workload: Workload | None = None) -> RunSpec:
     return RunSpec("test", {}, 1, network, 10**9, duration_s * S)
 
 
-def end(reason: str, end_ps: int, duration_s: int = 0, workload: Workload | None = None, **told: int) -> None:
-    told = {"last_ps": 0, "events": 1, "broadcasts": 0, **told}
+def end(reason: str, end_ps: int, duration_s: int = 0, workload: Workload | None = None, **told: Any) -> None:
+    told = {"last_ps": 0, "happened": True, "broadcasts": 0, **told}
     check_finish(Finish(reason, end_ps, 9), spec_with(duration_s, workload), **told)
 
 
@@ -45,7 +47,7 @@ def test_an_end_by_the_simulation_before_the_studys_end_names_the_file_and_what_
 
 def test_an_end_by_the_simulation_before_anything_happened_is_an_error() -> None:
     with pytest.raises(RunError, match="at 5 s, when nothing had happened to any node; raise"):
-        end(BY_SIMULATION, 5 * S, events=0)
+        end(BY_SIMULATION, 5 * S, happened=False)
 
 
 def test_a_workload_that_was_not_over_is_an_error_where_there_is_no_duration() -> None:
