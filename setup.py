@@ -1,5 +1,6 @@
 """What pyproject.toml cannot say: the contract's Python code is generated while the package is built."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ class BuildWithContract(build_py):
         subprocess.run([sys.executable, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", str(PROTO)], check=True)
         super().run()
         if not self.editable_mode:
-            (Path(self.build_lib) / "causeway" / "COMMIT").write_text(_commit())
+            package = Path(self.build_lib) / "causeway"
+            (package / "COMMIT").write_text(_commit())
+            shutil.copytree("examples", package / "examples", ignore=shutil.ignore_patterns("__pycache__", "results"))
 
 
 def _commit() -> str:

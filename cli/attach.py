@@ -66,10 +66,11 @@ def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console)
     spec = make_spec(job, passive_mask(job.study.protocol(job.params)))
     _say(console, "in the environment of the simulation:")
     _say(console, *(f"export {key}={value}" for key, value in engine.environment.items()))
-    _say(console, "in its ini file:")
     network = spec.network
     library = INET_LIBRARY if isinstance(network, InetNetwork) else LIBRARY
+    _say(console, "in its ini file, in section [General] (OMNeT++ refuses the line in any other):")
     _say(console, f"load-libs = {loadable(found, library)}")
+    _say(console, "in its ini file, in [General] or in the configuration that you start:")
     _say(console, 'scheduler-class = "causeway::CausewayScheduler"')
     if isinstance(network, InetNetwork) and network.hosts:
         _say(console, f'causeway-nodes = "{network.hosts}"')

@@ -83,6 +83,19 @@ def studies(
 
 
 @app.command()
+def examples(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which to copy; `all`: every one. Default: list them.")
+    ] = None,
+    into: Annotated[Path, typer.Option("--into", help="The folder to copy into.")] = Path("."),
+) -> None:
+    """Lists the examples that come with Causeway, or copies some into a folder of yours."""
+    from causeway.cli.bundled import show_or_copy
+
+    show_or_copy(names or [], into, out)
+
+
+@app.command()
 def run(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
     engine: Annotated[
