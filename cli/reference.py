@@ -17,6 +17,7 @@ from causeway.analysis import schema
 from causeway.bridge import engines, events
 from causeway.bridge.schema import comments
 from causeway.cli.main import app
+from causeway.pycontrol.meanings import MEANINGS
 from causeway.studies import registry
 from causeway.studies.runner import engines_of
 from causeway.studies.study import Study
@@ -31,6 +32,7 @@ def page() -> str:
         "# Reference\n\nGenerated from the code by `python -m causeway.cli.reference`.",
         "## Commands\n\n" + _commands(),
         "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
+        "## Scalars of every study\n\n" + _scalars(),
         "## Engines\n\n" + "\n".join(f"- `{name}`: {_said_first(type(engines.get(name)))}" for name in engines.ENGINES),
         "## Public interface\n\n" + _public(),
         "## Events\n\n" + _kinds(events.Kind),
@@ -96,6 +98,12 @@ def _study(study: Study) -> str:
     return "\n\n".join(
         ["### " + f"{study.name}: {study.title}", "\n".join(rows), *filter(None, ["\n".join([*head, *measured])]), tail]
     )
+
+
+def _scalars() -> str:
+    """What runs have whatever the study."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in MEANINGS.items()]
+    return "\n".join(["| scalar | meaning |", "|---|---|", *rows])
 
 
 def _kinds(enum: type[IntEnum]) -> str:

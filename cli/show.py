@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.meanings import MEANINGS
 from causeway.studies import registry
 from causeway.studies.description import describe
 from causeway.studies.runner import engines_of
@@ -36,6 +38,13 @@ def show_study(name: str, console: Console) -> None:
         wide = [max(len(getattr(one, part)) for one in study.headlines) for part in ("name", "unit")]
         for one in study.headlines:
             say(f"  {one.name:<{wide[0]}}  {one.unit:<{wide[1]}}  {one.meaning}")
+        say("")
+    observers = study.observers(study.Params(), 2)
+    if any(isinstance(one, CausalityChecker) for one in observers):
+        say("what the causality checker and nodes count in every run (`causeway run --all`):")
+        wide_name = max(map(len, MEANINGS))
+        for scalar, meaning in MEANINGS.items():
+            say(f"  {scalar:<{wide_name}}  {meaning}")
         say("")
     if study.sweeps:
         say("sweeps (points): " + ", ".join(f"{name} ({len(points)})" for name, points in study.sweeps.items()))

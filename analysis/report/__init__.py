@@ -20,6 +20,7 @@ from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.numbers import name_and_unit
 from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.plots import Plot
+from causeway.analysis.pooled import pooled
 from causeway.analysis.reduce import comparison, expression, in_pandas
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page, wrong
@@ -227,9 +228,15 @@ def _figures(drawn: Sequence[DrawnFigure], figures: Sequence[Data]) -> dict[str,
     shown = [one.plot for one in drawn]
     left = [data for data in figures if not any(data.plot is plot for plot in shown)]
     return {
-        "drawn": drawn, "absent": [data.plot for data in left if not len(data.there)],
+        "drawn": drawn, "pooled": [one for one in map(_pooled, figures) if one[1]],
+        "absent": [data.plot for data in left if not len(data.there)],
         "nameless": [data.plot for data in left if len(data.there)],
     }  # fmt: skip
+
+
+def _pooled(data: Data) -> tuple[str, str]:
+    """Return a figure's title, and in which parameters it does not show its runs differ."""
+    return data.plot.title, ", ".join(pooled(data))
 
 
 def _with_parameters(scalars: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:

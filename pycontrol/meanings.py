@@ -1,0 +1,23 @@
+"""Say what the scalars mean that runs have whatever the study: those of the causality checker, nodes and programs."""
+
+from __future__ import annotations
+
+MEANINGS = {
+    "messages": "broadcasts that nodes told of",
+    "deliveries": "deliveries of them",
+    "violations": "deliveries out of causal order: something in the message's causal past was still owed to the node",
+    "violations_own": "violations by a node that delivered a message of its own",
+    "messages_violated": "messages of which at least one delivery was a violation",
+    "duplicates": "deliveries of a message to a node that had delivered it already",
+    "unowed": "deliveries of a message that the node is not owed: it was broadcast before the node joined",
+    "missing": "deliveries that are owed and did not come until the end of the run",
+    "arrivals_out_of_order": "messages of others that came while their past was owed to the node, held or delivered",
+    "flagged": "deliveries that the protocol itself called suspicious before it made them",
+    "flagged_and_violated": "flagged deliveries that were violations",
+    "violations_undetected": "violations that the protocol did not flag",
+    "messages_violated_undetected": "messages with at least one violation that was not flagged",
+    "packets": "packets that nodes sent; a broadcast is one",
+    "pending_tasks": "tasks of asyncio programs that had not ended when the run did",
+    "failed_tasks": "tasks of asyncio programs that ended with an error which the program did not take",
+    "mains_ended": "nodes whose main had returned when the run ended",
+}
