@@ -212,7 +212,8 @@ function drawNode(c, n, x, y, size, painted, trouble) {
   c.fillStyle = c.strokeStyle = skin['--ink'];
   if (n.id === selected) { c.beginPath(); c.arc(x, y, size + 6, 0, 7); c.stroke(); }
   if ($('numbers').checked || n.id === selected || (n.station && n.name)) {
-    c.font = '12px system-ui'; c.textAlign = 'left'; c.fillText(n.name ?? n.id, x + size + 4, y - size - 4);
+    c.font = '12px system-ui'; c.textAlign = n.station ? 'center' : 'left';
+    c.fillText(n.name ?? n.id, n.station ? x : x + size + 4, y - size - (n.station ? 9 : 4));
   }
 }
 function drawBar(c, size, x, bottom) {
