@@ -88,6 +88,7 @@ lint: $(VENV)/.ready proto
 ROUNDS ?= 1000
 chaos: setup
 	$(BIN)/python -m tests.chaos.chaos --rounds $(ROUNDS)
+	$(BIN)/python -m tests.chaos.folder --rounds $(ROUNDS)
 
 bench: setup
 	$(BIN)/python -m bench.run

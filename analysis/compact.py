@@ -1,126 +1,30 @@
-"""Many runs in few files: landing them together, and putting together what landed apart.
+"""Put rows that landed apart together in few files, sorted by run, and remove what no reader can need any more.
 
-A folder of a hundred thousand runs is read in less than a second if its rows stand in few files, sorted by run, so that
-a reader passes over all groups of rows but one. Whatever is killed when: see `batches`.
+A folder of a hundred thousand runs is read in less than a second if its rows stand in few files: a reader passes over
+all files and groups of rows but those of its run. Every byte is verified before it is written anew. What a compaction
+took out stays for a day, for readers that began before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from causeway.analysis import batches, locks, schema, store
-from causeway.analysis.batches import SOURCE, Batch, Part
-from causeway.analysis.remote import place
+from causeway.analysis import delta, locks, older, physical, schema, store
+from causeway.analysis.delta import State
+from causeway.analysis.physical import SOURCE, SOURCES, File
+from causeway.analysis.remote import is_remote, place
 
-GROUP_ROWS = 1 << 16
-"""Rows that a reader takes or passes over together."""
-MANY_FILES = 1000
-"""So many files of runs, and a command that adds to them compacts the folder."""
-_LARGE_BYTES = 256 << 20
+MANY_FILES = 300
+"""So many files of `runs`, and who adds to them compacts the folder."""
+_LARGE_BYTES = 64 << 20
 """A file of this size stays as it is."""
-_SORTED_BYTES = 256 << 20
-"""Files of together more than this are put one behind the other instead of being sorted in memory."""
-_MOST_RUNS = 50_000
-"""Single runs and small batches that are put together at once: bounds the memory."""
-
-Group = tuple[str, str, bool]
-"""Table, quoted study, and whether its rows say which file they were converted from."""
-
-
-# --- landing many runs ---------------------------------------------------------------------------------------------
-
-
-def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """A run's tables with exactly their columns: what `land_runs` takes."""
-    runs = schema.conform("runs", tables["runs"])
-    run_id = runs["run_id"][0].as_py()
-    return {"runs": runs} | {name: schema.conform(name, t, run_id) for name, t in tables.items() if name != "runs"}
-
-
-def land_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
-    """Land many runs as one batch. The caller is the only writer of each (see `store.writing`)."""
-    if not runs:
-        return
-    batch = Batch(batches.new_key())
-    grouped: dict[Group, list[pa.Table]] = {}
-    for tables in runs:
-        named = tables["runs"]["study"][0].as_py()
-        study = store.quote(named) if named else ""
-        for name, table in tables.items():
-            if name != "runs" and table.num_rows:
-                grouped.setdefault((name, study, False), []).append(table)
-    with locks.held(store.lock_path(out_dir, batch.key), wait=True):
-        for number, (group, tables_) in enumerate(sorted(grouped.items(), key=lambda pair: pair[0])):
-            name = _name(group, batch, number)
-            whole = _sorted(pa.concat_tables(tables_))
-            batch.files[name] = write_table(place(out_dir) / "tables" / name, whole, GROUP_ROWS)
-        rows = _sorted(pa.concat_tables([tables["runs"] for tables in runs]))
-        write_runs(out_dir, rows, batch)
-
-
-def write_table(path: Path, table: pa.Table, group_rows: int, footer: Mapping[bytes, str] | None = None) -> Part:
-    """Land one parquet file of many runs, in groups of rows that a reader can pass over."""
-    with store.landing(path) as temporary, open(temporary, "wb") as file:
-        sink = batches.Digesting(file)
-        with pq.ParquetWriter(pa.PythonFile(sink, "w"), table.schema, **store.PARQUET) as writer:
-            writer.write_table(table.unify_dictionaries(), row_group_size=group_rows)
-            if footer:
-                writer.add_key_value_metadata(dict(footer))
-        return sink.part()
-
-
-def write_tables(path: Path, tables: Iterable[pa.Table], group_rows: int) -> Part:
-    """Land one parquet file of tables that come one after the other."""
-    with store.landing(path) as temporary, open(temporary, "wb") as file:
-        sink, writer = batches.Digesting(file), None
-        for table in tables:
-            writer = writer or pq.ParquetWriter(pa.PythonFile(sink, "w"), table.schema, **store.PARQUET)
-            writer.write_table(table, row_group_size=group_rows)
-        if writer is not None:
-            writer.close()
-        return sink.part()
-
-
-def write_runs(out_dir: Path, rows: pa.Table, batch: Batch) -> None:
-    """The last file of a batch: from here on it is seen."""
-    path = store.table_dir(out_dir, "runs") / f"{batch.key}.parquet"
-    write_table(path, rows, GROUP_ROWS, batches.footer(batch))
-
-
-def _name(group: Group, batch: Batch, number: int) -> str:
-    table, study, _ = group
-    return f"{table}/{batches.study_dir(study)}/{batch.key}~{number}.parquet"
-
-
-def concatenated(tables: Sequence[pa.Table]) -> pa.Table:
-    """The tables one behind the other; a column may be a dictionary in some of them and plain in others."""
-    if all(table.schema.equals(tables[0].schema) for table in tables):
-        return pa.concat_tables(tables)
-    return pa.concat_tables([table.cast(_plain(table.schema)) for table in tables])
-
-
-def _plain(form: pa.Schema) -> pa.Schema:
-    return pa.schema([
-        pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type, f.nullable) for f in form
-    ])  # fmt: skip
-
-
-def _sorted(table: pa.Table) -> pa.Table:
-    """By run; the order within a run stays."""
-    import pyarrow.compute as pc  # here: only some commands need it, and it takes its time to load
-
-    ids = table["run_id"]
-    order = pc.sort_indices(ids.cast(pa.string()) if pa.types.is_dictionary(ids.type) else ids)
-    return table.take(order)
-
-
-# --- putting together what landed apart ----------------------------------------------------------------------------
+_TOGETHER_BYTES = 256 << 20
+"""Files of no more than this are put together at once: bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -133,129 +37,167 @@ class Compacted:
 
 
 def compact_if_many(out_dir: Path) -> Compacted | None:
-    """Compacts the folder if it has many files and nobody else is at it."""
-    if len(batches.sizes(place(out_dir) / "tables", "runs")) < MANY_FILES:
+    """Compact the folder if it has many files and nobody else of this machine is at it."""
+    if len(delta.latest(out_dir).files.get("runs", [])) < MANY_FILES:
         return None
-    with locks.held(store.lock_path(out_dir, "batches"), wait=False) as mine:
-        return _compact(place(out_dir)) if mine else None
+    with store.revising(out_dir, wait=False) as mine:
+        return _compact(delta.top(out_dir)) if mine else None
 
 
 def compact(out_dir: Path) -> Compacted:
-    """Puts the runs of a folder together in few files. May be killed at any moment, and run beside other commands."""
+    """Compact a folder, and bring one of an older layout up to date. It may be killed at any moment, and run beside
+    other commands."""
     with store.revising(out_dir):
-        return _compact(place(out_dir))
+        return _compact(delta.top(out_dir))
 
 
 def _compact(out: Path) -> Compacted:
-    before = _count(out)
-    store.forget_replaced(out)
-    finished = store.finished_batches(out)
-    small = sorted(key for key, batch in finished.items() if batch.told and not _is_large(batch))
-    together = [small[at : at + _MOST_RUNS] for at in range(0, len(small), _MOST_RUNS)]
-    for keys in together:
-        if len(keys) > 1:
-            _put_together(out, [finished[key] for key in keys])
-    if len(together) > 1:  # what was put together in turns becomes one
-        finished = store.finished_batches(out)
-        rest = [batch for batch in finished.values() if batch.many and not _is_large(batch)]
-        if len(rest) > 1:
-            _put_together(out, rest)
-    return Compacted(len(store.finished_runs(out)), before, _count(out))
+    state = delta.latest(out)
+    before = len(state.all_files())
+    if state.version < 0 and older.is_there(out):
+        before = len(list(older.files(out)))
+        state = _upgrade(state)
+    if state.version >= 0 and older.is_there(out):
+        for path in list(older.files(out, older.damaged(out))):
+            path.unlink(missing_ok=True)
+    for table in list(state.files):
+        for group in _groups(state.files.get(table, [])):
+            state = _put_together(state, table, group)
+    if state.version >= 0:
+        remove_dead(state)
+    return Compacted(len(store.run_ids(state)), before, len(state.all_files()))
 
 
-def _count(out: Path) -> int:
-    return sum(len(batches.sizes(out / "tables", name)) for name in schema.TABLES)
+def _groups(files: Sequence[File]) -> Iterator[list[File]]:
+    """Small files that go into one, in the order in which they landed."""
+    group, size = list[File](), 0
+    for file in files:
+        if file.size > _LARGE_BYTES:
+            continue
+        if size + file.size > _TOGETHER_BYTES and len(group) > 1:
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if len(group) > 1:
+        yield group
 
 
-def _is_large(batch: Batch) -> bool:
-    """Whether putting it together with others would only copy it."""
-    return batch.many and sum(part.size for part in batch.files.values()) > 4 * _LARGE_BYTES
+def _put_together(state: State, table: str, group: list[File]) -> State:
+    for file in group:
+        if what := physical.wrong(state.folder, file, thoroughly=True):
+            raise physical.damage(state.folder, file, what)
+    with store.files_for(state) as writer:
+        writer.write(table, logical(table, physical.read(state.folder, group)))
+        try:
+            return delta.commit(state, writer, removed=group, moves=True)
+        except delta.Overtaken as overtaken:  # somebody else has done it, or changed it: next time
+            return overtaken.state
 
 
 def forget_runs(out_dir: Path, run_ids: Iterable[str]) -> None:
-    """Remove these runs from a folder, wherever they stand."""
-    gone, out = frozenset(run_ids), place(out_dir)
-    with store.revising(out):
-        touched = [batch for batch in store.finished_batches(out).values() if batch.many and gone & set(batch.run_ids)]
-        if touched:
-            _put_together(out, touched, gone)
-    for run_id in gone:
-        store.forget_run(out, run_id)
-    store.forget_what_is_known()
+    """Remove these runs from all tables of a folder, in one commit."""
+    gone = set(run_ids)
+    while True:
+        state = store.to_write(out_dir)
+        if not gone & store.run_ids(state):
+            return
+        try:
+            with store.files_for(state) as writer:
+                delta.commit(state, writer, list(without_runs(state, writer, gone, state.all_files())))
+            return
+        except delta.Overtaken:
+            continue
 
 
-def _put_together(out: Path, some: list[Batch], but: frozenset[str] = frozenset()) -> None:
-    """Make one batch of some, without the runs `but`."""
-    again = store.doubled({batch.key: batch for batch in some})
-    if but:
-        every = [name for batch in some for name in (*batch.files, f"runs/{batch.key}.parquet")]
-        again = {name: again.get(name, frozenset()) | but for name in every}
-    rows = pa.concat_tables([_runs_of(out, batch, again) for batch in some])
-    studies = dict(zip(rows["run_id"].to_pylist(), rows["study"].to_pylist(), strict=True))
-    new = Batch(batches.new_key(), replaces=tuple(batch.key for batch in some))
-    new.sources = {source: mark for batch in some for source, mark in batch.sources.items()}
-    grouped: dict[Group, list[tuple[str, Part]]] = {}
-    held: dict[Group, set[str]] = {}
-    with locks.held(store.lock_path(out, new.key), wait=True):
-        for batch in some:
-            for name, part in batch.files.items():
-                if part.size > _LARGE_BYTES and name not in again:
-                    new.files[name], new.held[name] = part, batch.held.get(name, [])
-                    continue
-                group = _group(name, batch, studies)
-                grouped.setdefault(group, []).append((name, part))
-                held.setdefault(group, set()).update(batch.held.get(name, []))
-        for number, (group, files) in enumerate(sorted(grouped.items(), key=lambda pair: pair[0])):
-            name = _name(group, new, number)
-            new.files[name] = _join(out, files, out / "tables" / name, again)
-            new.held[name] = sorted(held[group])
-        write_runs(out, _sorted(rows), new)
-        for batch in some:
-            store.forget_key(out, batch.key)
+def without_runs(state: State, writer: physical.Writer, gone: set[str], files: Sequence[File]) -> Iterator[File]:
+    """Write the files that hold rows of these runs without them, and yield those. Their sources count as changed."""
+    for file in files:
+        if file.table == SOURCES:
+            rows = physical.read(state.folder, [file])
+            texts = [_changed(text, gone) for text in rows["text"].to_pylist()]
+            if texts != rows["text"].to_pylist():
+                writer.write(SOURCES, rows.set_column(rows.column_names.index("text"), "text", pa.array(texts)))
+                yield file
+        elif any(map(file.holds, gone)):
+            rows = physical.read(state.folder, [file])
+            left = but(rows, gone)
+            if len(left) < len(rows):
+                writer.write(file.table, logical(file.table, left))
+                yield file
 
 
-def _group(name: str, batch: Batch, studies: Mapping[str, str]) -> Group:
-    table, *place = name.split("/")
-    if batch.many:
-        study = place[0].removeprefix("study=") if len(place) > 1 else ""
-    else:
-        study = store.quote(found) if (found := studies.get(store.run_of_key(batch.key), "")) else ""
-    return table, "" if study == batches.NO_STUDY else study, bool(batch.held.get(name))
+def but(rows: pa.Table, gone: Iterable[str]) -> pa.Table:
+    """Return the rows that are of none of these runs."""
+    import pyarrow.compute as pc
+
+    return rows.filter(pc.invert(pc.is_in(rows["run_id"].cast(pa.string()), pa.array(sorted(gone), pa.string()))))
 
 
-def _runs_of(out: Path, batch: Batch, again: _Again) -> pa.Table:
-    name = f"runs/{batch.key}.parquet"
-    rows = schema.conform("runs", batches.opened(out / "tables" / name).read())
-    rows = store.without_runs(rows, again.get(name, ()))
-    return rows.set_column(rows.column_names.index("parts"), "parts", pa.nulls(rows.num_rows, pa.string()))
+def _changed(text: str, gone: set[str]) -> str:
+    """What is known of a source; if it gave a run that is gone, it is to be converted again."""
+    mark = json.loads(text)
+    if gone.isdisjoint(mark["names"].get(run, run) for run in mark["runs"]):
+        return text
+    return json.dumps({**mark, "size": -1, "mtime_ns": 0, "end": 0, "fingerprint": ""})
 
 
-_Again = Mapping[str, frozenset[str]]
-"""See `store.doubled`."""
+def logical(table: str, rows: pa.Table) -> pa.Table:
+    """Return rows of files, read with all their columns, as a `Writer` takes them."""
+    if table == SOURCES:
+        return rows
+    made = physical.as_table(table, rows, schema.TABLES[table].names)
+    sources = rows[SOURCE]
+    return made if sources.null_count == len(rows) else made.append_column(SOURCE, sources)
 
 
-def _join(out: Path, files: Iterable[tuple[str, Part]], target: Path, again: _Again) -> Part:
-    """One file of many: sorted by run where that fits into memory, else one behind the other."""
-    files = sorted(files)
-    if sum(part.size for _, part in files) <= _SORTED_BYTES:
-        tables = [
-            store.without_runs(batches.opened(out / "tables" / name).read(), again.get(name, ())) for name, _ in files
-        ]
-        whole = _sorted(pa.concat_tables(tables, promote_options="permissive"))
-        return write_table(target, whole, GROUP_ROWS)
-    return write_tables(target, _groups_of(out, [name for name, _ in files], again), GROUP_ROWS)
+# --- folders of the older layout ---------------------------------------------------------------------------
 
 
-def _groups_of(out: Path, names: list[str], again: _Again) -> Iterator[pa.Table]:
-    """The rows of some files, group by group, with the columns that any of them has."""
-    table = names[0].partition("/")[0]
-    with_source = any(SOURCE in batches.opened(out / "tables" / name).schema_arrow.names for name in names)
-    for name in names:
-        with batches.opened(out / "tables" / name) as file:
-            for number in range(file.num_row_groups):
-                rows = store.without_runs(file.read_row_group(number), again.get(name, ()))
-                source = rows[SOURCE].cast(pa.string()) if SOURCE in rows.column_names else None
-                rows = schema.conform(table, rows.select([c for c in rows.column_names if c != SOURCE]))
-                if with_source:
-                    rows = rows.append_column(SOURCE, source or pa.nulls(rows.num_rows, pa.string()))
-                yield rows
+def _upgrade(state: State) -> State:
+    """Land all rows of the older layout in one commit. From here on its files do not count. What is not as it was
+    written is left where it is."""
+    from causeway.analysis.convert.piece import source_rows
+
+    bad = older.damaged(state.folder)
+    with store.files_for(state) as writer:
+        for table in schema.TABLES:
+            parts, size = list[pa.Table](), 0
+            for rows in older.tables(state.folder, table, bad):
+                parts.append(rows)
+                size += rows.nbytes
+                if size > _TOGETHER_BYTES:
+                    writer.write(table, pa.concat_tables(parts))
+                    parts, size = [], 0
+            if parts:
+                writer.write(table, pa.concat_tables(parts))
+        if marks := older.sources(state.folder, bad):
+            writer.write(SOURCES, source_rows(marks))
+        try:
+            return delta.commit(state, writer, still=lambda now: now.version < 0)
+        except delta.Overtaken as overtaken:
+            return overtaken.state
+
+
+# --- what nobody can need ----------------------------------------------------------------------------------
+
+
+def dead_files(state: State) -> list[Path]:
+    """Return the files that no version names of the last day, and no living writer of this machine writes."""
+    assert state.opened is not None
+    found = []
+    for path in state.opened.vacuum(delta.KEPT_HOURS, dry_run=True, full=True, enforce_retention_duration=False):
+        name = path.replace("%3D", "=")
+        if not physical.is_ours(name):
+            continue
+        lock = store.lock_path(state.folder, name.split("-")[2])
+        if is_remote(state.folder) or not lock.exists() or locks.is_free(lock):
+            found.append(place(state.folder) / "tables" / name)
+    return found
+
+
+def remove_dead(state: State) -> None:
+    """Remove dead files, and what the log and its copies say of versions of more than a week ago."""
+    for path in dead_files(state):
+        path.unlink(missing_ok=True)
+    delta.clean(state)

@@ -7,6 +7,7 @@ study; when a study is run again after a change, its new description takes the p
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -45,7 +46,12 @@ def path_of(folder: Path, study: str) -> Path:
 
 def text_of(description: Description) -> str:
     """A description as it stands in the file."""
-    return json.dumps({"version": VERSION, **asdict(description)}, indent=1, allow_nan=False) + "\n"
+    plain = {"version": VERSION, **asdict(description)}
+    return json.dumps({**plain, "digest": _digest(plain)}, indent=1, allow_nan=False) + "\n"
+
+
+def _digest(plain: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(plain, allow_nan=False).encode()).hexdigest()
 
 
 def write(folder: Path, study: str, text: str) -> None:
@@ -66,7 +72,14 @@ def read(folder: Path) -> list[Description]:
 
 def read_one(path: Path) -> Description:
     try:
-        return _made(json.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        given = json.loads(text)
+        digest = given.pop("digest", None)
+        if digest is not None and (
+            digest != _digest(given) or text != json.dumps({**given, "digest": digest}, indent=1) + "\n"
+        ):
+            raise ValueError("it has changed since it was written")
+        return _made(given)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UserError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"{path} does not describe a study ({reason}); run the study again into this folder") from None

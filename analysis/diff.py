@@ -128,9 +128,10 @@ def _quantities(where: Path, vectors: bool, runs: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each run (or row of a baseline) and quantity."""
     if where.is_file():
         return _baseline(where)
-    found = in_pandas.numbered(store.read_pandas(where, "scalars"))
-    if vectors:
-        found = pd.concat([found, _of_vectors(where)], ignore_index=True)
+    with store.one_state(where):
+        found = in_pandas.numbered(store.read_pandas(where, "scalars"))
+        if vectors:
+            found = pd.concat([found, _of_vectors(where)], ignore_index=True)
     return found.merge(runs.drop(columns="code"), on="run_id")
 
 

@@ -1,25 +1,27 @@
-"""What can be wrong in a result folder, and how to mend it: `causeway doctor DIR`.
+"""What can be wrong in a result folder, and how to repair it: `causeway doctor DIR`.
 
-Nothing here guesses: what is damaged or half done is removed, and the command that made it makes it again. What
-somebody is writing at this moment is left alone.
+Nothing here guesses. Every byte of the folder has a digest somewhere: of a table's file in its name, of the log's files
+in the names of their copies, of a description in itself. What has changed is put back from its copy, or the runs whose
+rows are lost are taken out, and the command that made them makes them again. What is left over is removed when it is
+sure that nobody writes or reads it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import time
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
-from causeway.analysis import batches, description, locks, remains, schema, store
-from causeway.analysis.remote import is_remote
+from causeway.analysis import compact, delta, description, locks, older, physical, salvage, schema, store
+from causeway.analysis.delta import COPIES, LOG, State
+from causeway.analysis.files import flush, landing, refuse_links
+from causeway.analysis.physical import SOURCES
+from causeway.analysis.remote import is_remote, place
 from causeway.bridge.errors import UserError
-
-AGAIN = "run it again"
-_YOUNG_NS = 3600 * 10**9
 
 
 @dataclass(frozen=True)
@@ -28,22 +30,64 @@ class Problem:
 
     what: str
     advice: str
-    mend: Callable[[], str]
-    """Mends it, and says what it did."""
+    repair: Callable[[], str]
+    """Repairs it, and says what it did."""
 
 
-def problems(folder: Path) -> list[Problem]:
-    """All that is wrong, in the order in which to mend it."""
-    return [*_leftovers(folder), *_runs(folder), *_descriptions(folder)]
+def problems(folder: Path) -> Iterator[Problem]:
+    """Yield all that is wrong, in the order in which to repair it. A problem of the log is to be repaired before the
+    next one is asked for."""
+    folder = place(folder)
+    refuse_links(folder, "tables", "studies", "report", ".locks", f"tables/{LOG}", f"tables/{COPIES}")
+    yield from _leftovers(folder)
+    yield from _log(folder)
+    try:
+        state = delta.latest(folder)
+    except UserError as error:
+        yield Problem(str(error), "nothing is removed", lambda: "it cannot be repaired here")
+    else:
+        yield from _tables(state)
+    yield from _descriptions(folder)
 
 
 def finished(folder: Path) -> int:
-    """How many runs are whole."""
-    return len(store.finished_runs(folder))
+    """Return how many runs have landed; those that cannot be read do not count."""
+    try:
+        return len(store.run_ids(delta.latest(folder)))
+    except UserError:
+        return 0
+
+
+# --- what is left over -------------------------------------------------------------------------------------
+
+
+def sweep(out_dir: Path) -> list[Path]:
+    """Remove what dead writers left: hidden half-written files, and locks that nobody holds. Return what went."""
+    return [path for path in leftovers(out_dir) if locks.remove_if_free(path)]
+
+
+def leftovers(out_dir: Path) -> list[Path]:
+    """Return half-written files and locks whose owner is dead."""
+    out_dir = place(out_dir)
+    if is_remote(out_dir):  # nothing is half written there, and locks stay on the machine that has them
+        return []
+    tables = [out_dir / "tables" / f"table={name}" for name in (*schema.TABLES, SOURCES)]
+    found = []
+    for one in (out_dir / ".locks", out_dir / "studies", out_dir / "report", out_dir / "tables" / COPIES, *tables):
+        if one.is_dir() and not one.is_symlink():
+            hidden = [
+                name for name in os.listdir(one) if _is_half(name) or (one.name == ".locks" and name.endswith(".lock"))
+            ]
+            found += [one / name for name in hidden if not (one / name).is_symlink() and locks.is_free(one / name)]
+    return sorted(found)
+
+
+def _is_half(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".part")
 
 
 def _leftovers(folder: Path) -> Iterator[Problem]:
-    for path in remains.leftovers(folder):
+    for path in leftovers(folder):
         kind = "the lock of a dead process" if path.suffix == ".lock" else "half-written by a process that died"
         yield Problem(f"{path}: {kind}", "it is in nobody's way", partial(_sweep, path))
 
@@ -52,65 +96,138 @@ def _sweep(path: Path) -> str:
     return "removed" if locks.remove_if_free(path) else "somebody uses it now, left alone"
 
 
-def _runs(folder: Path) -> Iterator[Problem]:
-    for key, why in remains.unfinished(folder).items():
-        lock = store.lock_path(folder, key)
-        if is_remote(folder) and _is_young(folder, key):
-            continue  # another machine may be writing it: its lock is not seen here
-        if not lock.exists() or locks.is_free(lock):  # else it is being written
-            yield Problem(f"{_called(key)}: {why}", f"it does not count; {AGAIN}", partial(_forget, folder, key))
-    for key, why in remains.damaged(folder).items():
-        yield Problem(f"{_called(key)}: {why}", f"do not trust it; {AGAIN}", partial(_forget, folder, key))
+# --- the log -----------------------------------------------------------------------------------------------
 
 
-def _is_young(folder: Path, key: str) -> bool:
-    """Whether a file of this key was written within the hour."""
-    written = [
-        path.stat().st_mtime_ns
-        for name in schema.TABLES
-        for file, (_, path) in batches.found(folder / "tables", name).items()
-        if file.rpartition("/")[2].startswith((f"{key}.", f"{key}~"))
-    ]
-    return max(written, default=0) > time.time_ns() - _YOUNG_NS
+def _log(folder: Path) -> Iterator[Problem]:
+    logs, copies = folder / "tables" / LOG, folder / "tables" / COPIES
+    digests = delta.copies_of(folder)
+    for name in sorted(digests):
+        for digest in sorted(digests[name]):
+            copy = copies / f"{name}-{digest}"
+            if _digest(copy) != digest:
+                yield Problem(f"{copy}: has changed since it was written", "the log itself may be whole",
+                              partial(_copy_again, logs / name, copy, digest))  # fmt: skip
+    names = {name for name in delta.names(logs) if delta.LOG_FILE.fullmatch(name)}
+    first = min((name[:20] for name in names), default="")
+    lost = {name for name in digests.keys() - names if name[:20] >= first and name.endswith(".json")}
+    for name in sorted({*delta.rotten(folder), *lost}):
+        what = "is missing" if name in lost else "has changed since it was written"
+        yield Problem(f"{logs / name}: {what}", "its copy can take its place",
+                      partial(_put_back, logs / name, copies, digests[name]))  # fmt: skip
+    for name in sorted(names - digests.keys()):
+        if name.endswith(".json") and not _is_whole(logs / name):
+            yield Problem(f"{logs / name}: cut short by a crash, before its command said that it was done",
+                          "without it the folder is as it was before", partial(_remove_last, logs / name))  # fmt: skip
+        else:
+            yield Problem(f"{logs / name}: has no copy, its command was stopped before it made one",
+                          "one is made by --repair", partial(_copy_first, folder, name))  # fmt: skip
 
 
-def _called(key: str) -> str:
-    return f"batch {key} of runs" if key.startswith(batches.MARK) else f"run {unquote(key)}"
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
-def _forget(folder: Path, key: str) -> str:
-    with locks.held(store.lock_path(folder, key), wait=False) as mine:
-        if not mine:
-            return "somebody writes it now, left alone"
-        store.forget_key(folder, key)
-        converted = _forget_conversion(folder, key)
-    if key.startswith(batches.MARK):
-        return "removed; run it, or convert its files, again"
-    return "removed; " + ("convert its files again" if converted else AGAIN)
+def _is_whole(path: Path) -> bool:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return bool(lines) and all(isinstance(json.loads(line), dict) for line in lines)
+    except (OSError, ValueError):
+        return False
 
 
-def _forget_conversion(folder: Path, key: str) -> int:
-    """Removes the notes that say that the files of a converted run are up to date."""
-    count = 0
-    for path in (folder / ".convert").glob("*.json"):
-        try:
-            runs = json.loads(path.read_text(encoding="utf-8")).get("runs", [])
-        except (OSError, ValueError, AttributeError):
-            continue
-        if any(store.quote(run_id) == key for run_id in runs):
-            path.unlink(missing_ok=True)
-            count += 1
-    return count
+def _copy_again(log: Path, copy: Path, digest: str) -> str:
+    if _digest(log) == digest:
+        with landing(copy) as temporary:
+            temporary.write_bytes(log.read_bytes())
+        return "made again from the log"
+    return "left alone: neither the log nor its copy is as it was"
 
 
-def _descriptions(folder: Path) -> Iterator[Problem]:
-    for path in sorted((folder / "studies").glob("*.json")):
-        try:
-            description.read_one(path)
-        except UserError as error:
-            yield Problem(str(error), "no report until then", partial(_remove, path))
+def _put_back(log: Path, copies: Path, digests: set[str]) -> str:
+    for digest in sorted(digests):
+        copy = copies / f"{log.name}-{digest}"
+        if _digest(copy) == digest:
+            with landing(log) as temporary:
+                temporary.write_bytes(copy.read_bytes())
+            delta.forget_what_is_known()
+            return "its copy took its place"
+    return "left alone: neither the log nor its copy is as it was"
+
+
+def _remove_last(log: Path) -> str:
+    following = log.with_name(f"{int(log.name[:20]) + 1:020d}.json")
+    if following.exists() or _is_whole(log):
+        return "left alone, others have gone on behind it"
+    log.unlink()
+    flush(log.parent)
+    return "removed"
+
+
+def _copy_first(folder: Path, name: str) -> str:
+    delta.copy(folder, name)
+    return "copied"
+
+
+# --- the tables --------------------------------------------------------------------------------------------
+
+
+def _tables(state: State) -> Iterator[Problem]:
+    if state.version < 0:
+        if older.is_there(state.folder):
+            yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` brings "
+                          "it up to date", partial(_compacted, state.folder))  # fmt: skip
+        return
+    named = {file.path for file in state.all_files()}
+    for file in state.all_files():
+        if what := physical.wrong(state.folder, file, thoroughly=True):
+            told = str(physical.damage(state.folder, file, what)).partition("; `")[0]
+            yield Problem(told, "do not trust it; --repair takes out the runs that are lost, then make them again",
+                          partial(salvage.salvage, state.folder, file))  # fmt: skip
+    dead = compact.dead_files(state)
+    for path in dead:
+        yield Problem(f"{path}: no version of the last day names it", "it is in nobody's way", partial(_remove, path))
+    if is_remote(state.folder):
+        return
+    for path in sorted((state.folder / "tables").glob("table=*/*.parquet")):
+        name = f"{path.parent.name}/{path.name}"
+        if name not in named and path not in dead and physical.is_ours(name) and not path.is_symlink():
+            with path.open("rb") as opened:
+                right = physical.whole_digest(opened) == physical.File(name, 0, 0, "", "").whole
+            if not right:
+                yield Problem(f"{path}: has changed since it was written, and only older versions name it",
+                              "it is in nobody's way", partial(_set_aside, path))  # fmt: skip
+
+
+def _compacted(folder: Path) -> str:
+    done = compact.compact(folder)
+    return f"brought up to date: {done.runs} runs"
+
+
+def _set_aside(path: Path) -> str:
+    salvage.set_aside(path)
+    return f"set aside as {path.name}.damaged"
 
 
 def _remove(path: Path) -> str:
+    path.unlink(missing_ok=True)
+    return "removed"
+
+
+def _descriptions(folder: Path) -> Iterator[Problem]:
+    described = folder / "studies"
+    if not described.is_dir():
+        return
+    for path in sorted(described.glob("*.json")):
+        try:
+            description.read_one(path)
+        except UserError as error:
+            yield Problem(str(error), "no report until then", partial(_remove_description, path))
+
+
+def _remove_description(path: Path) -> str:
     path.unlink(missing_ok=True)
     return "removed; the next run of the study writes it"

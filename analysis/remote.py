@@ -3,7 +3,7 @@
 `place` makes of what a user names a Path, or a `Remote`, which has all that result folders need of a Path. What is
 written is made on this machine first and then sent whole: an object of a store is there when its upload has ended, and
 no earlier, so nothing needs to be renamed. (File systems that show a file while it is written get it under a hidden
-name.) There are no locks between machines; `store` says why that loses and doubles nothing.
+name.) There are no locks between machines: `delta` says why that loses and doubles nothing.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ import fnmatch
 import hashlib
 import os
 import re
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.places import cache_dir
@@ -133,6 +130,25 @@ class Remote:
         """The path within the file system."""
         return self._path if self._scheme in _OBJECTS else "/" + self._path.partition("/")[2]
 
+    @property
+    def location(self) -> str:
+        """The address without what says how to reach it."""
+        return f"{self._scheme}://{self._path}"
+
+    @property
+    def storage_options(self) -> dict[str, str]:
+        """How to reach it, in the words of delta-rs."""
+        given = dict(parse_qsl(self._query.lstrip("?")))
+        if self._scheme != "s3":
+            return {}
+        found = {"aws_conditional_put": "etag"}
+        if host := given.get("endpoint_override"):
+            scheme = given.get("scheme", "https")
+            found |= {"AWS_ENDPOINT_URL": f"{scheme}://{host}", "AWS_ALLOW_HTTP": str(scheme == "http").lower()}
+        if region := given.get("region"):
+            found["AWS_REGION"] = region
+        return found
+
     def _looked_up(self) -> FileInfo:
         return self._info or self.filesystem.get_file_info(self.inner)
 
@@ -206,15 +222,6 @@ class Remote:
                 stream.write(block)
         if target != self.inner:
             self.filesystem.move(target, self.inner)
-
-
-@contextmanager
-def sending(target: Remote) -> Iterator[Path]:
-    """A file of this machine to write to, sent to `target` when the block ends well."""
-    with tempfile.TemporaryDirectory(prefix="causeway-") as folder:
-        path = Path(folder) / (target.name or "file")
-        yield path
-        target.send(path)
 
 
 def desk(folder: Path) -> Path:

@@ -38,7 +38,6 @@ TABLES: dict[str, pa.Schema] = {
         # Digests of the code that gave the numbers: over all; of the study, of Causeway with the simulator's version,
         # of the ini and NED files ("" where there are none). Null in runs of older versions and in converted files.
         *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
-        pa.field("parts", _TEXT),  # JSON: table -> [bytes, digest] of the run's files; null where they are not told
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
     "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL), _POSITION),

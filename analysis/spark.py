@@ -1,14 +1,15 @@
 """Spark sessions with settings that suit one machine; a cluster is only another master URL, and gets this package."""
 
 import os
+import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from causeway.analysis import batches, schema, store
+from causeway.analysis import physical, schema, store
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.ship import package_zip
 
@@ -99,46 +100,51 @@ def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
 
 
 def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
-    """All finished runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's
-    Python workers: no jar for it is needed."""
+    """All runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's Python
+    workers: no jar for it is needed."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    spark_schema = from_arrow_schema(schema.TABLES[table])
-    there, again = store.files_of(folder, table), store.doubled(store.finished_batches(folder))
-    files = [str(path) for path in there]
+    form = schema.TABLES[table]
+    spark_schema = from_arrow_schema(form)
+    state = store.state_of(folder)
+    if state.version < 0:
+        rows = store.read_arrow(folder, table)
+        return spark.createDataFrame(rows.to_pandas() if len(rows) else [], spark_schema)
+    files = state.files.get(table, [])
     if not files:
         return spark.createDataFrame([], spark_schema)
-    top = place(folder).resolve()
-    cut = {str(path): sorted(ids) for path in there if again and (ids := again.get(store.below(top, path)))}
-    if is_remote(place(folder)) or cut:
-        listed = spark.createDataFrame([(file,) for file in files], "file string")
+    if is_remote(state.folder):
+        listed = spark.createDataFrame(
+            [(str(state.folder), pickle.dumps(file)) for file in files], "folder string, file binary"
+        )
         spread = listed.repartition(min(len(files), _MOST_TASKS))
-        return spread.mapInArrow(_Reader(table, cut), spark_schema)
-    plain = spark.read.schema(spark_schema).option("recursiveFileLookup", "true")
+        return spread.mapInArrow(_Reader(table), spark_schema)
+    for file in files:
+        if what := physical.wrong(state.folder, file):
+            raise physical.damage(state.folder, file, what)
+    names = physical.renamed(table, form.names)
+    in_files = from_arrow_schema(pa.schema([field.with_name(name) for field, name in zip(form, names, strict=True)]))
+    plain = spark.read.schema(in_files).option("recursiveFileLookup", "true")
     plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
-    if len(files) == len(store.all_files(folder, table)):  # most often: one folder instead of names
-        return plain.parquet(str(store.table_dir(folder, table).resolve()))
-    return plain.parquet(*files)
+    frame = plain.parquet(*(str(path.absolute()) for path in store.files_of(folder, table)))
+    return frame.toDF(*form.names)
 
 
 _MOST_TASKS = 1000
 
 
 class _Reader:
-    """The rows of files, read by pyarrow where a task of Spark runs; but for the runs of a file that are left out."""
+    """The rows of files, read by pyarrow where a task of Spark runs."""
 
-    def __init__(self, table: str, cut: Mapping[str, list[str]]) -> None:
-        self.table, self.cut = table, cut
+    def __init__(self, table: str) -> None:
+        self.table = table
 
     def __call__(self, lists: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        form = schema.TABLES[self.table]
-        for files in lists:
-            for name in files["file"].to_pylist():
-                with batches.opened(place(name)) as file:
-                    held = [column for column in form.names if column in file.schema_arrow.names]
-                    for rows in file.iter_batches(batch_size=_BATCH_ROWS, columns=held):
-                        conformed = schema.conform(self.table, pa.Table.from_batches([rows]))
-                        yield from store.without_runs(conformed, self.cut.get(name, ())).to_batches()
+        names = schema.TABLES[self.table].names
+        for some in lists:
+            for folder, file in zip(some["folder"].to_pylist(), some["file"].to_pylist(), strict=True):
+                rows = physical.read(place(folder), [pickle.loads(file)], physical.renamed(self.table, names))
+                yield from physical.as_table(self.table, rows, names).to_batches(_BATCH_ROWS)
 
 
 _BATCH_ROWS = 1 << 16

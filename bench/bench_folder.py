@@ -11,11 +11,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.analysis import batches, compact, schema, store
-from causeway.analysis.batches import Batch
+from causeway.analysis import compact, delta, schema, store
 from causeway.studies import campaign, processes
 
 RUNS = int(os.environ.get("CAUSEWAY_BENCH_RUNS", "100000"))
@@ -37,16 +35,16 @@ def _reads(folder: Path) -> dict[str, object]:
     draw = np.random.default_rng(1)
     for first in range(0, RUNS, _BATCH_RUNS):
         _land(folder, [f"sweep-{first + i:06d}-inline-1" for i in range(_BATCH_RUNS)], draw)
-    files_before = len(_files(folder))
+    files_before = len(delta.latest(folder).all_files())
     figures: dict[str, object] = {"runs": RUNS, "files as landed": files_before}
     figures |= _times(folder, "as landed")
     began, cpu = time.monotonic(), time.process_time()
     compact.compact(folder)
     figures["compact, s by the clock"] = time.monotonic() - began
     figures["compact, CPU-s"] = time.process_time() - cpu
-    files = _files(folder)
+    files = delta.latest(folder).all_files()
     figures["files compacted"] = len(files)
-    figures["MB on disk"] = sum(path.stat().st_size for path in files) / 2**20
+    figures["MB on disk"] = sum(file.size for file in files) / 2**20
     return figures | _times(folder, "compacted")
 
 
@@ -71,9 +69,13 @@ def _times(folder: Path, what: str) -> dict[str, object]:
 
 
 def _land(folder: Path, ids: list[str], draw: np.random.Generator) -> None:
-    batch, count = Batch(batches.new_key()), len(ids)
+    count = len(ids)
     names = [f"scalar_{i}" for i in range(_SCALARS)]
     tables = {
+        "runs": {
+            "run_id": ids, "study": ["sweep"] * count, "point": [one[:12] for one in ids], "engine": ["inline"] * count,
+            "seed": [1] * count, "started_at": ["2024-01-01T00:00:00Z"] * count, "wall_s": [0.1] * count,
+        },
         "scalars": {
             "run_id": np.repeat(ids, _SCALARS).tolist(), "module": ["run"] * count * _SCALARS, "name": names * count,
             "value": draw.normal(0, 1, count * _SCALARS),
@@ -83,15 +85,11 @@ def _land(folder: Path, ids: list[str], draw: np.random.Generator) -> None:
             "value": ["10"] * count * _PARAMETERS, "number": [10.0] * count * _PARAMETERS,
         },
     }  # fmt: skip
-    for number, (name, columns) in enumerate(tables.items()):
-        path = f"{name}/study=sweep/{batch.key}~{number}.parquet"
-        rows = schema.conform(name, columns)
-        batch.files[path] = compact.write_table(folder / "tables" / path, rows, compact.GROUP_ROWS)
-    runs: pa.Table = schema.conform("runs", {
-        "run_id": ids, "study": ["sweep"] * count, "point": [one[:12] for one in ids], "engine": ["inline"] * count,
-        "seed": [1] * count, "started_at": ["2024-01-01T00:00:00Z"] * count, "wall_s": [0.1] * count,
-    })  # fmt: skip
-    compact.write_runs(folder, runs, batch)
+    state = store.to_write(folder)
+    with store.files_for(state) as writer:
+        for name, columns in tables.items():
+            writer.write(name, schema.conform(name, columns))
+        delta.commit(state, writer)
 
 
 def _files(folder: Path) -> list[Path]:

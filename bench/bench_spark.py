@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.analysis import schema, store
+from causeway.analysis import delta, schema, store
 from causeway.analysis.convert.samples import Batch, SampleWriter
 
 MILLIONS = tuple(int(m) for m in os.environ.get("CAUSEWAY_BENCH_MILLIONS", "1,10,100").split(","))
@@ -50,19 +50,23 @@ def fill(folder: Path, rows: int) -> None:
     """A result folder with so many samples in 20 runs of 5 vectors: delays that settle after a while."""
     draw = np.random.default_rng(1)
     each = rows // RUNS
-    for run in range(RUNS):
-        run_id = f"bench-{run:02d}"
-        with SampleWriter(store.table_path(folder, "samples", run_id), run_id) as writer:
-            for start in range(0, each, len(writer.batch.ids)):
-                _fill_batch(writer.batch, draw, start, min(each - start, len(writer.batch.ids)))
-                writer.swap()
-        vectors = {"vector_id": list(range(VECTORS)), "module": ["net"] * VECTORS, "name": ["delay"] * VECTORS}
-        store.write_table(store.table_path(folder, "vectors", run_id), schema.conform("vectors", vectors, run_id))
-        row = {
-            "run_id": [run_id], "study": ["bench"], "point": [str(run % 2)], "engine": ["inline"], "seed": [run],
-            "started_at": [""],
-        }  # fmt: skip
-        store.write_table(store.table_path(folder, "runs", run_id), schema.conform("runs", row))
+    state = store.to_write(folder)
+    with store.files_for(state) as commit:
+        for run in range(RUNS):
+            run_id = f"bench-{run:02d}"
+            with SampleWriter(folder / "part.parquet", run_id, "") as writer:
+                for start in range(0, each, len(writer.batch.ids)):
+                    _fill_batch(writer.batch, draw, start, min(each - start, len(writer.batch.ids)))
+                    writer.swap()
+            commit.take("samples", run_id, folder / "part.parquet")
+            vectors = {"vector_id": list(range(VECTORS)), "module": ["net"] * VECTORS, "name": ["delay"] * VECTORS}
+            commit.write("vectors", schema.conform("vectors", vectors, run_id))
+            row = {
+                "run_id": [run_id], "study": ["bench"], "point": [str(run % 2)], "engine": ["inline"], "seed": [run],
+                "started_at": [""],
+            }  # fmt: skip
+            commit.write("runs", schema.conform("runs", row))
+        delta.commit(state, commit)
 
 
 def _fill_batch(batch: Batch, draw: np.random.Generator, start: int, rows: int) -> None:

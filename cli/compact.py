@@ -6,13 +6,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from causeway.analysis import compact, store
+from causeway.analysis import compact
+from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
 
 def compact_folder(directory: Path, console: Console) -> None:
     """Puts runs together, and says how many files are left."""
-    if not store.table_dir(directory, "runs").is_dir():
-        raise UserError(f"{directory} is no result folder: it has no tables/runs")
+    if not (place(directory) / "tables").is_dir():
+        raise UserError(f"{directory} is no result folder: it has no tables/")
     done = compact.compact(directory)
     console.print(f"{done.runs} runs, {done.files_before} files before, {done.files_after} now", highlight=False)

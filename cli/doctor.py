@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,29 +39,31 @@ def show_machine(console: Console) -> None:
     console.print(table)
 
 
-def look_over(directory: Path, mend: bool, console: Console) -> int:
-    """Says what is wrong in a result folder, and mends it if asked to; the exit status."""
+def look_over(directory: Path, repair: bool, console: Console) -> int:
+    """Say what is wrong in a result folder, and repair it if asked to; return the exit status."""
     from causeway.analysis import health, versions
 
     if not directory.is_dir():
         raise UserError(f"no result folder {directory}")
-    problems = health.problems(directory)
-    for problem in problems:
-        done = f": {problem.mend()}" if mend else f"; {problem.advice}"
+    count = 0
+    for count, problem in enumerate(health.problems(directory), 1):  # noqa: B007
+        done = f": {problem.repair()}" if repair else f"; {problem.advice}"
         console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
-    for line in versions.told(directory):
-        console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
-    found = f"{health.finished(directory)} finished runs, {len(problems)} problems" + (" mended" if mend else "")
-    advice = "" if mend or not problems else f"; `causeway doctor {directory} --mend` mends them"
+    with suppress(UserError):  # what cannot be read was told above
+        for line in versions.told(directory):
+            console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
+    left = sum(1 for _ in health.problems(directory)) if repair and count else count
+    found = f"{health.finished(directory)} finished runs, {count} problems" + (f", {left} left" if repair else "")
+    advice = "" if repair or not count else f"; `causeway doctor {directory} --repair` repairs them"
     console.print(f"{directory}: {found}{advice}", highlight=False, markup=False, soft_wrap=True)
-    return 1 if problems and not mend else 0
+    return 1 if left else 0
 
 
 def checks() -> Iterator[Check]:
     """Everything the product can use, in the order in which a newcomer needs it."""
     yield Check("Python", platform.python_version(), True)
     yield _java()
-    for package in ("numpy", "numba", "pyarrow", "pyspark", "pyzmq", "protobuf"):
+    for package in ("numpy", "numba", "pyarrow", "deltalake", "pyspark", "pyzmq", "protobuf"):
         yield _package(package)
     yield _tool("g++", "build of the edges", "apt install g++")
     yield _tool("protoc", "build of the edges", "apt install protobuf-compiler libprotobuf-dev libzmq3-dev")

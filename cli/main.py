@@ -56,9 +56,10 @@ def doctor(
         Path | None,
         typer.Argument(help="A result folder to look over; without one, this machine.", callback=_place),
     ] = None,
-    mend: Annotated[
-        bool, typer.Option("--mend", help="Remove what is damaged or left over; `run` then does it again.")
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Put back, or take out, what is damaged; remove what is left over.")
     ] = False,
+    mend: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
 ) -> None:
     """Says what is found on this machine and what to do about what is missing; or what is wrong in a result folder."""
     from causeway.cli import doctor
@@ -66,7 +67,7 @@ def doctor(
     if directory is None:
         doctor.show_machine(out)
     else:
-        raise typer.Exit(doctor.look_over(directory, mend, out))
+        raise typer.Exit(doctor.look_over(directory, repair or mend, out))
 
 
 @app.command()

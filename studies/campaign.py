@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causeway.analysis import compact, remains, store
+from causeway.analysis import compact, health, store
 from causeway.analysis.remote import place
 from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.places import cache_dir
@@ -88,7 +88,7 @@ def run_here(
     """Runs jobs one after the other in this process; what another command is just doing comes last."""
     todo = list(jobs)
     tally = Tally(len(todo))
-    remains.sweep(out)
+    health.sweep(out)
     busy = [job for job in todo if not _run_one(job, out, tally, watch, each, wait=False, **kwargs)]
     for job in busy:
         _run_one(job, out, tally, watch, each, wait=True, **kwargs)
@@ -142,7 +142,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
 
     todo = list(jobs)
     tally = Tally(len(todo))
-    remains.sweep(out)
+    health.sweep(out)
     left = [job for job in todo if not store.has_run(out, job.run_id)]
     tally.skipped = len(todo) - len(left)
     watch(tally)
@@ -202,10 +202,10 @@ def _watch_folder(
     session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event
 ) -> None:
     """Keeps the tally while Spark works: what has landed is done, what Spark calls active is running."""
-    ours = {store.quote(job.run_id) for job in jobs}
+    ours = {job.run_id for job in jobs}
     tracker = session.sparkContext.statusTracker()
     while not finished.wait(0.5):
-        tally.done = len(ours & store.run_keys(out))  # one look at the folder, however many runs are left
+        tally.done = len(ours & store.finished_runs(out))  # one look at the folder, however many runs are left
         tally.running = sum(
             info.numActiveTasks
             for stage in tracker.getActiveStageIds()

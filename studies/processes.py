@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from causeway.analysis import compact, locks, remains, store
+from causeway.analysis import compact, health, locks, store
 from causeway.bridge.errors import UserError
 from causeway.studies import worker
 from causeway.studies.campaign import Tally, Watch, told
@@ -81,7 +81,7 @@ class _Campaign:
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
-        remains.sweep(self.out)
+        health.sweep(self.out)
         try:
             self._give_out(count)
             while self.running or self.todo or self.busy:
@@ -173,7 +173,7 @@ class _Campaign:
     def _land(self) -> None:
         waiting, self.waiting = self.waiting, _Waiting()
         try:
-            compact.land_runs(self.out, waiting.runs)
+            store.land_runs(self.out, waiting.runs)
         finally:
             for lock, path in waiting.locks:
                 _release(lock, path)

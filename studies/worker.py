@@ -8,7 +8,6 @@ import signal
 from typing import Any
 
 from causeway.analysis import store
-from causeway.analysis.compact import conformed
 from causeway.analysis.remote import place
 from causeway.studies import again
 from causeway.studies.campaign import summary, told
@@ -34,7 +33,7 @@ def simulate(job: Job, out: str) -> Done:
     """Do one run."""
     try:
         result = again.checked(job, run_job(job))
-        tables = conformed(result.tables)
+        tables = store.conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
             store.write_run(place(out), result.tables)  # its study is described already: see processes.py
             return "", summary(result), None

@@ -32,6 +32,7 @@ class RangeTask:
 
     content: Path
     folder: Path
+    source: str
     run_id: str
     start: int
     end: int
@@ -59,16 +60,26 @@ def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
     """Stage one range, unless that was done before on the same bytes."""
     seen = stage.fingerprint(task.content, task.end, task.start)
     note = stage.noted(task.folder, task.name)
-    if note and note.get("fingerprint") == seen and note.get("run") == task.run_id and task.part.exists():
+    if (
+        note
+        and note.get("fingerprint") == seen
+        and note.get("run") == task.run_id
+        and note.get("source") == task.source
+        and task.part.exists()
+    ):
         return RangeResult(note["rows"], text.Problems(task.keep_going))
     problems = text.Problems(task.keep_going)
     try:
-        with SampleWriter(task.part, task.run_id) as writer:
+        with SampleWriter(task.part, task.run_id, task.source) as writer:
             text.read_range(task.content, task.start, task.end, declared, problems, writer)
     except text.StopAtProblem:
         return RangeResult(0, problems)
     if not problems.count:  # a range with problems is read again, to tell of them again
-        stage.note(task.folder, task.name, {"fingerprint": seen, "rows": writer.rows, "run": task.run_id})
+        stage.note(
+            task.folder,
+            task.name,
+            {"fingerprint": seen, "rows": writer.rows, "run": task.run_id, "source": task.source},
+        )
     return RangeResult(writer.rows, problems)
 
 
@@ -210,7 +221,9 @@ def _stage_ranges(
         while at < end and records.rows:
             cut = (at // RANGE_BYTES + 1) * RANGE_BYTES
             behind = end if cut >= end else text.line_start(content, cut, end)
-            tasks.append(RangeTask(content.resolve(), piece.folder, section.run_id, at, behind, problems.keep_going))
+            tasks.append(
+                RangeTask(content.resolve(), piece.folder, piece.id, section.run_id, at, behind, problems.keep_going)
+            )
             at = behind
         for result in run_ranges(tasks, _declared(section)):
             rows += result.rows

@@ -1,13 +1,16 @@
-"""Land what was read, many files at a time, as one batch: all of it is seen, or nothing.
+"""Land what was read, many files at a time, in one commit: all of it is seen, or nothing.
 
 A run may have several files: its .sca and .vec say the same of it, and what one of them says more is added. Files of
-another place that claim a run of the same name are a clash, which is refused unless the caller says what to do.
+another place that claim a run of the same name are a clash, which is refused unless the caller says what to do. What a
+file gave before goes in the commit that brings what it gives now; of two commands that convert one file at once, the
+second finds that it has landed.
 """
 
 from __future__ import annotations
 
 import filecmp
-import os
+import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +20,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.analysis import batches, locks, schema, store
+from causeway.analysis import delta, physical, schema, store
 from causeway.analysis.arrays import of_numbers, of_texts
-from causeway.analysis.batches import SOURCE, Batch, Part
-from causeway.analysis.compact import GROUP_ROWS, concatenated, write_runs, write_table, write_tables
+from causeway.analysis.compact import logical
 from causeway.analysis.convert import stage
-from causeway.analysis.convert.piece import Mark, Piece, stem_of
+from causeway.analysis.convert.piece import Mark, Piece, source_rows, stem_of
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.runs import header_tables, run_row
-from causeway.analysis.remote import Remote
+from causeway.analysis.files import landing
+from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.bridge.errors import UserError
 
 BATCH_BYTES = 96 << 20
@@ -40,8 +43,8 @@ class _Claim:
 
     source: str
     mark: Mark
-    batch: str
-    """The batch it landed in; empty: it waits to land."""
+    landed: bool
+    """Or it waits to land."""
 
 
 @dataclass
@@ -54,10 +57,9 @@ class Lander:
     """Sources whose content is no longer what landed, and that are read in this command."""
 
     def __post_init__(self) -> None:
-        store.forget_replaced(self.out)
+        self._state = store.to_write(self.out)
         self._pieces: list[Piece] = []
         self._bytes = 0
-        self._study_of: dict[str, str] = {}
         self._short: dict[str, tuple[dict[str, str], list[list[str]]]] = {}
         self._load()
         if (self.out / ".convert").is_dir() and any((self.out / ".convert").glob("*.json")):
@@ -67,22 +69,24 @@ class Lander:
             )
 
     def _load(self) -> None:
-        self._batches = {key: batch for key, batch in store.finished_batches(self.out).items() if batch.many}
         self._claims: dict[str, dict[str, _Claim]] = {}
-        self._marks: dict[str, tuple[Mark, str]] = {}
-        for key, batch in self._batches.items():
-            for source, given in batch.sources.items():
-                if (mark := Mark.of(given)) is not None:
-                    self._claim(source, mark, key)
+        self._marks: dict[str, tuple[Mark, bool]] = {}
+        self._before: dict[str, Mark] = {}
+        if files := self._state.files.get(SOURCES):
+            rows = physical.read(self._state.folder, files, [SOURCE, "text"])
+            for source, text in zip(rows[SOURCE].to_pylist(), rows["text"].to_pylist(), strict=True):
+                if (mark := Mark.of(json.loads(text))) is not None:
+                    self._claim(source, mark, True)
+                    self._before[source] = mark
 
-    def _claim(self, source: str, mark: Mark, batch: str) -> None:
-        self._marks[source] = (mark, batch)
+    def _claim(self, source: str, mark: Mark, landed: bool) -> None:
+        self._marks[source] = (mark, landed)
         for run in mark.runs:
             name = mark.names.get(run, run)
-            self._claims.setdefault(name, {})[source] = _Claim(source, mark, batch)
+            self._claims.setdefault(name, {})[source] = _Claim(source, mark, landed)
 
     def _unclaim(self, source: str) -> None:
-        mark, _ = self._marks.pop(source, (None, ""))
+        mark, _ = self._marks.pop(source, (None, False))
         for run in mark.runs if mark else []:
             self._claims.get(mark.names.get(run, run) if mark else run, {}).pop(source, None)
 
@@ -93,7 +97,7 @@ class Lander:
 
     def mark(self, resolved: Path | str) -> Mark | None:
         """How far a source was converted before."""
-        return self._marks.get(stage.source_id(resolved), (None, ""))[0] if self._marks else None
+        return self._marks.get(stage.source_id(resolved), (None, False))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
         """Take a piece; it lands now or with later ones. A clash that is refused raises UserError."""
@@ -104,7 +108,7 @@ class Lander:
             return
         before = self._marks.get(piece.id)
         self._unclaim(piece.id)
-        self._claim(piece.id, piece.mark, before[1] if before else "")
+        self._claim(piece.id, piece.mark, before is not None and before[1])
         self._pieces.append(piece)
         self._bytes += piece.held_bytes
         self.changed.discard(piece.id)
@@ -138,172 +142,171 @@ class Lander:
     def flush(self) -> None:
         """Land what was taken."""
         pieces, self._pieces, self._bytes = self._pieces, [], 0
-        if not pieces:
-            return
-        ids = {piece.id for piece in pieces}
+        all_of_them = pieces
+        while pieces:
+            try:
+                self._land(pieces)
+                break
+            except delta.Overtaken as overtaken:
+                self._state = overtaken.state
+                pieces = self._left(pieces)
+        for piece in all_of_them:
+            stage.clear(piece.folder)
+
+    def _left(self, pieces: list[Piece]) -> list[Piece]:
+        """What another command has not landed meanwhile."""
+        self._load()
+        left = [piece for piece in pieces if self._before.get(piece.id) != piece.mark]
+        for piece in left:
+            if not piece.mark.names:
+                self._settle(piece)
+            landed = piece.id in self._before
+            self._unclaim(piece.id)
+            self._claim(piece.id, piece.mark, landed)
+        for piece in pieces:
+            if piece not in left:
+                piece.report.notes.append(f"{piece.source}: another command has converted it meanwhile")
+        return left
+
+    def _land(self, pieces: list[Piece]) -> None:
+        state = self._state
         headers = self._headers(pieces)
-        touched = {key: batch for key, batch in self._batches.items()
-                   if ids & batch.sources.keys() or headers.keys() & set(batch.run_ids)}  # fmt: skip
-        new = Batch(batches.new_key(), replaces=tuple(touched))
-        new.sources = {source: mark for batch in touched.values() for source, mark in batch.sources.items()}
-        new.sources |= {piece.id: piece.mark.plain() for piece in pieces}
-        carried, runs = _Carried(self, new, set(headers), pieces), []
-        for batch in touched.values():
-            runs += carried.take(batch)
-        with locks.held(store.lock_path(self.out, new.key), wait=True):
-            writer = _Writer(self.out, new)
-            for study, table, rows, held in [*carried.rows, *self._rows(pieces, headers)]:
-                writer.write(table, study, rows, held)
+        here = set(headers)
+        sources = self._sources(pieces)
+        with store.files_for(state) as writer:
+            removed = _Carried(self._before, self._claims, here, pieces).take(state, writer)
+            parts: dict[str, list[pa.Table]] = {}
+            for table, rows in self._rows(pieces, headers):
+                parts.setdefault(table, []).append(rows)
+            parts["runs"] = [_runs_table([run_row(r, *self._short[r], sources.get(r, "")) for r in headers])]
+            parts[SOURCES] = [source_rows({piece.id: piece.mark.plain() for piece in pieces})]
+            for table, some in parts.items():
+                writer.write(table, _joined(some))
             for piece in pieces:
                 for staged in piece.staged:
-                    writer.move(staged.path, staged.table, self._study_of.get(staged.run_id, ""), piece.id)
-            sources = self._sources(pieces)
-            rows = [run_row(run, *self._short.pop(run), sources.get(run, "")) for run in headers]
-            runs.append(_runs_table(rows))
-            whole = pa.concat_tables(runs)
-            write_runs(self.out, whole, new)
-            for key in touched:
-                store.forget_batch(self.out, key)
-        self._batches = {key: batch for key, batch in self._batches.items() if key not in touched}
-        new.run_ids = tuple(whole["run_id"].to_pylist())
-        self._batches[new.key] = new
-        for source, given in new.sources.items():
-            if mark := Mark.of(given):
-                self._claim(source, mark, new.key)
+                    writer.take(staged.table, staged.run_id, staged.path)
+            known = store.run_ids(state) | here
+            same = state.files.get(SOURCES)
+            self._state = delta.commit(
+                state, writer, removed,
+                still=lambda now: now.files.get(SOURCES) == same and not (store.run_ids(now) - known) & here,
+            )  # fmt: skip
+        for run in here:
+            self._short.pop(run, None)
         for piece in pieces:
-            stage.clear(piece.folder)
+            self._before[piece.id] = piece.mark
+            self._claim(piece.id, piece.mark, True)
 
     def _headers(self, pieces: list[Piece]) -> dict[str, Header]:
         """Return the header of each run, merged from all files that say something of it."""
-        merged: dict[str, Header] = {}
         ids = {piece.id for piece in pieces}
+        merged = self._landed_headers({
+            run for piece in pieces for run in piece.runs
+            if any(claim.landed for source, claim in self._claims.get(run, {}).items() if source not in ids)
+        })  # fmt: skip
         for piece in pieces:
             for run, header in piece.headers.items():
-                if run not in merged:
-                    landed = {c.batch for s, c in self._claims.get(run, {}).items() if s not in ids and c.batch}
-                    merged[run] = self._landed_header(run, landed) if landed else Header(run)
                 taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
-                contradictions = merged[run].take(taken)
+                contradictions = merged.setdefault(run, Header(run)).take(taken)
                 piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in contradictions]
         self._short |= {run: (header.said, header.iteration_variables()) for run, header in merged.items()}
-        for run in merged:
-            self._study_of[run] = self._short[run][0].get("configname", "")
         return merged
 
-    def _landed_header(self, run: str, keys: set[str]) -> Header:
-        """The header of a run as its tables have it."""
+    def _landed_headers(self, runs: set[str]) -> dict[str, Header]:
+        """The headers of runs as their tables have them."""
         import pyarrow.compute as pc
 
-        found = Header(run)
-        for key in sorted(keys):
-            for name in self._batches[key].files:
-                table = name.partition("/")[0]
-                if table not in (*HEADER, "attributes") or self._batches[key].held.get(name):
-                    continue
-                rows = _read(self.out, name, pc.field("run_id") == run)
-                pairs = [[row["name"], row["value"]] for row in rows.select(["name", "value"]).to_pylist()]
-                into = {"parameters": found.itervars, "config": found.config}.get(table, found.attributes)
-                into += pairs
+        found = {run: Header(run) for run in runs}
+        for table in (*HEADER, "attributes"):
+            some = [file for file in self._state.files.get(table, []) if any(map(file.holds, runs))]
+            if not some:
+                continue
+            value = physical.renamed(table, ["value"])[0]
+            where = pc.field("run_id").isin(sorted(runs)) & pc.field(SOURCE).is_null()
+            rows = physical.read(self._state.folder, some, ["run_id", "name", value], where)
+            for run, name, text in zip(*(rows[c].to_pylist() for c in ("run_id", "name", value)), strict=True):
+                header = found[run]
+                into = {"parameters": header.itervars, "config": header.config}.get(table, header.attributes)
+                into.append([name, text])
         return found
 
     def _sources(self, pieces: list[Piece]) -> dict[str, str]:
         stems = {run: piece.stem for piece in reversed(pieces) for run in piece.runs}
         for run in stems:
-            landed = [c.mark.path for c in self._claims.get(run, {}).values() if c.batch]
+            landed = [c.mark.path for c in self._claims.get(run, {}).values() if c.landed]
             if landed:
                 stems[run] = stem_of(landed[0])
         return stems
 
-    def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, str, pa.Table, list[str]]]:
-        """(study, table, rows, sources) of what waits in memory, header tables included."""
-        by_study: dict[str, list[Header]] = {}
-        for run, header in headers.items():
-            by_study.setdefault(self._study_of[run], []).append(header)
-        for study, some in by_study.items():
-            made = _header_tables(some)
-            yield from ((study, table, rows, []) for table, rows in made.items())
-        groups = _loose_rows(pieces, self._study_of)
+    def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, pa.Table]]:
+        """Yield (table, rows) of what waits in memory, header tables included."""
+        yield from _header_tables(headers.values()).items()
+        groups = _loose_rows(pieces)
         for piece in pieces:
             for table, parts in piece.tables.items():
-                for run, rows in parts:
-                    groups.setdefault((self._study_of.get(run, ""), table), []).append((piece.id, rows))
-        for (study, table), found in groups.items():
-            yield study, table, _with_sources(found), sorted({source for source, _ in found})
+                groups.setdefault(table, []).extend((piece.id, rows) for _, rows in parts)
+        for table, found in groups.items():
+            yield table, _with_sources(found)
 
 
 class _Carried:
-    """What a batch keeps of the batches that it replaces: whole files as they are, others without what is gone."""
+    """What goes of the files that are there: what the pieces' sources gave before, and headers that come anew."""
 
-    def __init__(self, lander: Lander, new: Batch, here: set[str], pieces: list[Piece]) -> None:
-        self._out, self._new, self._here = lander.out, new, here
-        self._gone = {piece.id: piece.continued for piece in pieces}
-        self._dead = {run for run, claims in lander._claims.items() if not claims}
-        self.rows: list[tuple[str, str, pa.Table, list[str]]] = []
+    def __init__(
+        self, before: dict[str, Mark], claims: dict[str, dict[str, _Claim]], here: set[str], pieces: list[Piece]
+    ) -> None:
+        self._gone = {piece.id: piece.continued for piece in pieces if piece.id in before}
+        self._headers = here | {run for run, some in claims.items() if not some}
+        self._runs = set(self._headers)
+        for source in self._gone:
+            self._runs.update(before[source].names.get(run, run) for run in before[source].runs)
 
-    def take(self, batch: Batch) -> list[pa.Table]:
-        """The rows of `runs` that are kept; the rest is in `rows`, or taken over as it is."""
-        for name, part in batch.files.items():
-            self._file(batch, name, part)
-        rows = _read(self._out, f"runs/{batch.key}.parquet")
-        return [rows.filter(self._kept(rows["run_id"]))]
+    def take(self, state: delta.State, writer: physical.Writer) -> list[File]:
+        """Write what stays of the files in which something goes; return those files."""
+        runs = sorted(self._runs & store.run_ids(state))
+        removed = []
+        for file in state.all_files():
+            if not self._concerns(file, runs):
+                continue
+            rows = physical.read(state.folder, [file])
+            stays = self._staying(file.table, rows)
+            if not stays.all():
+                removed.append(file)
+                writer.write(file.table, logical(file.table, rows.filter(pa.array(stays))))
+        return removed
 
-    def _kept(self, run_ids: pa.ChunkedArray) -> list[bool]:
-        return [run not in self._dead and run not in self._here for run in run_ids.to_pylist()]
+    def _concerns(self, file: File, runs: list[str]) -> bool:
+        if file.table == SOURCES:
+            return bool(self._gone)
+        if file.table not in (*HEADER, "runs", "attributes"):
+            replaced = not all(self._gone.values()) if file.table == "samples" else bool(self._gone)
+            if not replaced:
+                return False
+        at = bisect_left(runs, file.low)
+        return at < len(runs) and runs[at] <= file.high
 
-    def _file(self, batch: Batch, name: str, part: Part) -> None:
+    def _staying(self, table: str, rows: pa.Table) -> np.ndarray:
         import pyarrow.compute as pc
 
-        table, held = name.partition("/")[0], batch.held.get(name, [])
-        out = {source for source in held if source in self._gone and not (table == "samples" and self._gone[source])}
-        if held and not out:
-            self._new.files[name], self._new.held[name] = part, held
-            return
-        if held and out == set(held):
-            return
-        rows = _read(self._out, name)
-        if held:
-            rows = rows.filter(pc.invert(pc.is_in(rows[SOURCE], of_texts(sorted(out)))))
-        else:
-            rows = rows.filter(self._kept(rows["run_id"]))
-        if rows.num_rows:
-            study = name.split("/")[1].removeprefix("study=") if name.count("/") > 1 else ""
-            self.rows.append((f"={study}", table, rows, sorted(set(held) - out)))
+        out = [source for source, continued in self._gone.items() if not (continued and table == "samples")]
+        goes = pc.is_in(rows[SOURCE], of_texts(sorted(out)))
+        if table != SOURCES:
+            of_header = pc.and_(pc.is_null(rows[SOURCE]), pc.is_in(rows["run_id"], of_texts(sorted(self._headers))))
+            goes = pc.or_(goes, of_header)
+        return ~goes.to_numpy()
 
 
-class _Writer:
-    """Writes the files of a batch."""
-
-    def __init__(self, out: Path, batch: Batch) -> None:
-        self._out, self._batch, self._count = out, batch, 0
-
-    def _path(self, table: str, study: str) -> str:
-        self._count += 1
-        quoted = study[1:] if study.startswith("=") else store.quote(study) if study else ""
-        return f"{table}/{batches.study_dir(quoted)}/{self._batch.key}~{self._count}.parquet"
-
-    def write(self, table: str, study: str, rows: pa.Table, held: list[str]) -> None:
-        if not rows.num_rows:
-            return
-        name = self._path(table, study)
-        self._batch.files[name] = write_table(self._out / "tables" / name, rows, GROUP_ROWS)
-        self._batch.held[name] = held
-
-    def move(self, path: Path, table: str, study: str, source: str) -> None:
-        name = self._path(table, study)
-        target = self._out / "tables" / name
-        self._batch.files[name] = Part(path.stat().st_size, store.digest_of(path))
-        if isinstance(target, Remote):
-            target.send(path)
-            path.unlink()
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, target)
-        self._batch.held[name] = [source]
+def _joined(parts: list[pa.Table]) -> pa.Table:
+    """The parts one behind the other; a column may be a dictionary in some of them, and missing in others."""
+    if all(part.schema.equals(parts[0].schema) for part in parts):
+        return pa.concat_tables(parts)
+    return pa.concat_tables([part.cast(_plain(part.schema)) for part in parts], promote_options="default")
 
 
-def _read(out: Path, name: str, where: Any | None = None) -> pa.Table:
-    table = batches.opened(out / "tables" / name).read()
-    return table if where is None else table.filter(where)
+def _plain(form: pa.Schema) -> pa.Schema:
+    return pa.schema([
+        pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in form
+    ])  # fmt: skip
 
 
 def _header_tables(headers: Iterable[Header]) -> dict[str, pa.Table]:
@@ -323,32 +326,30 @@ def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
     )
 
 
-def _loose_rows(pieces: list[Piece], study_of: dict[str, str]) -> dict[tuple[str, str], list[tuple[str, pa.Table]]]:
-    """(study, table) -> the rows that wait as tuples, by source: columns are made of all of them at once."""
-    tuples: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
-    owners: dict[tuple[str, str], list[str]] = {}
-    cuts: dict[tuple[str, str], list[tuple[str, int]]] = {}
+def _loose_rows(pieces: list[Piece]) -> dict[str, list[tuple[str, pa.Table]]]:
+    """Table -> the rows that wait as tuples, by source: columns are made of all of them at once."""
+    tuples: dict[str, list[tuple[Any, ...]]] = {}
+    owners: dict[str, list[str]] = {}
+    cuts: dict[str, list[tuple[str, int]]] = {}
     for piece in pieces:
         for table, parts in piece.loose.items():
             for run, rows in parts:
-                group = (study_of.get(run, ""), table)
-                tuples.setdefault(group, []).extend(rows)
-                owners.setdefault(group, []).extend([run] * len(rows))
-                cuts.setdefault(group, []).append((piece.id, len(rows)))
-    found: dict[tuple[str, str], list[tuple[str, pa.Table]]] = {}
-    for group, rows in tuples.items():
-        names = schema.TABLES[group[1]].names[1:]
-        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-        whole, at = schema.conform(group[1], {"run_id": owners[group], **columns}), 0
-        for source, count in cuts[group]:
-            found.setdefault(group, []).append((source, whole.slice(at, count)))
+                tuples.setdefault(table, []).extend(rows)
+                owners.setdefault(table, []).extend([run] * len(rows))
+                cuts.setdefault(table, []).append((piece.id, len(rows)))
+    found: dict[str, list[tuple[str, pa.Table]]] = {}
+    for table, rows in tuples.items():
+        columns = dict(zip(schema.TABLES[table].names[1:], zip(*rows, strict=True), strict=True))
+        whole, at = schema.conform(table, {"run_id": owners[table], **columns}), 0
+        for source, count in cuts[table]:
+            found.setdefault(table, []).append((source, whole.slice(at, count)))
             at += count
     return found
 
 
 def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
     """The parts as one table, each row with its source."""
-    whole = concatenated([rows for _, rows in parts])
+    whole = _joined([rows for _, rows in parts])
     names = sorted({source for source, _ in parts})
     number = {name: i for i, name in enumerate(names)}
     codes = np.repeat([number[source] for source, _ in parts], [rows.num_rows for _, rows in parts]).astype(np.int32)
@@ -372,9 +373,11 @@ def _rename(piece: Piece) -> None:
     for staged in piece.staged:
         if staged.run_id in names:
             staged.run_id = names[staged.run_id]
-            with pq.ParquetFile(staged.path) as file:
-                groups = (file.read_row_group(group) for group in range(file.num_row_groups))
-                write_tables(staged.path, (_renamed(rows, staged.run_id) for rows in groups), GROUP_ROWS)
+            with pq.ParquetFile(staged.path) as file, landing(staged.path) as temporary:
+                groups = (_renamed(file.read_row_group(group), staged.run_id) for group in range(file.num_row_groups))
+                with pq.ParquetWriter(temporary, file.schema_arrow, **physical.PARQUET) as writer:
+                    for rows in groups:
+                        writer.write_table(rows, row_group_size=physical.GROUP_ROWS)
 
 
 def _renamed(rows: pa.Table, name: str | None) -> pa.Table:

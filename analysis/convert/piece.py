@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from causeway.analysis import schema, store
+from causeway.analysis import physical, schema
 from causeway.analysis.convert import stage
 from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
@@ -100,7 +101,7 @@ class Piece:
         """Keeps rows, on the disk when they are many."""
         if self.held_bytes + rows.nbytes > IN_MEMORY_BYTES:
             path = self.folder / f"{table}-part{len(self.staged):06d}.parquet"
-            store.write_table(path, rows)
+            physical.stage(path, table, rows, self.id)
             self.staged.append(Staged(table, run_id, path))
         else:
             self.held_bytes += rows.nbytes
@@ -116,6 +117,13 @@ class Piece:
             names = schema.TABLES[table].names[1:]
             columns = dict(zip(names, zip(*tuples, strict=True), strict=True))
             self.add(table, run_id, schema.conform(table, columns, run_id))
+
+
+def source_rows(marks: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """Return what is known of each source as the table of sources has it."""
+    texts = [json.dumps(mark) for mark in marks.values()]
+    return pa.table({"run_id": [""] * len(texts), physical.SOURCE: list(marks), "text": texts},
+                    schema=physical.form_of(physical.SOURCES))  # fmt: skip
 
 
 def stem_of(resolved: str) -> str:

@@ -11,15 +11,19 @@ import pyarrow.parquet as pq
 from causeway.analysis import schema, store
 from causeway.analysis.arrays import of_numbers, of_texts
 from causeway.analysis.convert.declared import NO_EVENT
+from causeway.analysis.physical import SOURCE
 
 BATCH_ROWS = 1 << 19
 _FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
+_STAGED = _SCHEMA.append(pa.field(SOURCE, _DICTIONARY))
 _OPTIONS = {
-    "compression": dict.fromkeys(schema.TABLES["samples"].names, "zstd") | {"value": "snappy"},  # mostly noise
+    "compression": dict.fromkeys([*schema.TABLES["samples"].names, SOURCE], "zstd")
+    | {"value": "snappy"},  # mostly noise
     "store_schema": False,
-    "use_dictionary": ["run_id", "vector_id"],
+    "write_page_checksum": True,
+    "use_dictionary": ["run_id", "vector_id", SOURCE],
     "column_encoding": {"event": "DELTA_BINARY_PACKED", "time_raw": "DELTA_BINARY_PACKED"},
     "write_statistics": ["vector_id", "event", "time_raw", "time_exp"],
 }
@@ -83,15 +87,15 @@ class SampleWriter:
     Use as a context; `batch` is the one to fill, `swap` hands it over.
     """
 
-    def __init__(self, path: Path, run_id: str) -> None:
-        self.run_id, self.rows = run_id, 0
+    def __init__(self, path: Path, run_id: str, source: str) -> None:
+        self.run_id, self.rows, self._source = run_id, 0, of_texts([source])
         self.batch, self._other = Batch(), Batch()
         self._landing = store.landing(path)
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[None] | None = None
 
     def __enter__(self) -> "SampleWriter":
-        self._file = pq.ParquetWriter(self._landing.__enter__(), _SCHEMA, **_OPTIONS)
+        self._file = pq.ParquetWriter(self._landing.__enter__(), _STAGED, **_OPTIONS)
         return self
 
     def swap(self) -> None:
@@ -104,7 +108,8 @@ class SampleWriter:
         self._pending = self._thread.submit(self._write, full) if full.rows else None
 
     def _write(self, batch: Batch) -> None:
-        self._file.write_table(batch.table(self.run_id), row_group_size=len(batch.ids))
+        source = pa.DictionaryArray.from_arrays(_FIRST[: batch.rows], self._source)
+        self._file.write_table(batch.table(self.run_id).append_column(SOURCE, source), row_group_size=len(batch.ids))
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:

@@ -262,7 +262,7 @@ class _Reader:
             if not first:
                 continue
             part = self.piece.folder / f"samples-{key}-{start:015d}-{end:015d}.parquet"
-            with SampleWriter(part, run_id) as writer:
+            with SampleWriter(part, run_id, self.piece.id) as writer:
                 cursor = self.database.execute(_SAMPLES, (start, end, key))
                 rows = cursor.fetchmany(_ROWS)
                 while rows:

@@ -45,7 +45,7 @@ class Folder:
     """What is read stays in memory; `Folder` of the same place is what to open to see runs that came later."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._state = path, store.state_of(path)
         self._tables: dict[str, Any] = {}
 
     # ---- what was run -----------------------------------------------------------------------------------------------
@@ -174,7 +174,8 @@ class Folder:
     # ---- inside ----------------------------------------------------------------------------------------------------
     def _table(self, name: str) -> Any:
         if name not in self._tables:
-            self._tables[name] = store.read_pandas(self.path, name)
+            with store.one_state(at=[self._state]):
+                self._tables[name] = store.read_pandas(self.path, name)
         return self._tables[name]
 
     def _runs(self) -> Any:
@@ -244,8 +245,9 @@ class Folder:
         """((run, vector), (times, values)) of the series that were found, in order of time as they were recorded."""
         if found.empty:
             return
-        table = store.read_arrow(self.path, "samples")
-        table = table.filter(pc.field("run_id").isin(found["run_id"].unique().tolist()))
+        with store.one_state(at=[self._state]):
+            some = pc.field("run_id").isin(found["run_id"].unique().tolist())
+            table = store.read_arrow(self.path, "samples", where=some)
         frame = table.select(["run_id", "vector_id", "time_raw", "time_exp", "value"]).to_pandas()
         time_s = frame["time_raw"].to_numpy() * 10.0 ** frame["time_exp"].to_numpy()
         frame = frame.assign(time_s=time_s)

@@ -19,6 +19,7 @@ from causeway.analysis.export.write import Export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.numbers import name_and_unit
 from causeway.analysis.figures.sheet import Sheet
+from causeway.analysis.files import refuse_links
 from causeway.analysis.plots import Plot
 from causeway.analysis.pooled import pooled
 from causeway.analysis.reduce import comparison, expression, in_pandas
@@ -41,6 +42,7 @@ COLUMNS = (
 """Of figures.csv."""
 
 
+@store.in_one_state
 def write(
     result_dir: str | Path,
     out_dir: str | Path | None = None,
@@ -60,6 +62,7 @@ def write(
     """
     source = _Source(place(result_dir), master or reduces_on(place(result_dir)))
     out = place(out_dir) if out_dir else source.folder / "report"
+    refuse_links(out.parent, out.name)
     described = description.read(source.folder)
     asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]

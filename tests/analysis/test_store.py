@@ -5,7 +5,7 @@ import errno
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.analysis import remains, schema, store
+from causeway.analysis import schema, store
 from causeway.analysis.spark import read_spark
 
 
@@ -48,36 +48,25 @@ def test_a_missing_event_number_is_null_and_not_a_float(tmp_path):
     assert str(samples["event"].dtype) == "Int64" and samples["event"].isna().all()
 
 
-def test_writing_a_run_again_replaces_it(tmp_path):
+def test_a_run_that_is_there_is_not_written_twice(tmp_path):
     store.write_run(tmp_path, tables("r", 1.0))
-    store.write_run(tmp_path, {"runs": run_row("r")})
-    assert store.read_arrow(tmp_path, "scalars").num_rows == 0
+    store.write_run(tmp_path, tables("r", 2.0))
+    assert store.read_arrow(tmp_path, "scalars")["value"].to_pylist() == [1.0]
 
 
 def test_a_full_disk_leaves_neither_a_run_nor_a_half_file(tmp_path, monkeypatch):
-    real = pq.write_table
+    class Full(pq.ParquetWriter):
+        def write_table(self, table, **options):
+            if "time_raw" in table.column_names:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            super().write_table(table, **options)
 
-    def full(table, where, **options):
-        real(table, where, **options)
-        if "time_raw" in table.column_names:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(pq, "write_table", full)
+    monkeypatch.setattr(pq, "ParquetWriter", Full)
     with pytest.raises(OSError, match="No space"):
         store.write_run(tmp_path, tables("r"))
     assert store.finished_runs(tmp_path) == set()
-    assert set(remains.unfinished(tmp_path)) == {"r"}
-    assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]
+    assert not list(tmp_path.rglob("*.part"))
     assert store.read_arrow(tmp_path, "scalars").num_rows == 0, "a run without its row must not be read"
-
-
-def test_the_runs_row_is_the_last_to_land_and_the_first_to_go(tmp_path, monkeypatch):
-    landed = []
-    write_table = store.write_table
-    monkeypatch.setattr(store, "write_table", lambda p, table: landed.append(p.parent.name) or write_table(p, table))
-    store.write_run(tmp_path, tables("r"))
-    assert landed[-1] == "runs"
-    assert next(iter(schema.TABLES)) == "runs", "forget_run goes through the tables in this order"
 
 
 def test_a_misspelt_column_is_refused():
@@ -98,13 +87,16 @@ def test_a_table_with_another_runs_rows_is_refused(tmp_path):
 
 
 @pytest.mark.spark
-def test_spark_reads_what_was_landed_and_skips_unfinished_runs(tmp_path, spark):
+def test_spark_reads_what_was_landed_and_no_orphans(tmp_path, spark):
     for run_id in ODD_IDS:
         store.write_run(tmp_path, tables(run_id))
+    with store.files_for(store.to_write(tmp_path)) as writer:
+        writer.write("scalars", store.conformed(tables("orphan"))["scalars"])
     assert read_spark(spark, tmp_path, "samples").count() == len(ODD_IDS)
-    store.table_path(tmp_path, "runs", ODD_IDS[0]).unlink()
     rows = read_spark(spark, tmp_path, "scalars").collect()
-    assert {row.run_id for row in rows} == set(ODD_IDS[1:])
+    assert {row.run_id for row in rows} == set(ODD_IDS)
+    values = read_spark(spark, tmp_path, "runs").toPandas()
+    assert sorted(values["run_id"]) == sorted(ODD_IDS) and set(values["engine"]) == {"inline"}
 
 
 def test_a_folder_named_from_where_one_stands_is_read(tmp_path, monkeypatch):

@@ -20,8 +20,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +156,13 @@ def children_of(pid: int) -> list[int]:
 
 
 def tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every table, without what no two runs share, in an order of its own."""
+    """Every table, without what no two runs share, in an order of its own. Read in a process of its own: delta-rs does
+    not work in children that are forked behind its first use."""
+    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+        return pool.submit(_tables_of, out).result()
+
+
+def _tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
     tables = {}
     for name in schema.TABLES:
         table = store.read_arrow(out, name)

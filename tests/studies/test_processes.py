@@ -67,7 +67,7 @@ def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
     assert health.problems(tmp_path / "two") == []
     again = processes.run_in_processes(jobs, tmp_path / "two", 2, lambda tally: None)
     assert (again.done, again.skipped) == (0, 16)
-    assert len(list((tmp_path / "two" / "tables" / "runs").iterdir())) < 8, "many runs a file"
+    assert len(list((tmp_path / "two" / "tables" / "table=runs").iterdir())) < 8, "many runs a file"
 
 
 @pytest.mark.slow

@@ -2,12 +2,13 @@
 
 import errno
 import os
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.analysis import convert, store
+from causeway.analysis import convert, delta, store
 from causeway.analysis.convert import job, samples
 from causeway.bridge.errors import UserError
 
@@ -57,7 +58,7 @@ def test_an_unchanged_file_is_passed_over(tmp_path):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 10))
     converted(path, out)
-    part = next((out / "tables" / "samples").iterdir())
+    part = next((out / "tables" / "table=samples").iterdir())
     before = part.stat().st_mtime_ns
     file, rows = converted(path, out)
     assert file.status == "up to date" and len(rows) == 20 and part.stat().st_mtime_ns == before
@@ -124,7 +125,7 @@ def test_an_interrupted_conversion_shows_nothing_and_continues_where_it_stopped(
     written = []
     monkeypatch.setattr(job, "run_range", real)
     real_writer = job.SampleWriter
-    monkeypatch.setattr(job, "SampleWriter", lambda part, run: written.append(part) or real_writer(part, run))
+    monkeypatch.setattr(job, "SampleWriter", lambda part, *run: written.append(part) or real_writer(part, *run))
     _, rows = converted(path, out)
     assert same_rows(rows, in_one_go(path, tmp_path))
     ranges = -(-path.stat().st_size // 5000)
@@ -137,7 +138,7 @@ def test_a_crash_while_landing_is_mended_by_the_next_conversion(tmp_path, small_
     real, moved = os.replace, []
 
     def killed(source, target):
-        if "tables/samples" in str(target) and ".convert" not in str(target):
+        if "table=samples" in str(target) and ".convert" not in str(target):
             moved.append(target)
             if len(moved) == 2:
                 raise KeyboardInterrupt
@@ -238,3 +239,24 @@ def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "p.vec")
     with pytest.raises(UserError, match=r"p\.vec is no regular file"):
         convert.convert([tmp_path / "p.vec"], tmp_path / "out")
+
+
+def test_of_two_conversions_at_once_each_file_is_there_once(tmp_path, monkeypatch):
+    """Without locks: the second finds, when it commits, that another has landed what it has read."""
+    path, out = tmp_path / "r.vec", tmp_path / "out"
+    path.write_text(HEAD + data(0, 10))
+    (tmp_path / "other.sca").write_text("version 3\nrun O\nattr configname B\nscalar a b 1\n")
+    real, first = delta.commit, []
+
+    def overtaken(*args, **kwargs):
+        if not first:
+            first.append(1)
+            convert.convert([path, tmp_path / "other.sca"], out)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(delta, "commit", overtaken)
+    monkeypatch.setattr(store, "revising", lambda folder, wait=True: nullcontext(True))
+    report = convert.convert([path], out)
+    assert same_rows(store.read_pandas(out, "samples"), converted(path, tmp_path / "alone")[1])
+    assert store.finished_runs(out) == {"R-1", "O"} and any("meanwhile" in note for note in report.notes)
+    assert sum(file.rows for file in delta.latest(out).files["sources"]) == 2

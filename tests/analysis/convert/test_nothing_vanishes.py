@@ -6,8 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from causeway.analysis import batches, convert, remains, store
-from causeway.analysis.convert import landing
+from causeway.analysis import convert, delta, physical, store
 from causeway.bridge.errors import UserError
 from tests.worlds.kills import Steps
 
@@ -136,7 +135,6 @@ def test_a_file_that_changes_takes_only_its_own_rows_along(tmp_path):
     assert values(out) == {"R0": 0.0, "N": 9.0, "R2": 2.0, "R3": 3.0}
     assert samples(out) == {"R0": 1, "R1": 2, "R2": 3, "R3": 4}, "r1.vec still says R1"
     assert sorted(file.status for file in report.files) == ["converted"] + ["up to date"] * 7
-    assert len(store.finished_batches(out)) == 1 and remains.unfinished(out) == {}
 
 
 def test_a_kill_at_any_moment_of_landing_loses_and_doubles_nothing(tmp_path, monkeypatch):
@@ -154,8 +152,9 @@ def test_a_kill_at_any_moment_of_landing_loses_and_doubles_nothing(tmp_path, mon
         shutil.copytree(before, out)
         steps = Steps(step)
         with monkeypatch.context() as patch:
-            patch.setattr(landing.store.os, "replace", steps.counted(os.replace))
-            patch.setattr(landing.store, "forget_batch", steps.counted(store.forget_batch))
+            patch.setattr(os, "replace", steps.counted(os.replace))
+            patch.setattr(delta, "_try", steps.counted(delta._try))
+            patch.setattr(delta, "settle", steps.counted(delta.settle))
             try:
                 convert.convert([folder], out)
             except KeyboardInterrupt:
@@ -179,16 +178,16 @@ def test_a_folder_of_an_older_version_is_read_and_not_added_to(tmp_path):
         convert.convert([tmp_path / "in"], out)
 
 
-def test_a_batch_is_one_file_a_table_and_study_and_sorted_out_by_study(tmp_path):
+def test_what_is_converted_together_is_one_file_a_table(tmp_path):
     folder, out = tmp_path / "results", tmp_path / "out"
     for number in range(40):
         sca(f"R{number}", number, folder=folder, name=f"r{number}.sca")
         (folder / f"q{number}.sca").write_text(sca(f"Q{number}", number).replace("Base", '"Other: one"'))
     convert.convert([folder], out)
     files = [path.relative_to(out / "tables").as_posix() for path in (out / "tables").rglob("*.parquet")]
-    assert len(files) == 1 + 2 * 3, "runs; header attributes, scalars, their attributes for two studies"
-    places = {name.split("/")[1] for name in files if name.startswith("scalars")}
-    assert places == {"study=Base", "study=Other%3A%20one"}
-    plain = pd.read_parquet(out / "tables" / "scalars")
-    assert plain.groupby("study", observed=True).size().to_dict() == {"Base": 40, "Other: one": 40}
-    assert set(plain.columns) - {"study"} == {"run_id", "module", "name", "value", "position", batches.SOURCE}
+    assert sorted({name.split("/")[0] for name in files}) == [
+        "table=attributes", "table=runs", "table=scalars", "table=sources"
+    ] and len(files) == 4  # fmt: skip
+    assert store.read_pandas(out, "runs").groupby("study").size().to_dict() == {"Base": 40, "Other: one": 40}
+    plain = pd.read_parquet(out / "tables" / "table=scalars")
+    assert set(plain.columns) - {"table"} == {"run_id", "module", "name", "value", "position", physical.SOURCE}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.analysis import convert, store
+from causeway.analysis import convert, delta, files, store
 from tests.worlds.drawn import examples
 
 _NAMED = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -139,7 +139,8 @@ def plain(tables) -> dict[str, list[tuple]]:
 def no_waiting_for_the_disk():
     """Flushing hundreds of small files to the disk would be most of the time here, and says nothing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "_flush", lambda path: None)
+        for module in (files, delta):
+            patch.setattr(module, "flush", lambda path: None)
         yield
 
 

@@ -37,9 +37,9 @@ def folder(tmp_path: Path) -> causeway.results.Folder:
 
 
 def test_runs_come_with_their_parameters_as_columns(folder: causeway.results.Folder) -> None:
-    assert folder.runs()["rate"].tolist() == [10.0, 10.0, 5.0, 5.0]
+    assert folder.runs()["rate"].tolist() == [5.0, 5.0, 10.0, 10.0]
     assert folder.runs(rate=5)["seed"].tolist() == [1, 2]
-    assert folder.runs(rate=[5, 10], seed=2, radio="wifi")["run_id"].tolist() == ["toy-10.0-2", "toy-5.0-2"]
+    assert folder.runs(rate=[5, 10], seed=2, radio="wifi")["run_id"].tolist() == ["toy-5.0-2", "toy-10.0-2"]
     assert folder.parameters() == ["rate", "radio"]
 
 

@@ -1,0 +1,389 @@
+"""The log of a result folder: one Delta table (delta.io) in `tables/`, with the name of our table as its partition.
+
+So a commit, the next file in `tables/_delta_log`, is one for all tables: the rows of a run, or of a whole batch, are
+there together or not at all, and every reader sees one version. The log is read and written by delta-rs (`deltalake`);
+a commit is made for exactly the version that its maker has seen, so that of two writers of one run one sees the other.
+What is ours is that the log is on the disk before anybody is told so (delta-rs does not flush), and a copy of each of
+its files in `tables/_copies`, with a digest in its name: a file that has rotted is found, and put back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from causeway.analysis import physical
+from causeway.analysis.files import flush, landing, make_folder, refuse_links
+from causeway.analysis.physical import File
+from causeway.analysis.remote import Remote, is_remote, place
+from causeway.bridge.errors import UserError
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+FORMAT = 1
+"""Of result folders. A folder of a higher one is refused: what it means is not known here."""
+_DESCRIPTION = re.compile(r"causeway results, format (\d+)")
+LOG, COPIES = "_delta_log", "_copies"
+LOG_FILE = re.compile(r"\d{20}\.(json|checkpoint\.parquet)")
+_COPY = re.compile(r"(\d{20}\.(?:json|checkpoint\.parquet))-([0-9a-f]{64})")
+_CHECKPOINT_EVERY = 20
+"""Versions: a reader opens the last checkpoint and the versions behind it, each a file."""
+KEPT_HOURS = 24
+"""What a commit took out stays for readers that began before it."""
+_SETTINGS = {
+    "delta.deletedFileRetentionDuration": f"interval {KEPT_HOURS} hours",
+    "delta.logRetentionDuration": "interval 7 days",
+    "delta.enableExpiredLogCleanup": "false",  # the copies go with them: see `clean`
+}
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_SLOW_S = 3600.0
+"""A writer that took so long looks whether its files are still there: somebody may have taken them for orphans."""
+
+
+@dataclass
+class State:
+    """One version of a result folder; -1: nothing has landed."""
+
+    folder: Path
+    version: int = -1
+    files: dict[str, list[File]] = field(default_factory=dict)
+    """Table -> its files, in the order in which they landed."""
+    opened: DeltaTable | None = None
+
+    def all_files(self) -> list[File]:
+        return [file for files in self.files.values() for file in files]
+
+
+class Overtaken(Exception):
+    """Another commit has changed what this one is about; `state` is what there is now."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+
+# --- reading the log ---------------------------------------------------------------------------------------
+
+
+_LATEST: dict[str, tuple[Any, State]] = {}
+"""Folder -> when it was looked at (see `_seen`) and what was found."""
+_SEEN_S = 10.0
+"""For so long a state that was read behind a URL may be taken for the latest, by who can bear it."""
+
+
+def forget_what_is_known() -> None:
+    """Look at every folder anew: what was seen of it before is kept otherwise."""
+    _LATEST.clear()
+
+
+def top(folder: Path) -> Path:
+    """Return a folder's whole address: what it is known by."""
+    where = place(folder)
+    return where if isinstance(where, Remote) else Path(where).absolute()
+
+
+def latest(folder: Path, may_be_old: bool = False) -> State:
+    """Return the latest version of a folder; behind a URL one of some seconds ago, if it `may_be_old`."""
+    folder = top(folder)
+    kept = _LATEST.get(str(folder))
+    if kept is not None and (_same(folder, *kept) if not is_remote(folder) else may_be_old and _fresh(kept[0])):
+        return kept[1]
+    state = _read(folder)
+    _LATEST[str(folder)] = (_seen(folder, state.version), state)
+    return state
+
+
+def _fresh(seen: Any) -> bool:
+    return bool(time.monotonic() - seen < _SEEN_S)
+
+
+def _seen(folder: Path, version: int) -> Any:
+    if is_remote(folder):
+        return time.monotonic()
+    try:
+        status = os.stat(_log(folder, version))
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _same(folder: Path, seen: Any, state: State) -> bool:
+    """Whether a folder of this machine is still at this version."""
+    if os.path.exists(_log(folder, state.version + 1)):
+        return False
+    return state.version >= 0 and bool(_seen(folder, state.version) == seen)
+
+
+def _log(folder: Path, version: int) -> Path:
+    return folder / "tables" / LOG / f"{version:020d}.json"
+
+
+def _read(folder: Path) -> State:
+    if not is_remote(folder):
+        refuse_links(folder, "tables", f"tables/{LOG}", f"tables/{COPIES}")
+        if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
+            return State(folder)
+        if name := next(rotten(folder, only_needed=True), None):
+            raise physical.DamagedError(
+                f"{folder / 'tables' / LOG / name} has changed since it was written; "
+                f"`causeway doctor {folder} --repair` puts its copy in its place"
+            )
+    table = _open(folder)
+    if table is None:
+        return State(folder)
+    said = _DESCRIPTION.fullmatch(table.metadata().description or "")
+    if said is None or int(said[1]) > FORMAT:
+        what = "was written by a newer version of causeway" if said else "is no result folder of causeway"
+        raise UserError(f"{folder} {what} ({table.metadata().description!r}): use the causeway that wrote it")
+    return State(folder, table.version(), _files(table), table)
+
+
+def _open(folder: Path) -> DeltaTable | None:
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError, TableNotFoundError
+
+    try:
+        return DeltaTable(uri(folder), storage_options=options(folder))
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError, ValueError) as error:
+        if is_remote(folder):
+            raise UserError(f"{folder} cannot be reached: {str(error).splitlines()[0]}") from error
+        raise UserError(
+            f"the log of {folder} cannot be read ({str(error).splitlines()[0]}); "
+            f"`causeway doctor {folder}` says what is wrong"
+        ) from error
+
+
+def uri(folder: Path) -> str:
+    """Return the address of a folder's Delta table, as `deltalake` takes it."""
+    where = top(folder)
+    if isinstance(where, Remote):
+        return where.location + "/tables"
+    if _ESCAPE.search(str(where)):  # delta-rs 1.6 reads it where it does not write it
+        raise UserError(f"{where}: a path with a % before two hexadecimal digits cannot hold results; choose another")
+    return (where / "tables").as_uri()
+
+
+def options(folder: Path) -> dict[str, str] | None:
+    """Return the storage options that `deltalake` needs beside the address."""
+    where = place(folder)
+    return where.storage_options if isinstance(where, Remote) else None
+
+
+def _files(table: DeltaTable) -> dict[str, list[File]]:
+    listed: Any = pa.table(table.get_add_actions(flatten=True))
+    columns = [listed[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
+    columns += [
+        listed[name].to_pylist() if name in listed.column_names else [None] * len(listed)
+        for name in ("min.run_id", "max.run_id")
+    ]
+    found: dict[str, list[File]] = {}
+    for path, size, rows, low, high in zip(*columns, strict=True):
+        file = File(path, size, rows or 0, low or "", high if high is not None else chr(0x10FFFF))
+        found.setdefault(file.table, []).append(file)
+    for files in found.values():
+        files.sort(key=lambda file: file.path)
+    return found
+
+
+# --- committing ------------------------------------------------------------------------------------------
+
+
+def commit(
+    state: State, writer: physical.Writer, removed: Sequence[File] = (),
+    still: Callable[[State], bool] = lambda state: True, moves: bool = False,
+) -> State:  # fmt: skip
+    """Add the writer's files and take others out, in one step; return the state behind it.
+
+    `still` says of a newer state whether the commit may be made on it as it is; else, or if a file that is to go has
+    gone, it raises `Overtaken`. `moves`: rows only pass from the ones to the others.
+    """
+    folder, ours = state.folder, {file.path for file in writer.files}
+    for _ in range(1000):
+        gone = {file.path for file in removed} - {file.path for file in state.all_files()}
+        if gone or not still(state):
+            raise Overtaken(state)
+        if time.monotonic() - writer.began_s > _SLOW_S:
+            for file in writer.files:
+                if what := physical.wrong(folder, file, thoroughly=True):
+                    raise physical.damage(folder, file, what)
+        failure = _try(state, writer.files, removed, moves)
+        if failure is None:
+            return settle(folder, state.version + 1)
+        now = _read(folder)
+        if ours & {file.path for file in now.all_files()}:  # it was made, and only the answer was lost
+            return settle(folder, now.version)
+        if now.version == state.version:
+            raise OSError(5, f"the log cannot be written ({str(failure).splitlines()[0]})", uri(folder)) from failure
+        state = now
+    raise OSError(11, "others commit all the time", uri(folder))
+
+
+def _try(state: State, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
+    """Make the version behind `state`; return why it could not be made."""
+    from deltalake.exceptions import DeltaError
+    from deltalake.schema import Schema
+    from deltalake.transaction import (
+        CommitProperties,
+        PostCommitHookProperties,
+        RemoveAction,
+        create_table_with_add_actions,
+    )
+
+    folder, form = state.folder, Schema.from_arrow(physical.log_form())
+    once, nothing = CommitProperties(max_commit_retries=0), PostCommitHookProperties(False, False)
+    now_ms = time.time_ns() // 10**6
+    adds = [_action(file, now_ms, not moves) for file in added]
+    try:
+        if state.opened is None:
+            if not is_remote(folder):
+                make_folder(folder / "tables" / LOG)
+            create_table_with_add_actions(
+                uri(folder), form, adds, "error", ["table"], description=f"causeway results, format {FORMAT}",
+                configuration=_SETTINGS, storage_options=options(folder),
+                commit_properties=once, post_commithook_properties=nothing,
+            )  # fmt: skip
+            return None
+        if lacking := _lacking(state.opened):  # this version of causeway knows columns that its maker did not
+            state.opened.alter.add_columns(lacking, commit_properties=once, post_commithook_properties=nothing)
+            settle(folder, state.version + 1)
+            return RuntimeError("columns were added first")
+        removes = [RemoveAction(file.path, not moves, now_ms, file.size, {"table": file.table}) for file in removed]
+        state.opened.create_write_transaction(
+            [*adds, *removes], "append", form, ["table"],
+            commit_properties=once, post_commithook_properties=nothing,
+        )  # fmt: skip
+        return None
+    except (DeltaError, OSError) as error:
+        return error
+
+
+def _lacking(opened: DeltaTable) -> list[Any]:
+    from deltalake.schema import Schema
+
+    known = {field.name for field in opened.schema().fields}
+    return [field for field in Schema.from_arrow(physical.log_form()).fields if field.name not in known]
+
+
+def _action(file: File, now_ms: int, changes: bool) -> Any:
+    from deltalake.transaction import AddAction
+
+    stats = {
+        "numRecords": file.rows, "minValues": {"run_id": file.low}, "maxValues": {"run_id": file.high},
+        "nullCount": {"run_id": 0},
+    }  # fmt: skip
+    return AddAction(file.path, file.size, {"table": file.table}, now_ms, changes, json.dumps(stats))
+
+
+_ROOTED: set[Path] = set()
+"""Folders whose names are on the disk, up to the root: whoever made them may not have said so."""
+
+
+def settle(folder: Path, version: int) -> State:
+    """Put a version, and all that is named in it, on the disk for good; return the latest state."""
+    logs = place(folder) / "tables" / LOG
+    if not is_remote(folder):
+        flush(_log(folder, version))
+        for one in (logs, logs.parent, folder, *(() if folder in _ROOTED else folder.parents)):
+            with suppress(PermissionError):  # a folder above, and not ours
+                flush(one)
+        _ROOTED.add(folder)
+    copy(folder, _log(place(folder), version).name)
+    state = latest(folder)
+    if version % _CHECKPOINT_EVERY == 0 and version and state.opened is not None:
+        _checkpoint(state)
+    return state
+
+
+def _checkpoint(state: State) -> None:
+    assert state.opened is not None
+    state.opened.create_checkpoint()
+    logs, name = place(state.folder) / "tables" / LOG, f"{state.version:020d}.checkpoint.parquet"
+    (logs / "_last_checkpoint").unlink(missing_ok=True)  # only a hint, and one that is written over in place
+    if not is_remote(state.folder):
+        flush(logs / name)
+        flush(logs)
+    copy(state.folder, name)
+
+
+def copy(folder: Path, name: str) -> None:
+    content = (place(folder) / "tables" / LOG / name).read_bytes()
+    copies = place(folder) / "tables" / COPIES
+    with landing(copies / f"{name}-{hashlib.sha256(content).hexdigest()}") as temporary:
+        temporary.write_bytes(content)
+
+
+def clean(state: State) -> None:
+    """Remove what the log says of versions of more than a week ago, and their copies."""
+    if state.opened is None:
+        return
+    state.opened.cleanup_metadata()
+    tables = place(state.folder) / "tables"
+    first = min((name[:20] for name in names(tables / LOG) if LOG_FILE.fullmatch(name)), default="")
+    for name in names(tables / COPIES):
+        if _COPY.fullmatch(name) and name[:20] < first:
+            (tables / COPIES / name).unlink(missing_ok=True)
+
+
+# --- what may rot ----------------------------------------------------------------------------------------
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of what is in a folder."""
+    if isinstance(folder, Remote):
+        return sorted(child.name for child in folder.children())
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+
+
+_SAME: set[tuple[str, int, int, int]] = set()
+"""(path, size, time of change, inode) of files of logs that were equal to their copies."""
+
+
+def copies_of(folder: Path) -> dict[str, set[str]]:
+    """Return the files of the log that have a copy, with its digest (or those of two who made one checkpoint)."""
+    found: dict[str, set[str]] = {}
+    for name in names(place(folder) / "tables" / COPIES):
+        if copy := _COPY.fullmatch(name):
+            found.setdefault(copy[1], set()).add(copy[2])
+    return found
+
+
+def rotten(folder: Path, only_needed: bool = False) -> Iterator[str]:
+    """Yield the names of files of the log that are not as their copy; of those that are needed, if `only_needed`."""
+    logs, copies = place(folder) / "tables" / LOG, copies_of(folder)
+    there = {name for name in names(logs) if LOG_FILE.fullmatch(name)}
+    if only_needed:
+        last = max((name for name in there if name.endswith(".checkpoint.parquet")), default="")
+        there = {name for name in there if name[:20] > last[:20] or name == last}
+    for name in sorted(there & copies.keys()):
+        if _has_rotted(logs / name, copies[name]):
+            yield name
+
+
+def _has_rotted(path: Path, digests: set[str]) -> bool:
+    try:
+        status = path.stat()
+        known = (str(path), status.st_size, status.st_mtime_ns, getattr(status, "st_ino", 0))
+        if known in _SAME:
+            return False
+        if hashlib.sha256(path.read_bytes()).hexdigest() not in digests:
+            return True
+    except OSError:
+        return True
+    _SAME.add(known)
+    return False

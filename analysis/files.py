@@ -1,0 +1,114 @@
+"""Write files whole: under a hidden name, flushed to the disk, renamed, and the folders that name them flushed too.
+
+A crash or a full disk leaves no half-written file behind under a name that readers look at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from causeway.analysis import locks
+from causeway.analysis.remote import Remote, is_remote
+from causeway.bridge.errors import UserError
+
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
+_LONGEST = 120  # characters of a quoted name: leaves room within the 255 of most file systems
+
+
+def quote(name: str) -> str:
+    """Return `name` as a file name: odd characters as %XX, a name that is too long cut short with a hash."""
+    text = "".join(c if c in _PLAIN else "".join(f"%{byte:02X}" for byte in c.encode()) for c in name)
+    if not text:
+        return "%"
+    if text.startswith((".", "_")):  # readers take such names for hidden
+        text = f"%{ord(text[0]):02X}{text[1:]}"
+    if len(text) > _LONGEST:
+        return f"{text[: _LONGEST - 34]}!{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+    return text
+
+
+@dataclass
+class Hidden:
+    """A file that nobody sees yet."""
+
+    path: Path
+    name: str = ""
+    """What it will be called."""
+
+
+@contextmanager
+def landing(path: Path) -> Iterator[Path]:
+    """Yield a hidden path to write to; rename it to `path` when the block ends well, else remove it.
+
+    It is locked as long as its writer lives, so that `sweep` removes only files of dead writers. Behind a URL it is a
+    file of this machine that is sent when the block ends well.
+    """
+    with landing_in(path.parent) as hidden:
+        hidden.name = path.name
+        yield hidden.path
+
+
+@contextmanager
+def landing_in(folder: Path) -> Iterator[Hidden]:
+    """Do what `landing` does for a file that is given its name when it has been written."""
+    if isinstance(folder, Remote):
+        with tempfile.TemporaryDirectory(prefix="causeway-") as here:
+            hidden = Hidden(Path(here) / "file")
+            yield hidden
+            cast(Remote, folder / hidden.name).send(hidden.path)
+        return
+    make_folder(folder)
+    hidden = Hidden(folder / f".{uuid.uuid4().hex}.part")
+    lock = locks.take(hidden.path, wait=True)
+    try:
+        yield hidden
+        flush(hidden.path)
+        os.replace(hidden.path, folder / hidden.name)
+        flush(folder)
+    except OSError as error:
+        if error.filename is None:  # a file that is written to does not know its name
+            raise OSError(error.errno, error.strerror or str(error), str(folder / hidden.name)) from error
+        raise
+    finally:
+        with suppress(OSError):
+            hidden.path.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each flushed into its parent."""
+    if is_remote(folder) or folder.is_dir():
+        return
+    make_folder(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir()
+    flush(folder.parent)
+
+
+def flush(path: Path) -> None:
+    """Put a file's content, or a folder's names, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def refuse_links(top: Path, *below: str) -> None:
+    """Refuse a folder of somebody else's making whose parts are links: writing there would change files elsewhere."""
+    if is_remote(top):
+        return
+    for name in below:
+        with suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.lstat(top / name).st_mode):
+                raise UserError(f"{top / name} is a link; a result folder has none: put the folder itself there")

@@ -1,0 +1,176 @@
+"""Read result folders of the layout before the log: `tables/<table>/<run>.parquet`, and batches of many runs.
+
+A file `tables/runs/@<batch>.parquet` names in its footer the other files of its batch, their sizes, and the batches it
+took the place of; the row of a run that landed alone names its files in the column `parts`. What none of them names, or
+is not whole, does not exist. `causeway compact` makes a folder of today of it; nothing writes this layout any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from causeway.analysis import schema
+from causeway.analysis.physical import SOURCE
+from causeway.analysis.remote import Remote, place
+
+_MARK = "@"
+_FOOTER = b"causeway.batch"
+
+
+@dataclass(frozen=True)
+class _Landed:
+    """A run, or a batch, as its file in `runs` has it."""
+
+    key: str
+    runs: tuple[str, ...]
+    parts: dict[str, tuple[int, str]] | None
+    """File below `tables/` -> its size and digest; None: a run of the first versions, known by its files' names."""
+    replaces: tuple[str, ...] = ()
+    sources: dict[str, Any] = field(default_factory=dict)
+    held: dict[str, list[str]] = field(default_factory=dict)
+
+
+def is_there(folder: Path) -> bool:
+    """Return whether a folder has tables of this layout."""
+    runs = place(folder) / "tables" / "runs"
+    return runs.is_dir() and any(True for _ in runs.glob("*.parquet"))
+
+
+def read(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
+    """Return all runs' rows of a table."""
+    parts = [rows.select(schema.TABLES[table].names) for rows in tables(folder, table)]
+    whole = pa.concat_tables(parts) if parts else schema.empty(table)
+    whole = whole if where is None else whole.filter(where)
+    return whole if columns is None else whole.select(columns)
+
+
+def run_ids(folder: Path) -> frozenset[str]:
+    """Return the ids of all finished runs."""
+    return frozenset(run for landed in _landed(place(folder)) for run in landed.runs)
+
+
+def sources(folder: Path, but: Collection[str] = ()) -> dict[str, Any]:
+    """Return what is known of each result file that was converted, by the id of the source."""
+    some = [landed for landed in _landed(place(folder)) if landed.key not in but]
+    return {source: mark for landed in some for source, mark in landed.sources.items()}
+
+
+def damaged(folder: Path) -> set[str]:
+    """Return the keys of runs and batches that are not as they were written. Reads all files."""
+    tables = place(folder) / "tables"
+    return {
+        landed.key for landed in _landed(place(folder))
+        if any(_digest(tables / name) != digest for name, (_, digest) in (landed.parts or {}).items())
+    }  # fmt: skip
+
+
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def tables(folder: Path, table: str, but: Collection[str] = ()) -> Iterator[pa.Table]:
+    """Yield the rows of a table in the order in which they landed, with the sources of converted rows."""
+    top, seen = place(folder), set[str]()
+    for landed in _landed(top):
+        if landed.key in but:
+            continue
+        again = sorted(seen.intersection(landed.runs)) if not landed.sources else []
+        seen.update(landed.runs)
+        for name in _files(top, landed, table):
+            rows = _rows(table, _opened(top / "tables" / name).read(), landed.held.get(name, []))
+            if again:
+                import pyarrow.compute as pc
+
+                rows = rows.filter(pc.invert(pc.is_in(rows["run_id"], pa.array(again))))
+            yield rows
+
+
+def _rows(table: str, rows: pa.Table, held: list[str]) -> pa.Table:
+    names = [name for name in rows.column_names if name in schema.TABLES[table].names]
+    made = schema.conform(table, rows.select(names))
+    if SOURCE in rows.column_names:
+        return made.append_column(SOURCE, rows[SOURCE].cast(pa.string()))
+    return made.append_column(SOURCE, pa.array(held * len(rows) if len(held) == 1 else [None] * len(rows), pa.string()))
+
+
+def files(folder: Path, but: Collection[str] = ()) -> Iterator[Path]:
+    """Yield the files of whole runs and batches, and of those that they replace: each file of `runs` behind the files
+    that it names."""
+    top = place(folder)
+    for landed in _landed(top):
+        if landed.key not in but:
+            for table in reversed(schema.TABLES):
+                yield from (top / "tables" / name for name in _files(top, landed, table))
+            yield from (top / "tables" / "runs" / f"{key}.parquet" for key in landed.replaces)
+
+
+def _files(top: Path, landed: _Landed, table: str) -> list[str]:
+    if table == "runs":
+        return [f"runs/{landed.key}.parquet"]
+    if landed.parts is not None:
+        return [name for name in landed.parts if name.partition("/")[0] == table]
+    some = sorted(path.name for path in (top / "tables" / table).glob("*.parquet"))
+    return [f"{table}/{name}" for name in some if name.removesuffix(".parquet").partition("~")[0] == landed.key]
+
+
+def _landed(top: Path) -> list[_Landed]:
+    """What is whole and not replaced, in the order in which it landed."""
+    there = sorted((top / "tables" / "runs").glob("*.parquet"), key=lambda path: path.name)
+    return _whole(top, tuple((path.name, path.stat().st_size) for path in there if path.name[0] != "."))
+
+
+@lru_cache(maxsize=8)
+def _whole(top: Path, names: tuple[tuple[str, int], ...]) -> list[_Landed]:
+    found = [landed for name, size in names if size and (landed := _read(top / "tables" / "runs" / name)) is not None]
+    whole = [
+        one for one in found if all(_size(top / "tables" / name) == n for name, (n, _) in (one.parts or {}).items())
+    ]
+    replaced = {key for one in whole for key in one.replaces}
+    return [one for one in whole if one.key not in replaced]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _read(path: Path) -> _Landed | None:
+    key = path.name.removesuffix(".parquet")
+    try:
+        with _opened(path) as file:
+            names = file.schema_arrow.names
+            rows = file.read(columns=[name for name in ("run_id", "parts") if name in names])
+            ids = tuple(rows["run_id"].to_pylist())
+            if key.startswith(_MARK):
+                given = json.loads((file.metadata.metadata or {})[_FOOTER])
+                parts = {str(name): (int(size), str(digest)) for name, (size, digest) in given["files"].items()}
+                return _checked(_Landed(key, ids, parts, tuple(given["replaces"]), given["sources"], given["held"]))
+            text = rows["parts"][0].as_py() if "parts" in names else None
+            told = json.loads(text) if text else {}
+            alone = {f"{table}/{key}.parquet": (int(size), str(digest)) for table, (size, digest) in told.items()}
+            return _checked(_Landed(key, ids, alone if text else None))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, pa.ArrowException):
+        return None
+
+
+def _checked(landed: _Landed) -> _Landed:
+    """Refuse names that lead elsewhere."""
+    for name in landed.parts or ():
+        if name.partition("/")[0] not in schema.TABLES or ".." in name.split("/") or not name.endswith(".parquet"):
+            raise ValueError("it names files that are none of its own")
+    return landed
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    return pq.ParquetFile(path.open("rb") if isinstance(path, Remote) else path)

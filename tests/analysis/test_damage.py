@@ -1,0 +1,353 @@
+"""What rots, is cut, or was put there by others is found and named; all else is read; nothing healthy is removed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+from causeway.analysis import compact, convert, delta, description, files, health, physical, report, store
+from causeway.analysis.description import Description
+from causeway.bridge.errors import UserError
+from causeway.cli.doctor import look_over
+from tests.analysis.test_store import tables
+
+
+def flip(path: Path, bit: int) -> None:
+    """One bit of a file, by its number; the size stays."""
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def small(folder: Path) -> Path:
+    """A folder with everything that a folder has: two commits, a checkpoint's worth of copies, a description."""
+    description.write(folder, "s", description.text_of(Description("s", title="A study")))
+    store.write_run(folder, tables("a", 43.0))
+    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    return folder
+
+
+def whats(folder: Path) -> list[str]:
+    delta.forget_what_is_known()
+    return [problem.what for problem in health.problems(folder)]
+
+
+def repair(folder: Path) -> None:
+    delta.forget_what_is_known()
+    for problem in health.problems(folder):
+        problem.repair()
+    assert whats(folder) == []
+
+
+def everything(folder: Path) -> list[tuple]:
+    return [tuple(row.values()) for name in ("runs", "scalars", "samples")
+            for row in store.read_arrow(folder, name).to_pylist()]  # fmt: skip
+
+
+def file_of(folder: Path, table: str, run: str) -> Path:
+    (file,) = (file for file in delta.latest(folder).files[table] if file.holds(run))
+    return folder / "tables" / file.path
+
+
+@pytest.mark.slow
+def test_the_doctor_finds_a_flip_of_any_bit_of_any_file(tmp_path):
+    """Every byte, with one of its bits in turn: each is covered by one digest, so that the others would not differ."""
+    folder = small(tmp_path / "out")
+    assert whats(folder) == []
+    paths, quiet = sorted(path for path in folder.rglob("*") if path.is_file()), []
+    for path in paths:
+        whole = path.read_bytes()
+        for byte in range(0, len(whole), 7 if len(whole) > 600 else 1):
+            flip(path, 8 * byte + byte % 8)
+            if not _finds(folder):
+                quiet.append(f"{path.relative_to(folder)}:{byte}")
+        path.write_bytes(whole)
+    assert quiet == [] and len(paths) > 8
+
+
+def _finds(folder: Path) -> bool:
+    delta.forget_what_is_known()
+    return next(iter(health.problems(folder)), None) is not None
+
+
+@pytest.mark.slow
+def test_a_flip_of_any_bit_gives_no_other_rows(tmp_path):
+    """What a reader sees is right, or an error that names the file and its runs."""
+    folder = small(tmp_path / "out")
+    right, path = everything(folder), file_of(folder, "scalars", "b")
+    whole, named = path.read_bytes(), 0
+    for byte in range(len(whole)):
+        flip(path, 8 * byte + byte % 8)
+        try:
+            assert everything(folder) == right, byte
+        except physical.DamagedError as error:
+            assert path.name in str(error) and "runs b to c" in str(error)
+            named += 1
+        path.write_bytes(whole)
+    assert named == len(whole)
+
+
+@pytest.mark.slow
+def test_pages_of_a_large_file_have_checksums_of_their_own(tmp_path, monkeypatch):
+    """A file that is not hashed whole when it is read: its footer has a digest, its pages have checksums."""
+    monkeypatch.setattr(physical, "_SMALL_BYTES", 0)
+    folder = small(tmp_path / "out")
+    right, path = everything(folder), file_of(folder, "scalars", "b")
+    whole, silent = path.read_bytes(), []
+    for byte in range(len(whole)):
+        flip(path, 8 * byte + byte % 8)
+        try:
+            if everything(folder) != right:
+                silent.append(byte)
+        except physical.DamagedError:
+            pass
+        path.write_bytes(whole)
+    assert silent == []
+
+
+def test_what_is_damaged_is_taken_out_and_all_else_stays(tmp_path):
+    folder = small(tmp_path / "out")
+    before = store.read_table_of(folder, "scalars", "a")
+    flip(file_of(folder, "scalars", "b"), 8 * 40)
+    assert store.read_table_of(folder, "scalars", "a") == before, "what is not touched is read"
+    assert len(store.read_arrow(folder, "samples")) == 3
+    (what,) = whats(folder)
+    assert "runs b to c" in what and "2 rows of scalars" in what
+    repair(folder)
+    assert store.finished_runs(folder) == {"a"} and {row[0] for row in everything(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("table", ["runs", "scalars", "samples"])
+@pytest.mark.parametrize("change", ["flip", "cut", "gone", "empty"])
+def test_every_damage_of_a_file_is_named_and_repaired(tmp_path, table, change):
+    folder = small(tmp_path / "out")
+    path = file_of(folder, table, "b")
+    if change == "gone":
+        path.unlink()
+    elif change == "flip":
+        flip(path, 8 * (path.stat().st_size - 20))
+    else:
+        path.write_bytes(path.read_bytes()[:-1] if change == "cut" else b"")
+    (what,) = whats(folder)
+    assert path.name in what and "runs b to c" in what
+    repair(folder)
+    assert {row[0] for row in everything(folder)} == {"a"} == set(store.finished_runs(folder))
+    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    assert len(store.finished_runs(folder)) == 3
+
+
+def test_of_a_large_file_only_the_runs_of_a_damaged_page_are_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr(physical, "GROUP_ROWS", 10)
+    store.land_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
+    path = file_of(tmp_path, "scalars", "r000")
+    column = pq.ParquetFile(path).metadata.row_group(4).column(3)
+    begin = column.dictionary_page_offset or column.data_page_offset
+    flip(path, 8 * (begin + column.total_compressed_size - 3))
+    repair(tmp_path)
+    lost = {f"r{number:03}" for number in range(100)} - store.finished_runs(tmp_path)
+    assert lost == {f"r{number:03}" for number in range(40, 50)}
+    assert len(store.read_arrow(tmp_path, "scalars")) == len(store.read_arrow(tmp_path, "samples")) == 90
+
+
+def test_a_compaction_refuses_what_is_damaged_instead_of_signing_it(tmp_path):
+    folder = small(tmp_path / "out")
+    flip(file_of(folder, "scalars", "b"), 8 * 40)
+    with pytest.raises(UserError, match="has changed since it was written"):
+        compact.compact(folder)
+    assert len(whats(folder)) == 1, "and it is still told"
+
+
+def test_a_log_that_has_rotted_is_told_and_put_back(tmp_path):
+    folder = small(tmp_path / "out")
+    right, log = everything(folder), delta._log(folder, 1)
+    at = log.read_bytes().index(b"numRecords") + 14
+    flip(log, 8 * at)
+    delta.forget_what_is_known()
+    with pytest.raises(UserError, match=r"0001\.json has changed.*doctor.*--repair"):
+        store.read_arrow(folder, "runs")
+    repair(folder)
+    assert everything(folder) == right
+    log.unlink()
+    assert any("is missing" in what for what in whats(folder))
+    repair(folder)
+    assert everything(folder) == right
+
+
+def test_a_converted_run_that_is_damaged_is_converted_again(tmp_path):
+    source, out = tmp_path / "r.sca", tmp_path / "out"
+    source.write_text("version 3\nrun R-1\nattr configname Base\n\nscalar a b 1\n")
+    for table in ("scalars", "sources"):
+        convert.convert([source], out)
+        (file,) = delta.latest(out).files[table]
+        (out / "tables" / file.path).write_bytes(b"")
+        repair(out)
+        assert convert.convert([source], out).files[0].status == "converted"
+        assert store.read_arrow(out, "scalars")["value"].to_pylist() == [1.0] and whats(out) == []
+
+
+def test_the_doctor_says_what_it_did_and_what_is_left(tmp_path, capsys):
+    folder = small(tmp_path / "out")
+    quiet = Console(quiet=True)
+    assert look_over(folder, False, quiet) == 0
+    flip(file_of(folder, "scalars", "b"), 8 * 40)
+    (folder / "tables" / "table=scalars" / ".0123.part").write_bytes(b"half")
+    (folder / ".locks" / "gone.lock").touch()
+    flip(folder / "studies" / "s.json", 8 * 30)
+    assert len(whats(folder)) == 4
+    assert look_over(folder, False, quiet) == 1 and len(whats(folder)) == 4, "looking changes nothing"
+    assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
+
+
+def test_the_doctor_takes_nothing_that_has_just_landed(tmp_path):
+    """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
+    real = os.replace
+
+    def doctored(source, target):
+        real(source, target)
+        for problem in health.problems(tmp_path):
+            problem.repair()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", doctored)
+        for number in range(3):
+            store.land_runs(tmp_path, [store.conformed(tables(f"r{number}{i}")) for i in range(5)])
+    assert len(store.finished_runs(tmp_path)) == 15 == len(store.read_arrow(tmp_path, "scalars"))
+
+
+def test_a_folder_of_a_newer_format_is_refused_and_left_alone(tmp_path, monkeypatch):
+    folder = tmp_path / "out"
+    monkeypatch.setattr(delta, "FORMAT", 2)
+    small(folder)
+    monkeypatch.undo()
+    delta.forget_what_is_known()
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    for use in (lambda: store.read_arrow(folder, "runs"), lambda: store.write_run(folder, tables("x")),
+                lambda: compact.compact(folder)):  # fmt: skip
+        with pytest.raises(UserError, match="newer version of causeway"):
+            use()
+    look_over(folder, True, Console(quiet=True))
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if ".locks" not in str(path)} == {
+        path: time for path, time in before.items() if ".locks" not in str(path)
+    }
+
+
+@pytest.mark.parametrize("linked", ["tables", "tables/_delta_log", "tables/_copies"])
+def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
+    folder = small(tmp_path / "out")
+    elsewhere = tmp_path / "elsewhere"
+    shutil.move(folder / linked, elsewhere)
+    (folder / linked).symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    delta.forget_what_is_known()
+    for use in (lambda: store.read_arrow(folder, "runs"), lambda: compact.compact(folder),
+                lambda: list(health.problems(folder))):  # fmt: skip
+        with pytest.raises(UserError, match="is a link"):
+            use()
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+def test_nothing_is_removed_or_written_through_a_link(tmp_path):
+    folder = small(tmp_path / "out")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "index.html").write_text("mine")
+    (folder / "report").symlink_to(mine)
+    with pytest.raises(UserError, match="is a link"):
+        report.write(folder)
+    assert (mine / "index.html").read_text() == "mine"
+    (folder / "report").unlink()
+    path = file_of(folder, "scalars", "b")
+    shutil.move(path, mine / "b.parquet")
+    path.symlink_to(mine / "b.parquet")
+    (what,) = whats(folder)
+    assert "is a link" in what
+    repair(folder)
+    compact.compact(folder)
+    assert (mine / "b.parquet").exists() and store.finished_runs(folder) == {"a", "b", "c"}, "its rows are right"
+
+
+def test_a_log_that_names_files_of_others_is_refused(tmp_path):
+    folder = small(tmp_path / "out")
+    log = delta._log(folder, 1)
+    text = log.read_text().replace("table=scalars/", "table=scalars/../../../")
+    log.write_text(text)
+    shutil.rmtree(folder / "tables" / delta.COPIES)
+    delta.forget_what_is_known()
+    with pytest.raises(UserError, match="no file of a result folder"):
+        store.read_arrow(folder, "runs")
+
+
+def test_a_clock_that_went_back_reorders_no_series(tmp_path, monkeypatch):
+    path, out = tmp_path / "r.vec", tmp_path / "out"
+    path.write_text("version 3\nrun R\nattr configname Base\nvector 0 m v TV\n0\t1\t1\n0\t2\t2\n")
+    convert.convert([path], out)
+    monkeypatch.setattr(delta.time, "time_ns", lambda: 0)
+    with path.open("a") as file:
+        file.write("0\t3\t3\n")
+    convert.convert([path], out)
+    assert store.read_arrow(out, "samples")["value"].to_pylist() == [1.0, 2.0, 3.0]
+    compact.compact(out)
+    assert store.read_arrow(out, "samples")["value"].to_pylist() == [1.0, 2.0, 3.0]
+
+
+class Disk:
+    """What a disk holds when the power goes: contents and names as they were flushed last, nothing else."""
+
+    def __init__(self) -> None:
+        self.contents: dict[int, bytes] = {}
+        self.names: dict[str, dict[str, int]] = {}
+
+    def flush(self, path: Path) -> None:
+        if path.is_dir():
+            self.names[str(path)] = {one.name: one.stat().st_ino for one in path.iterdir()}
+        else:
+            self.contents[path.stat().st_ino] = path.read_bytes()
+
+    def after(self, top: Path, target: Path) -> None:
+        """Build what is left of `top`."""
+        target.mkdir()
+        for name, inode in self.names.get(str(top), {}).items():
+            if str(top / name) in self.names or (top / name).is_dir():
+                self.after(top / name, target / name)
+            else:
+                (target / name).write_bytes(self.contents.get(inode, b""))
+
+
+def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypatch):
+    disk = Disk()
+    for module in (files, delta):
+        monkeypatch.setattr(module, "flush", disk.flush)
+    folder, left = tmp_path / "a" / "out", (tmp_path / f"left{number}" for number in itertools.count())
+    landed: list[str] = []
+    for number in range(25):
+        store.write_run(folder, tables(f"r{number:02}", number))
+        landed.append(f"r{number:02}")
+        if number in (0, 1, 19, 20, 24):
+            compact.compact(folder) if number == 19 else None
+            disk.after(tmp_path, one := next(left))
+            delta.forget_what_is_known()
+            assert sorted(store.finished_runs(one / "a" / "out")) == landed
+            assert len(store.read_arrow(one / "a" / "out", "scalars")) == len(landed)
+            delta.forget_what_is_known()
+
+
+def test_the_table_is_opened_by_others_as_what_it_is(tmp_path):
+    from deltalake import DeltaTable
+
+    folder = small(tmp_path / "out")
+    compact.compact(folder)
+    store.write_run(folder, tables("d", 7.0))
+    frame = DeltaTable(folder / "tables").to_pandas(partitions=[("table", "=", "scalars")], columns=["run_id", "value"])
+    assert dict(zip(frame["run_id"], frame["value"], strict=True)) == {"a": 43.0, "b": 43.0, "c": 43.0, "d": 7.0}
+    polars = pytest.importorskip("polars")
+    rows = polars.scan_delta(str(folder / "tables")).filter(polars.col("table") == "scalars").select("run_id").collect()
+    assert sorted(rows["run_id"]) == ["a", "b", "c", "d"]
+    duckdb = pytest.importorskip("duckdb")
+    results = DeltaTable(folder / "tables").to_pyarrow_dataset()  # noqa: F841  # DuckDB finds it by its name
+    assert duckdb.sql("select sum(value) from results where \"table\" = 'scalars'").fetchall() == [(136.0,)]
