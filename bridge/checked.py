@@ -16,14 +16,12 @@ from causeway.bridge.engine import RunSpec
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.trouble import Cut, Jammer, Partition
-from causeway.bridge.validation import MOST_NODES
+from causeway.bridge.validation import rule_of_field
 from causeway.bridge.workload import Faults, Workload
 
 MOST_INT32 = (1 << 31) - 1
 LONGEST_DELAY_NS = FAR_PS / 4000
 """A quarter of all time: sums of a few delays are times."""
-SLOWEST_PS = 10**15
-"""A thousand seconds for a packet or its byte, at most."""
 
 
 def check_spec(spec: RunSpec) -> None:
@@ -33,16 +31,16 @@ def check_spec(spec: RunSpec) -> None:
         allowed = "AbstractNetwork, MobileNetwork, InetNetwork"
         raise UserError(f"{study}: its network is {type(network).__name__}; allowed: {allowed}")
     _whole(study, "the seed", spec.seed, 0, (1 << 63) - 1)
-    _whole(study, "the reaction time (reaction_ps)", spec.reaction_ps, 1, FAR_PS // 4)
-    _whole(study, "the duration (duration_ps)", spec.duration_ps, 0, FAR_PS - 1)
+    _field(study, "Setup", "reaction_ps", spec.reaction_ps)
+    _field(study, "Setup", "duration_ps", spec.duration_ps)
     _whole(study, "the cap", spec.cap, 0, (1 << 32) - 1)
     _whole(study, "the mask of passive kinds", spec.passive_kinds, 0, (1 << 32) - 1)
     _number(study, "the deadline (deadline_s)", spec.deadline_s, 0, 10**9)
-    _whole(study, "the number of nodes", network.nodes, 1, MOST_NODES)
+    _field(study, "AbstractNetwork", "nodes", network.nodes)
     _check_workload(study, network.workload, network.nodes)
     _check_faults(study, network.faults, network.nodes)
     if isinstance(network, InetNetwork):
-        _whole(study, "places_every_ps", network.places_every_ps, 0, FAR_PS - 1)
+        _field(study, "OwnNetwork", "places_every_ps", network.places_every_ps)
     else:
         _check_trouble(study, network)
     if isinstance(network, AbstractNetwork):
@@ -52,16 +50,16 @@ def check_spec(spec: RunSpec) -> None:
 
 
 def _check_workload(study: str, workload: Workload, nodes: int) -> None:
-    _whole(study, "the workload's first node", workload.first_node, 0, nodes)
-    _whole(study, "the workload's nodes", workload.nodes, 0, nodes - workload.first_node)
-    _whole(study, "the workload's messages", workload.messages, 0, FAR_PS - 1)
-    _whole(study, "the workload's size_bytes", workload.size_bytes, 0, MOST_INT32)
+    _field(study, "Workload", "first_node", workload.first_node, nodes=nodes)
+    _field(study, "Workload", "nodes", workload.nodes, nodes=nodes - workload.first_node)
+    _field(study, "Workload", "messages", workload.messages)
+    _field(study, "Workload", "size_bytes", workload.size_bytes)
     script = workload.script
     if script is not None:
         rows = len(script.time_ps)
-        _column(study, "the script's time_ps", script.time_ps, rows, 0, FAR_PS - 1, ascending=True)
-        _column(study, "the script's node", script.node, rows, 0, nodes - 1)
-        _column(study, "the script's size_bytes", script.size_bytes, rows, 0, MOST_INT32)
+        _column(study, "Workload", "script_time_ps", script.time_ps, rows, ascending=True)
+        _column(study, "Workload", "script_node", script.node, rows, nodes=nodes)
+        _column(study, "Workload", "script_size", script.size_bytes, rows)
     for number, segment in enumerate(workload.segments):
         where = f"segment {number} of the workload"
         earliest = workload.segments[number - 1].start_ps + 1 if number else 0
@@ -70,7 +68,7 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
         _number(study, f"the rate_per_s of {where}", segment.rate_per_s, 0, 10**12)
         if 0 < segment.rate_per_s < 1e-6:
             _refuse(study, f"the rate_per_s of {where}", segment.rate_per_s, "0, or 1e-06 and up")
-        _number(study, f"the hot_share of {where}", segment.hot_share, 0, 1)
+        _number(study, f"the hot_share of {where}", segment.hot_share, *_bounds("Workload", "segment_hot_share"))
         _whole(study, f"the hot_nodes of {where}", segment.hot_nodes, 0, workload.nodes)
         if segment.rate_per_s > 0 and not workload.nodes:
             _refuse(study, f"the rate_per_s of {where}", segment.rate_per_s, "0, as no node broadcasts")
@@ -78,9 +76,9 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
 
 def _check_faults(study: str, faults: Faults, nodes: int) -> None:
     rows = len(faults.time_ps)
-    _column(study, "the faults' time_ps", faults.time_ps, rows, 0, FAR_PS - 1, ascending=True)
-    _column(study, "the faults' node", faults.node, rows, 0, nodes - 1)
-    _column(study, "the faults' up", faults.up, rows, 0, 1)
+    _column(study, "Faults", "time_ps", faults.time_ps, rows, ascending=True)
+    _column(study, "Faults", "node", faults.node, rows, nodes=nodes)
+    _column(study, "Faults", "up", faults.up, rows)
 
 
 def _check_trouble(study: str, network: AbstractNetwork | MobileNetwork) -> None:
@@ -88,8 +86,8 @@ def _check_trouble(study: str, network: AbstractNetwork | MobileNetwork) -> None
         what = f"trouble {number}"
         if not isinstance(one, Cut | Jammer | Partition):
             _refuse(study, what, type(one).__name__, "Cut, Jammer, Partition")
-        _whole(study, f"the from_ps of {what}", one.from_ps, 0, FAR_PS - 1)
-        _whole(study, f"the to_ps of {what}", one.to_ps, one.from_ps + 1, FAR_PS - 1)
+        _whole(study, f"the from_ps of {what}", one.from_ps, *_bounds("Troubles", "from_ps"))
+        _whole(study, f"the to_ps of {what}", one.to_ps, one.from_ps + 1, _bounds("Troubles", "to_ps")[1])
         if isinstance(one, Jammer):
             if isinstance(network, AbstractNetwork):
                 _refuse(study, what, "a jammer", "Cut, Partition: the abstract network has no places")
@@ -99,7 +97,7 @@ def _check_trouble(study: str, network: AbstractNetwork | MobileNetwork) -> None
             continue
         nodes = (one.a, one.b) if isinstance(one, Cut) else (*one.one, *one.other)
         for node in nodes:
-            _whole(study, f"a node of {what}", node, 0, network.nodes - 1)
+            _whole(study, f"a node of {what}", node, *_bounds("Troubles", "side_node", nodes=network.nodes))
         if len(set(nodes)) < len(nodes):
             _refuse(study, what, "about one node twice", "each node once, on one side")
         if isinstance(one, Cut) and isinstance(network, MobileNetwork):
@@ -123,15 +121,15 @@ def _check_abstract(study: str, network: AbstractNetwork) -> None:
     if (np.diff(table) < 0).any():
         row = int(np.flatnonzero(np.diff(table) < 0)[0]) + 1
         _refuse(study, f"the delay at quantile {row}", f"{table[row]} ns", f"{table[row - 1]} ns and up (ascending)")
-    _number(study, "the loss", network.loss, 0, 1)
-    _whole(study, "send_ps", network.send_ps, 0, SLOWEST_PS)
-    _whole(study, "send_ps_per_byte", network.send_ps_per_byte, 0, SLOWEST_PS // 10**6)
-    _whole(study, "recv_ps", network.recv_ps, 0, SLOWEST_PS)
+    _number(study, "the loss", network.loss, *_bounds("AbstractNetwork", "loss"))
+    _field(study, "AbstractNetwork", "send_ps", network.send_ps)
+    _field(study, "AbstractNetwork", "send_ps_per_byte", network.send_ps_per_byte)
+    _field(study, "AbstractNetwork", "recv_ps", network.recv_ps)
 
 
 def _check_mobile(study: str, network: MobileNetwork) -> None:
     stations = len(network.station_xy_mm)
-    _whole(study, "the number of hosts", network.hosts, 0, MOST_NODES)
+    _field(study, "MobileNetwork", "hosts", network.hosts)
     for number, point in enumerate(network.station_xy_mm):
         for axis, value in zip("xy", point, strict=True):
             _whole(study, f"the {axis} of station {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
@@ -140,15 +138,15 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
             _whole(study, f"the station at an end of wire {number}", end, 0, stations - 1)
         if a == b:
             _refuse(study, f"wire {number}", f"from station {a} to itself", "wires between two stations")
-    _whole(study, "cell_radius_mm", network.cell_radius_mm, 1, MOST_INT32)
-    _whole(study, "wire_bps", network.wire_bps, 1, 10**15)
-    _whole(study, "wire_delay_ps", network.wire_delay_ps, 0, FAR_PS // 4)
-    _whole(study, "radio_bps", network.radio_bps, 0, 10**15)
-    _whole(study, "speed_mm_s", network.speed_mm_s, 0, MOST_INT32)
-    _whole(study, "position_every_ps", network.position_every_ps, 0, FAR_PS - 1)
-    _whole(study, "places_every_ps", network.places_every_ps, 0, FAR_PS - 1)
+    _field(study, "MobileNetwork", "cell_radius_mm", network.cell_radius_mm)
+    _field(study, "MobileNetwork", "wire_bps", network.wire_bps)
+    _field(study, "MobileNetwork", "wire_delay_ps", network.wire_delay_ps)
+    _field(study, "MobileNetwork", "radio_bps", network.radio_bps)
+    _field(study, "MobileNetwork", "speed_mm_s", network.speed_mm_s)
+    _field(study, "MobileNetwork", "position_every_ps", network.position_every_ps)
+    _field(study, "MobileNetwork", "places_every_ps", network.places_every_ps)
     for number, speed in enumerate(network.host_speeds_mm_s):
-        _whole(study, f"the speed of host {number}, in mm/s", speed, 0, MOST_INT32)
+        _whole(study, f"the speed of host {number}, in mm/s", speed, *_bounds("MobileNetwork", "host_speed_mm_s"))
     for number, trace in enumerate(network.traces):
         if trace is not None:
             _check_trace(study, f"the trace of host {number}", trace)
@@ -162,7 +160,7 @@ def _check_trace(study: str, what: str, trace: Any) -> None:
     for column, (name, least, most) in enumerate(
         (("time_ps", 0, FAR_PS - 1), ("x_mm", -MOST_INT32, MOST_INT32), ("y_mm", -MOST_INT32, MOST_INT32))
     ):
-        _column(study, f"{what}, {name}", points[:, column], len(points), least, most, ascending=column == 0)
+        _values(study, f"{what}, {name}", points[:, column], len(points), least, most, ascending=column == 0)
     twice = np.flatnonzero(np.diff(points[:, 0]) == 0)
     if len(twice):
         _refuse(study, f"{what}, row {twice[0] + 1},", f"{points[twice[0], 0]} ps again", "each time once")
@@ -198,7 +196,24 @@ def _number(study: str, what: str, value: Any, least: float, most: float) -> Non
         _refuse(study, what, value, f"a number, {least} to {most}")
 
 
-def _column(study: str, what: str, column: Any, rows: int, least: int, most: int, ascending: bool = False) -> None:
+def _bounds(message: str, field: str, **held: int) -> tuple[int, int]:
+    """Return the bounds that the contract declares for a field."""
+    rule = rule_of_field(message, field)
+    return rule.least.value(held), rule.most.value(held)
+
+
+def _field(study: str, message: str, field: str, value: Any, **held: int) -> None:
+    """Hold a whole number to the rule of its field."""
+    _whole(study, rule_of_field(message, field).wrong, value, *_bounds(message, field, **held))
+
+
+def _column(study: str, message: str, field: str, column: Any, rows: int, ascending: bool = False, **held: int) -> None:
+    """Hold all values of a column to the rule of its field."""
+    least, most = _bounds(message, field, **held)
+    _values(study, rule_of_field(message, field).wrong, column, rows, least, most, ascending)
+
+
+def _values(study: str, what: str, column: Any, rows: int, least: int, most: int, ascending: bool = False) -> None:
     array = np.asarray(column)
     if array.ndim != 1 or len(array) != rows:
         _refuse(study, what, f"{array.size} rows", f"{rows} rows, as time_ps has")

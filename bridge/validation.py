@@ -1,7 +1,8 @@
-"""Validation: the rules of actions, as proto/causeway.proto declares them, for every check that holds to them.
+"""Validation: the rules of actions and of runs, as proto/causeway.proto declares them, for every check.
 
-They are read here in words (`border_words`), compiled (`border_kernel`), and where a node asks for something
-(`pycontrol/given.py`). The edge reads the same declarations (`bridge/cpp/validation.cc`).
+They are read here in words (`border_words`), compiled (`border_kernel`), where a node asks for something
+(`pycontrol/given.py`), and before a run begins (`checked`). The edge reads the same declarations
+(`bridge/cpp/validation.cc`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.descriptor import FieldDescriptor
 
 from causeway.bridge.events import COLUMNS, Act
 from causeway.bridge.schema import column_type, constant, declared, pb
@@ -22,7 +24,8 @@ OPERANDS = (*COLUMNS, *LIMITS, "zero")
 INTERFACES = len(declared("Interface"))
 LATEST_PS = constant("LATEST_PS")
 MOST_NODES = constant("MOST_NODES")
-I64 = np.iinfo(np.int64)
+TYPES = {FieldDescriptor.TYPE_INT32: "<i4"}
+"""Of fields that are no columns; the others have room for any bound."""
 
 
 class Bound(NamedTuple):
@@ -90,12 +93,22 @@ def bounds(kind: int, of: str, **held: int) -> tuple[int, int]:
     return rule.least.value(held), rule.most.value(held)
 
 
+@cache
+def rule_of_field(message: str, field: str) -> Rule:
+    """Return the rule of a field of a run's description."""
+    found = getattr(pb, message).DESCRIPTOR.fields_by_name[field]
+    options = found.GetOptions()
+    is_column = options.HasExtension(pb.column)
+    dtype = column_type(message, field) if is_column else np.dtype(TYPES.get(found.type, "<i8"))
+    return _rule(options.Extensions[pb.rule], field, dtype)
+
+
 def _type_of(operand: str) -> np.dtype:
     return column_type("Actions", operand) if operand in COLUMNS else np.dtype(np.int64)
 
 
 def _rule(declared: Any, of: str, dtype: np.dtype) -> Rule:
-    limits = np.iinfo(dtype)
+    limits = np.iinfo(dtype if dtype.kind in "iu" else np.int64)
     least = _bound(declared.least, int(limits.min))
     most = _bound(declared.most, int(limits.max))
     if declared.below:

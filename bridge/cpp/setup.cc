@@ -43,7 +43,6 @@ void check_time(const std::string &what, int64_t ps, int64_t low_ps = 0) {
 void check_instants(const std::string &what, const std::string &column) {
     int64_t last_ps = 0;
     for (const int64_t ps : numbers<int64_t>(column)) {
-        check_time(what, ps);
         if (ps < last_ps) refuse(what + " goes back from " + text(last_ps) + " to " + text(ps) + " ps");
         last_ps = ps;
     }
@@ -73,7 +72,7 @@ constexpr double kPsPerNs = 1000;
 constexpr double kMostExponential = 64;  // a unit exponential is beyond it once in 10^27 draws
 
 void check_segments(const Workload &w) {
-    const auto mean_ns = numbers<double>(w.segment_mean_ns()), share = numbers<double>(w.segment_hot_share());
+    const auto mean_ns = numbers<double>(w.segment_mean_ns());
     const auto hot = numbers<int32_t>(w.segment_hot_nodes());
     if (mean_ns.empty()) return;
     check_instants("the start of a segment of the workload", w.segment_start_ps());
@@ -84,36 +83,14 @@ void check_segments(const Workload &w) {
     for (size_t i = 0; i < mean_ns.size(); ++i) {
         if (mean_ns[i] != 0)
             check_range<double>("the mean time between broadcasts, in ns,", mean_ns[i], 1, most_ns);  // whole ns
-        check_range<double>("the share of broadcasts from hot nodes", share[i], 0, 1);
         check_range<int64_t>("the number of hot nodes", hot[i], 0, w.nodes());
         if (mean_ns[i] > 0 && w.nodes() == 0) refuse("the workload has broadcasts but no nodes");
     }
 }
 
 void check_workload(const Workload &w) {
-    check_range<int64_t>("the first node of the workload", w.first_node(), 0, Constant::MOST_NODES);
-    check_range<int64_t>("the number of nodes of the workload", w.nodes(), 0, Constant::MOST_NODES);
-    check_range<int64_t>("the number of broadcasts", w.messages(), 0, std::numeric_limits<int64_t>::max());
-    check_range<int64_t>("the size of a broadcast", w.size_bytes(), 0, std::numeric_limits<int32_t>::max());
     check_instants("a broadcast of the script", w.script_time_ps());
-    for (const int32_t size : numbers<int32_t>(w.script_size())) {
-        check_range<int64_t>("the size of a broadcast", size, 0, std::numeric_limits<int32_t>::max());
-    }
     if (w.script_time_ps().empty()) check_segments(w);
-}
-
-void check_faults(const Faults &faults) {
-    check_instants("a scripted failure", faults.time_ps());
-    for (const uint8_t up : numbers<uint8_t>(faults.up())) check_range<int64_t>("up", up, 0, 1);
-}
-
-void check_abstract(const AbstractNetwork &network) {
-    check_range<int64_t>("the number of nodes", network.nodes(), 1, Constant::MOST_NODES);
-    check_quantiles("the delay", network.delay_quantiles_ns(), static_cast<double>(latest_ps()) / kPsPerNs / 2);
-    check_range<double>("the loss", network.loss(), 0, 1);
-    check_time("a sender's time for a packet", network.send_ps());
-    check_time("a sender's time for a byte", network.send_ps_per_byte());
-    check_time("a receiver's time for a packet", network.recv_ps());
 }
 
 void check_wires(const MobileNetwork &network, int32_t stations) {
@@ -124,8 +101,6 @@ void check_wires(const MobileNetwork &network, int32_t stations) {
         if (!there) refuse(ends + "; there are stations 0 to " + text(int64_t{stations} - 1));
         if (from[i] == to[i]) refuse(ends + ", which is itself");
     }
-    check_range<int64_t>("the bit rate of the wires", network.wire_bps(), from.empty() ? 0 : 1, latest_ps());
-    check_time("the delay of the wires", network.wire_delay_ps());
 }
 
 // Traces, speeds and the area: as the edges read them without looking again.
@@ -133,8 +108,6 @@ void check_movement(const MobileNetwork &network) {
     const auto speeds = numbers<int32_t>(network.host_speed_mm_s()), area = numbers<int32_t>(network.area_mm());
     if (!speeds.empty() && speeds.size() != static_cast<size_t>(network.hosts()))
         refuse("there are speeds for " + text(static_cast<int64_t>(speeds.size())) + " hosts");
-    for (const int32_t speed : speeds)
-        check_range<int64_t>("a host's speed, in mm/s,", speed, 0, std::numeric_limits<int32_t>::max());
     if (!area.empty() && (area.size() != 4 || area[0] >= area[2] || area[1] >= area[3]))
         refuse("the area must have two corners, the lower one first");
     const auto host = numbers<int32_t>(network.trace_host());
@@ -149,40 +122,30 @@ void check_movement(const MobileNetwork &network) {
 void check_mobile(const MobileNetwork &network) {
     const size_t stations = numbers<int32_t>(network.station_x_mm()).size();
     check_range<int64_t>("the number of stations", static_cast<int64_t>(stations), 0, Constant::MOST_NODES);
-    check_range<int64_t>("the number of hosts", network.hosts(), 0,
-                         Constant::MOST_NODES - static_cast<int64_t>(stations));
+    check_range<int64_t>("the number of nodes", static_cast<int64_t>(stations) + network.hosts(), 1,
+                         Constant::MOST_NODES);
     const size_t places = numbers<int32_t>(network.host_x_mm()).size();
     if (places != 0 && places != static_cast<size_t>(network.hosts())) {
         refuse("there are places for " + text(static_cast<int64_t>(places)) + " hosts; there are " +
                text(int64_t{network.hosts()}));
     }
-    check_range<int64_t>("the radius of a cell, in mm,", network.cell_radius_mm(), 1,
-                         std::numeric_limits<int32_t>::max());
     check_wires(network, static_cast<int32_t>(stations));
-    check_range<int64_t>("the bit rate of the radio", network.radio_bps(), 0, latest_ps());
-    check_range<int64_t>("the hosts' speed, in mm/s,", network.speed_mm_s(), 0, std::numeric_limits<int32_t>::max());
-    check_time("the time between positions", network.position_every_ps());
-    check_time("the time between places", network.places_every_ps());
     check_movement(network);
 }
 
 void check_troubles(const Troubles &troubles, int32_t nodes) {
     const auto kind = numbers<uint8_t>(troubles.kind());
     const auto a = numbers<int32_t>(troubles.a()), b = numbers<int32_t>(troubles.b());
-    for (const int64_t ps : numbers<int64_t>(troubles.from_ps())) check_time("the begin of a trouble", ps);
-    for (const int64_t ps : numbers<int64_t>(troubles.to_ps())) check_time("the end of a trouble", ps);
     for (size_t i = 0; i < kind.size(); ++i) {
         if (!Trouble::Value_IsValid(kind[i])) refuse("a trouble is of kind " + text(int64_t{kind[i]}));
         if (kind[i] != Trouble::CUT) continue;
         check_node("a cut is about", a[i], nodes);
         check_node("a cut is about", b[i], nodes);
     }
-    for (const int32_t node : numbers<int32_t>(troubles.side_node())) check_node("a partition is about", node, nodes);
     for (const int32_t row : numbers<int32_t>(troubles.side_trouble())) {
         if (row < 0 || row >= static_cast<int32_t>(kind.size()) || kind[row] != Trouble::PARTITION)
             refuse("a side of trouble " + text(int64_t{row}) + ", which is no partition");
     }
-    for (const uint8_t side : numbers<uint8_t>(troubles.side())) check_range<int64_t>("a side", side, 0, 1);
 }
 
 }  // namespace
@@ -191,22 +154,28 @@ int32_t nodes_of(const Setup &setup) {
     if (setup.has_abstract_network()) return setup.abstract_network().nodes();
     if (setup.has_own_network()) return setup.own_network().nodes();
     if (!setup.has_mobile_network()) return 0;
-    return static_cast<int32_t>(setup.mobile_network().station_x_mm().size() / sizeof(int32_t)) +
-           setup.mobile_network().hosts();
+    const MobileNetwork &network = setup.mobile_network();
+    const int64_t nodes = static_cast<int64_t>(network.station_x_mm().size() / sizeof(int32_t)) + network.hosts();
+    return static_cast<int32_t>(std::min<int64_t>(nodes, std::numeric_limits<int32_t>::max()));
 }
 
 void check_setup(const Setup &setup) {
     const std::string damaged = damage(setup);
     if (!damaged.empty()) refuse("the setup is damaged: " + damaged);
-    if (setup.reaction_ps() <= 0) refuse("the reaction time must be greater than 0");
-    check_time("the reaction time", setup.reaction_ps());
-    check_time("the duration", setup.duration_ps());
-    if (setup.has_abstract_network()) check_abstract(setup.abstract_network());
+    try {
+        const int32_t nodes = nodes_of(setup) > 0 ? nodes_of(setup) : Constant::MOST_NODES;
+        if (setup.has_mobile_network()) check_fields(setup.mobile_network(), nodes);  // what says how many nodes: first
+        check_fields(setup, nodes);
+    } catch (const std::runtime_error &wrong) {
+        refuse(wrong.what());
+    }
     if (setup.has_mobile_network()) check_mobile(setup.mobile_network());
-    if (setup.has_own_network())
-        check_range<int64_t>("the number of nodes", setup.own_network().nodes(), 1, Constant::MOST_NODES);
+    if (setup.has_abstract_network()) {
+        const double most_ns = static_cast<double>(latest_ps()) / kPsPerNs / 2;
+        check_quantiles("the delay", setup.abstract_network().delay_quantiles_ns(), most_ns);
+    }
     check_workload(setup.workload());
-    check_faults(setup.faults());
+    check_instants("a scripted failure", setup.faults().time_ps());
     check_troubles(setup.troubles(), nodes_of(setup));
     check_nodes(setup, nodes_of(setup));
 }
@@ -218,8 +187,9 @@ void check_nodes(const Setup &setup, int32_t nodes) {
     for (const double mean_ns : numbers<double>(w.segment_mean_ns())) {
         if (mean_ns > 0) check_node("the workload broadcasts from", w.first_node() + w.nodes() - 1, nodes);
     }
-    for (const int32_t node : numbers<int32_t>(setup.faults().node()))
+    for (const int32_t node : numbers<int32_t>(setup.faults().node())) {
         check_node("a failure is scripted for", node, nodes);
+    }
 }
 
 // ---- answers

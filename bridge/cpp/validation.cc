@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 
+#include "bridge/cpp/columns.h"
 #include "bridge/cpp/contract.h"
 
 namespace causeway {
@@ -75,7 +77,69 @@ void replace_all(std::string *text, const std::string &name, int64_t value) {
     }
 }
 
+// What a field may hold.
+struct FieldRule {
+    const Rule *rule;
+    int64_t least, most;
+
+    FieldRule(const Rule &declared, const std::string &type, int32_t nodes) : rule(&declared) {
+        const Range range = range_of(type);
+        least = bound(rule->least(), nodes, range.least);
+        most = rule->below().empty() ? bound(rule->most(), nodes, range.most) : bound(rule->below(), nodes, 0) - 1;
+    }
+
+    template <class T>
+    void check(T value) const {
+        if (value >= static_cast<T>(least) && value <= static_cast<T>(most)) return;  // NaN is neither
+        std::ostringstream words;
+        words << rule->wrong() << " is " << +value << "; allowed: " << least << " to " << most;
+        throw std::runtime_error(words.str());
+    }
+
+    template <class T>
+    void check_column(const std::string &bytes) const {
+        for (const T value : numbers<T>(bytes)) check(value);
+    }
+
+  private:
+    static int64_t bound(const std::string &text, int32_t nodes, int64_t unbounded) {
+        if (text.empty()) return unbounded;
+        if (text == "nodes") return nodes;
+        char *end = nullptr;
+        const int64_t number = std::strtoll(text.c_str(), &end, 10);
+        return *end == '\0' ? number : constant(text);
+    }
+};
+
+void check_column(const std::string &bytes, const std::string &type, const FieldRule &rule) {
+    if (type == "u1") return rule.check_column<uint8_t>(bytes);
+    if (type == "i4") return rule.check_column<int32_t>(bytes);
+    if (type == "i8") return rule.check_column<int64_t>(bytes);
+    rule.check_column<double>(bytes);
+}
+
 }  // namespace
+
+void check_fields(const google::protobuf::Message &message, int32_t nodes) {
+    using Field = google::protobuf::FieldDescriptor;
+    const auto *fields = message.GetReflection();
+    for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+        const Field *field = message.GetDescriptor()->field(i);
+        if (field->cpp_type() == Field::CPPTYPE_MESSAGE && !field->is_repeated() && fields->HasField(message, field)) {
+            check_fields(fields->GetMessage(message, field), nodes);
+        }
+        if (!field->options().HasExtension(rule)) continue;
+        const bool is_column = field->options().HasExtension(column),
+                   is_int = field->cpp_type() == Field::CPPTYPE_INT32;
+        const std::string type = is_column ? column_of(field).type() : is_int ? "i4" : "i8";
+        const FieldRule held(field->options().GetExtension(rule), type, nodes);
+        std::string unused;
+        if (is_column) check_column(fields->GetStringReference(message, field, &unused), type, held);
+        if (is_int) held.check<int64_t>(fields->GetInt32(message, field));
+        if (field->cpp_type() == Field::CPPTYPE_INT64) held.check(fields->GetInt64(message, field));
+        if (field->cpp_type() == Field::CPPTYPE_DOUBLE) held.check(fields->GetDouble(message, field));
+    }
+}
 
 Check::Check(const Rule &rule, const std::string &of, const std::string &type)
     : of_(operand(of)),

@@ -51,6 +51,10 @@ const std::vector<Check> &rules_of_action(uint8_t kind);
 // The rules of a promise of patience.
 const std::vector<Check> &rules_of_promise();
 
+// Throws std::runtime_error, in words, unless every field and column of the message, and of those in it, holds what its
+// rule allows in a network of so many nodes. The columns are whole.
+void check_fields(const google::protobuf::Message &message, int32_t nodes);
+
 // Which kinds of actions there are, in words.
 std::string kinds_of_actions();
 

@@ -77,25 +77,25 @@ SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
     "sizes of the script end early": ("workload.script_size", b"", "Workload.script_size has 0 rows"),
     "half a number": ("workload.script_time_ps", bytes(23), "Workload.script_time_ps does not hold whole numbers"),
     "the script names nobody": (
-        "workload.script_node", numbers("<i4", 0, 114, 1), "the workload broadcasts from node 114; the network has",
+        "workload.script_node", numbers("<i4", 0, 114, 1), "the script's node is 114; allowed: 0 to 4",
     ),
     "the script goes back": (
         "workload.script_time_ps", numbers("<i8", S, 3 * S, 2 * S),
         "a broadcast of the script goes back from 3000000000000",
     ),
     "a broadcast of negative size": (
-        "workload.script_size", numbers("<i4", 1, -5, 1), "the size of a broadcast must be 0",
+        "workload.script_size", numbers("<i4", 1, -5, 1), "the script's size_bytes is -5; allowed: 0 to",
     ),
     "a broadcast after the end of time": (
         "workload.script_time_ps", numbers("<i8", S, 2 * S, 2**63 - 1),
-        "a broadcast of the script must be 0 to 46116860",
+        "the script's time_ps is 9223372036854775807; allowed: 0 to 46116860",
     ),
-    "a failure of nobody": ("faults.node", numbers("<i4", 1, -2), "a failure is scripted for node -2; the network has"),
+    "a failure of nobody": ("faults.node", numbers("<i4", 1, -2), "the faults' node is -2; allowed: 0 to 4"),
     "failures end early": ("faults.up", b"\0", "Faults.up has 1 rows"),
-    "neither up nor down": ("faults.up", b"\0\7", "up must be 0 to 1, not 7"),
-    "a negative duration": ("duration_ps", -1, "the duration must be 0 to 4611686018427387903 ps, not -1"),
-    "a duration beyond time": ("duration_ps", 2**63 - 1, "the duration must be 0 to 4611686018427387903 ps"),
-    "no reaction time": ("reaction_ps", 0, "the reaction time must be greater than 0"),
+    "neither up nor down": ("faults.up", b"\0\7", "the faults' up is 7; allowed: 0 to 1"),
+    "a negative duration": ("duration_ps", -1, "the duration (duration_ps) is -1; allowed: 0 to 4611686018427387903"),
+    "a duration beyond time": ("duration_ps", 2**63 - 1, "allowed: 0 to 4611686018427387903"),
+    "no reaction time": ("reaction_ps", 0, "the reaction time (reaction_ps) is 0; allowed: 1 to"),
     "a wire to nowhere": (
         "mobile_network.wire_to", numbers("<i4", 9), "a wire goes from station 0 to 9; there are stations 0 to 1",
     ),
@@ -104,13 +104,13 @@ SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
     ),
     "a wire with one end": ("mobile_network.wire_to", b"", "MobileNetwork.wire_to has 0 rows"),
     "stations of one coordinate": ("mobile_network.station_y_mm", numbers("<i4", 0), "station_y_mm has 1 rows"),
-    "fewer than no hosts": ("mobile_network.hosts", -1, "the number of hosts must be 0 to"),
-    "too many hosts": ("mobile_network.hosts", 2**31 - 1, "the number of hosts must be 0 to 1048574"),
-    "a wire of 0 b/s": ("mobile_network.wire_bps", 0, "the bit rate of the wires must be 1 to"),
-    "a negative delay": ("mobile_network.wire_delay_ps", -5, "the delay of the wires must be 0 to"),
-    "a negative speed": ("mobile_network.speed_mm_s", -1, "the hosts' speed, in mm/s, must be 0 to"),
-    "no cells": ("mobile_network.cell_radius_mm", 0, "the radius of a cell, in mm, must be 1 to"),
-    "positions before now": ("mobile_network.position_every_ps", -1, "the time between positions must be 0 to"),
+    "fewer than no hosts": ("mobile_network.hosts", -1, "the number of hosts is -1; allowed: 0 to"),
+    "too many hosts": ("mobile_network.hosts", 2**31 - 1, "the number of hosts is 2147483647; allowed: 0 to 1048576"),
+    "a wire of 0 b/s": ("mobile_network.wire_bps", 0, "wire_bps is 0; allowed: 1 to"),
+    "a negative delay": ("mobile_network.wire_delay_ps", -5, "wire_delay_ps is -5; allowed: 0 to"),
+    "a negative speed": ("mobile_network.speed_mm_s", -1, "speed_mm_s is -1; allowed: 0 to"),
+    "no cells": ("mobile_network.cell_radius_mm", 0, "cell_radius_mm is 0; allowed: 1 to"),
+    "positions before now": ("mobile_network.position_every_ps", -1, "position_every_ps is -1; allowed: 0 to"),
 }  # fmt: skip
 ABSTRACT_SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
     "segments end early": (
@@ -122,17 +122,19 @@ ABSTRACT_SETUPS: dict[str, tuple[str, bytes | float | str, str]] = {
     "broadcasts at any distance": (
         "workload.segment_mean_ns", numbers("<f8", 1e30), "the mean time between broadcasts",
     ),
-    "not a number": ("workload.segment_hot_share", numbers("<f8", np.nan), "hot nodes must be 0 to 1, not nan"),
+    "not a number": (
+        "workload.segment_hot_share", numbers("<f8", np.nan), "the hot_share of a segment is nan; allowed: 0 to 1",
+    ),
     "more hot nodes than nodes": (
         "workload.segment_hot_nodes", numbers("<i4", 13), "hot nodes must be 0 to 12, not 13",
     ),
     "nobody broadcasts": ("workload.nodes", 0, "the workload has broadcasts but no nodes"),
     "the workload is larger than the network": ("workload.first_node", 1, "broadcasts from node 12; the network has"),
     "no delays": ("abstract_network.delay_quantiles_ns", b"", "the delay has 0 quantiles, not 16385"),
-    "a loss of more than all": ("abstract_network.loss", 1.5, "the loss must be 0 to 1, not 1.5"),
-    "no nodes": ("abstract_network.nodes", 0, "the number of nodes must be 1 to 1048576, not 0"),
-    "time goes back at the sender": ("abstract_network.send_ps", -1, "a sender's time for a packet must be 0"),
-    "time goes back at the receiver": ("abstract_network.recv_ps", -1, "a receiver's time for a packet must be 0"),
+    "a loss of more than all": ("abstract_network.loss", 1.5, "the loss is 1.5; allowed: 0 to 1"),
+    "no nodes": ("abstract_network.nodes", 0, "the number of nodes is 0; allowed: 1 to 1048576"),
+    "time goes back at the sender": ("abstract_network.send_ps", -1, "send_ps is -1; allowed: 0 to"),
+    "time goes back at the receiver": ("abstract_network.recv_ps", -1, "recv_ps is -1; allowed: 0 to"),
 }  # fmt: skip
 
 

@@ -1,7 +1,8 @@
-"""The rules of actions stand once: the compiled check, the words and the edge refuse the same rows for one reason."""
+"""The rules of actions and runs stand once: compiled, in words and at the edge the same is refused for one reason."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import struct
 import subprocess
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 
 from causeway.bridge import wire
 from causeway.bridge.border import Border
+from causeway.bridge.checked import check_spec
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import RunError
+from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Patience, Window
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork, constant_delay
-from causeway.bridge.validation import LIMITS, bounds, rules_of_action, rules_of_table
+from causeway.bridge.schema import pb
+from causeway.bridge.validation import LIMITS, bounds, rule_of_field, rules_of_action, rules_of_table
 from causeway.bridge.workload import Workload
 from tests.worlds.bridge_tools import build_cpp, small_spec
 from tests.worlds.drawn import examples
@@ -105,7 +108,12 @@ def told_by_the_controller(network: str, answer: ActionRows) -> str:
 
 def told_by_the_edge(verdicts: Path, network: str, answers: list[ActionRows]) -> list[str]:
     """Return why the edge refuses each answer; "" if it does not."""
-    frames = [wire.encode_setup(spec_of(network)), *(wire.encode_actions(1, answer) for answer in answers)]
+    return told_about(verdicts, network, [wire.encode_actions(1, answer) for answer in answers])
+
+
+def told_about(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
+    """Return why the edge refuses each frame; "" if it does not."""
+    frames = [wire.encode_setup(spec_of(network)), *frames]
     given = b"".join(struct.pack("<I", len(frame)) + frame for frame in frames)
     done = subprocess.run([verdicts, str(END_PS)], input=given, capture_output=True, timeout=60, check=True)
     return done.stdout.decode().split("\n")[:-1]
@@ -166,3 +174,47 @@ def test_services_of_nodes_ask_for_the_same_bounds() -> None:
     assert bounds(Act.SEND, "size_bytes") == (0, 2**31 - 1)
     assert bounds(Act.MOVE, "size_bytes") == (1, 2**31 - 1)
     assert bounds(Act.SEND, "topic") == (0, 15)
+
+
+RUNS = {"AbstractNetwork": "abstract", "MobileNetwork": "mobile", "OwnNetwork": "inet"}
+OUTER = {"Setup": "", "Workload": "workload"} | {
+    name: name.replace("Network", "_network").lower() for name in ("AbstractNetwork", "MobileNetwork", "OwnNetwork")
+}
+FIELDS = [
+    (message, field.name)
+    for message in OUTER
+    for field in getattr(pb, message).DESCRIPTOR.fields
+    if field.GetOptions().HasExtension(pb.rule) and not field.GetOptions().HasExtension(pb.column)
+]
+
+
+@pytest.mark.parametrize(("message", "field"), FIELDS)
+def test_a_field_of_a_runs_description_has_one_bound_on_both_sides(verdicts: Path, message: str, field: str) -> None:
+    network = RUNS.get(message, "abstract")
+    silent = dataclasses.replace(NETWORKS[network], workload=Workload(0))
+    spec, rule = small_spec(network=silent), rule_of_field(message, field)
+    held = {"nodes": spec.network.nodes}
+    least, most = rule.least.value(held), rule.most.value(held)
+    frames, broken = [], []
+    for value in (least - 1, least, most, most + 1):
+        frame = pb.Frame.FromString(wire.encode_setup(spec))
+        try:
+            setattr(getattr(frame.setup, OUTER[message]) if OUTER[message] else frame.setup, field, value)
+        except ValueError:
+            continue  # the field's type has no room for it
+        frames.append(frame.SerializeToString())
+        broken.append(not least <= value <= most)
+    told = told_about(verdicts, network, frames)
+    assert any(broken) and not all(broken)
+    assert [one.startswith(f"{rule.wrong} is ") for one in told] == broken, told
+
+
+@pytest.mark.parametrize("field", ["send_ps", "send_ps_per_byte", "recv_ps", "loss"])
+@pytest.mark.parametrize("beyond", [False, True])
+def test_a_study_is_refused_at_the_bound_of_the_contract(field: str, beyond: bool) -> None:
+    rule = rule_of_field("AbstractNetwork", field)
+    network = dataclasses.replace(NETWORKS["abstract"], **{field: rule.most.value({}) + beyond})
+    if not beyond:
+        return check_spec(small_spec(network=network))
+    with pytest.raises(UserError, match=f"{rule.wrong} is "):
+        check_spec(small_spec(network=network))

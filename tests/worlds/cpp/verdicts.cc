@@ -27,7 +27,8 @@ int main(int, char **argv) {
         AnswerCheck check;
         check.expect_run(setup.setup());
         try {
-            check.check(answer.actions(), effect_ps);
+            if (answer.has_setup()) check_setup(answer.setup());
+            if (answer.has_actions()) check.check(answer.actions(), effect_ps);
             std::cout << "\n";
         } catch (const Refused &refused) {
             std::cout << refused.what() << "\n";
