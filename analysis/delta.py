@@ -296,8 +296,10 @@ def settle(folder: Path, version: int) -> State:
     logs = place(folder) / "tables" / LOG
     if not is_remote(folder):
         flush(_log(folder, version))
-        for one in (logs, logs.parent, folder, *(() if folder in _ROOTED else folder.parents)):
-            with suppress(PermissionError):  # a folder above, and not ours
+        for one in (logs, logs.parent, folder):
+            flush(one)
+        for one in () if folder in _ROOTED else folder.parents:
+            with suppress(OSError):  # not ours, or of a file system that does not flush folders
                 flush(one)
         _ROOTED.add(folder)
     copy(folder, _log(place(folder), version).name)
