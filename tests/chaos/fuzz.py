@@ -34,7 +34,7 @@ from rich.console import Console
 
 from causeway.bridge import engines, wire
 from causeway.bridge.border import Border
-from causeway.bridge.border_kernel import OWNERS, STATE
+from causeway.bridge.border_kernel import STATE
 from causeway.bridge.engine import Finish
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import EVENT, Window
@@ -117,7 +117,7 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
 
 def crosses(border: Border, window: Window, said: Counter[str]) -> bool:
     """Whether the border lets it pass; it forgets it again."""
-    kept = {name: border._s[name].copy() for name in STATE.names if name not in OWNERS}
+    kept = {name: border._s[name].copy() for name in STATE.names if not name.endswith("_owners")}
     said["windows"] += 1
     try:
         border.check_window(window)
