@@ -42,12 +42,17 @@ def commit() -> str:
         return ""
     try:
         head, changes = (
-            subprocess.run(["git", *words], cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()
-            for words in (("rev-parse", "--short=12", "HEAD"), ("status", "--porcelain", "-uno"))
+            _git(*words) for words in (("rev-parse", "--short=12", "HEAD"), ("status", "--porcelain", "-uno"))
         )
     except OSError:
         return ""
     return head + ("+" if changes else "")
+
+
+def _git(*words: str) -> str:
+    """Return what git says of the sources. It takes no lock: it may be killed with us, and the lock would stay."""
+    command = ["git", "--no-optional-locks", *words]
+    return subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def cache_dir() -> Path:

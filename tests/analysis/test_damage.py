@@ -57,13 +57,13 @@ def file_of(folder: Path, table: str, run: str) -> Path:
 
 @pytest.mark.slow
 def test_the_doctor_finds_a_flip_of_any_bit_of_any_file(tmp_path):
-    """Every byte, with one of its bits in turn: each is covered by one digest, so that the others would not differ."""
+    """Some sixty bytes of each file, from its first on: every file is covered whole by one digest."""
     folder = small(tmp_path / "out")
     assert whats(folder) == []
     paths, quiet = sorted(path for path in folder.rglob("*") if path.is_file()), []
     for path in paths:
         whole = path.read_bytes()
-        for byte in range(0, len(whole), 7 if len(whole) > 600 else 1):
+        for byte in range(0, len(whole), 1 + len(whole) // 60):
             flip(path, 8 * byte + byte % 8)
             if not _finds(folder):
                 quiet.append(f"{path.relative_to(folder)}:{byte}")

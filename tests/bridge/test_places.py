@@ -91,3 +91,16 @@ def test_a_zip_is_unpacked_only_into_a_cache_folder_of_this_user_alone(fallback:
         assert list(fallback.iterdir()) == []
     else:
         assert done.stdout.startswith(f"{fallback}/unpacked/")
+
+
+def test_looking_at_the_repository_takes_no_lock_that_a_kill_would_leave(tmp_path, monkeypatch):
+    """`git status` refreshes the index under a lock, which stays if it is killed, and then nobody can commit."""
+    for words in (["init", "-q"], ["add", "file"]):
+        (tmp_path / "file").touch()
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    index = tmp_path / ".git" / "index"
+    os.utime(tmp_path / "file", (1, 1))  # so that there is something to refresh
+    before = index.stat().st_mtime_ns, index.stat().st_ino
+    monkeypatch.setattr(places, "SOURCES", tmp_path)
+    places.commit.__wrapped__()
+    assert (index.stat().st_mtime_ns, index.stat().st_ino) == before
