@@ -19,7 +19,7 @@ from causeway.studies.runner import Job, run_job
 from causeway.studies.theirs import Theirs
 from tests.worlds.air_probe import MS, Log, Probe, S
 from tests.worlds.inet_probe import ENGINE, needs_inet
-from tests.worlds.inet_projects import PROJECTS, own_scalars, plain_scalars
+from tests.worlds.inet_projects import PROJECTS, inet_root, own_scalars, plain_scalars
 
 pytestmark = needs_inet
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -204,6 +204,42 @@ def test_a_network_of_another_size_is_refused_with_both_numbers(tmp_path: Path) 
 def test_a_path_that_matches_nothing_is_told_with_the_network(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"'\*\*\.hostess\[\*\]' matches no host with applications in network AODV"):
         open_network(tmp_path, hosts="**.hostess[*]")
+
+
+def wired_lan(folder: Path) -> Path:
+    """Write the project of three Ethernets behind three routers."""
+    (folder / "lan").mkdir()
+    return PROJECTS["wired_lan"].write(folder / "lan")
+
+
+@pytest.mark.parametrize("pattern", ["**", "**.router0", "**.host* **.router*"])
+def test_a_pattern_that_matches_a_router_says_what_the_router_lacks(pattern: str, tmp_path: Path) -> None:
+    ini = wired_lan(tmp_path)
+    with pytest.raises(RunError) as error:
+        open_network(tmp_path, 9, ini=str(ini), hosts=pattern)
+    told = str(error.value)
+    assert f"causeway-nodes: '{pattern.split()[-1]}' matches ConfiguratorA.router0 (Router), which has no UDP" in told
+    assert "let it match hosts only, or write ConfiguratorA.router0.hasUdp = true" in told
+    assert "Unknown protocol" not in told and "\n" not in told
+
+
+def test_a_router_with_udp_and_tcp_takes_part(tmp_path: Path) -> None:
+    """The remedy of the error holds."""
+    ini = wired_lan(tmp_path)
+    routers = "".join(f"**.router{i}.has{what} = true\n" for i in range(3) for what in ("Udp", "Tcp"))
+    ini.write_text(ini.read_text() + routers)
+    open_network(tmp_path, 12, ini=str(ini), hosts="**")
+
+
+@pytest.mark.parametrize("pattern", ["**", "**.host*"])
+def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -> None:
+    ini = tmp_path / "lans.ini"
+    ini.write_text(f"include {inet_root() / 'examples' / 'ethernet' / 'lans' / 'twoHosts.ini'}\n")
+    with pytest.raises(RunError) as error:
+        open_network(tmp_path, 2, ini=str(ini), config="TwoHosts1", hosts=pattern)
+    told = str(error.value)
+    assert f"causeway-nodes: '{pattern}' matches TwoHosts.hostA (EthernetHost), which has neither IP nor " in told
+    assert "the protocol needs hosts with both, such as StandardHost" in told and "\n" not in told
 
 
 def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@
 // yet initialized: neither a NED path nor the network's own numApps is touched.
 #include <omnetpp/cconfigoption.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "omnet/src/Bridge.h"
 
@@ -58,30 +60,70 @@ static void attach(cModule *host, cModule *dispatcher) {
     connect(app, dispatcher);
 }
 
-static int attach_matching(cModule *module, const cPatternMatcher &pattern) {
-    int found = 0;
-    if (pattern.matches(module->getFullPath().c_str())) {
-        cModule *dispatcher = module->getSubmodule("at");
-        if (dispatcher) {
-            ++found;
-            if (!module->getSubmodule("causeway")) attach(module, dispatcher);
-        }
-    }
-    for (cModule::SubmoduleIterator it(module); !it.end(); ++it) found += attach_matching(*it, pattern);
+static void each_module(cModule *module, const std::function<void(cModule *)> &each) {
+    each(module);
+    for (cModule::SubmoduleIterator it(module); !it.end(); ++it) each_module(*it, each);
+}
+
+// The transports that a host lacks: a datagram goes by UDP, interfaces 1 and 2 by TCP.
+static std::vector<std::string> lacking(cModule *host) {
+    std::vector<std::string> found;
+    if (!host->getSubmodule("udp")) found.push_back("Udp");
+    if (!host->getSubmodule("tcp")) found.push_back("Tcp");
     return found;
+}
+
+static std::string joined(const std::vector<std::string> &words) {
+    std::string text;
+    for (size_t i = 0; i < words.size(); ++i) text += (i ? " and " : "") + words[i];
+    return text;
+}
+
+// Without them INET would say "Unknown protocol" in a dispatcher, and not of which host.
+static void check_transports(const char *pattern, cModule *host) {
+    std::vector<std::string> missing, settings;
+    for (const std::string &name : lacking(host)) {
+        missing.push_back(name == "Udp" ? "UDP" : "TCP");
+        settings.push_back(host->getFullPath() + ".has" + name + " = true");
+    }
+    if (missing.empty()) return;
+    throw cRuntimeError(
+        "causeway-nodes: '%s' matches %s (%s), which has no %s; let it match hosts only, or write %s in the ini file",
+        pattern, host->getFullPath().c_str(), host->getComponentType()->getName(), joined(missing).c_str(),
+        joined(settings).c_str());
+}
+
+// Attaches to every host that the pattern matches.
+static void attach_matching(const char *text) {
+    const cPatternMatcher pattern(text, true, true, true);
+    std::vector<cModule *> hosts;
+    cModule *other = nullptr;  // a switch, an access point, a host of Ethernet alone
+    cModule *network = getSimulation()->getSystemModule();
+    each_module(network, [&](cModule *module) {
+        if (!pattern.matches(module->getFullPath().c_str())) return;
+        if (module->getSubmodule("at"))
+            hosts.push_back(module);
+        else if (!other && module->getProperties()->getAsBool("networkNode"))
+            other = module;
+    });
+    if (hosts.empty() && other)
+        throw cRuntimeError(
+            "causeway-nodes: '%s' matches %s (%s), which has neither IP nor applications; the protocol needs hosts "
+            "with both, such as StandardHost: put those in network %s, or let the pattern match others",
+            text, other->getFullPath().c_str(), other->getComponentType()->getName(), network->getFullName());
+    if (hosts.empty())
+        throw cRuntimeError("causeway-nodes: '%s' matches no host with applications in network %s", text,
+                            network->getFullName());
+    for (cModule *host : hosts) check_transports(text, host);
+    for (cModule *host : hosts) {
+        if (!host->getSubmodule("causeway")) attach(host, host->getSubmodule("at"));
+    }
 }
 
 // Called when the network is there, before it is initialized.
 static void attach_to_hosts() {
     const std::string patterns = getEnvir()->getConfig()->getAsString(CFGID_CAUSEWAY_NODES);
-    for (const std::string &text : cStringTokenizer(patterns.c_str()).asVector()) {
-        const cPatternMatcher pattern(text.c_str(), true, true, true);
-        cModule *network = getSimulation()->getSystemModule();
-        if (attach_matching(network, pattern) == 0) {
-            throw cRuntimeError("causeway-nodes: '%s' matches no host with applications in network %s", text.c_str(),
-                                network->getFullName());
-        }
-    }
+    for (const std::string &text : cStringTokenizer(patterns.c_str()).asVector()) attach_matching(text.c_str());
 }
 
 EXECUTE_ON_STARTUP(Bridge::beforeInitialize(attach_to_hosts));
