@@ -15,6 +15,8 @@ from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
 _POINT = ["study", "point", "engine"]
+_KEPT = [*_POINT, "module", "name", "seed", "value"]
+"""The columns of a baseline; older ones have no seeds."""
 _SHOWN = 10
 
 
@@ -25,6 +27,13 @@ class Difference:
     where: str
     a: float
     b: float
+    pairs: int = 0
+    """Seeds that both folders have a run of."""
+    change: float = math.nan
+    """The mean over these seeds of what b has more than a."""
+    low: float = math.nan
+    high: float = math.nan
+    """Its 95 % interval by Student's t: chance that runs of one seed share takes no part in it."""
 
     @property
     def relative(self) -> float:
@@ -36,7 +45,10 @@ class Difference:
         return abs(self.a - self.b) / max(abs(self.a), abs(self.b))
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.a:.6g} and {self.b:.6g}, {self.relative:.3%} apart"
+        text = f"{self.where}: {self.a:.6g} and {self.b:.6g}, {self.relative:.3%} apart"
+        if math.isnan(self.low):
+            return text
+        return f"{text}; B - A over {self.pairs} common seeds: {self.change:.6g} ({self.low:.6g} to {self.high:.6g})"
 
 
 @dataclass
@@ -64,9 +76,11 @@ class DiffResult:
 
     def frame(self) -> pd.DataFrame:
         """All of it as a DataFrame, the largest difference first; what only one side has is missing on the other."""
-        rows = [(one.where, one.a, one.b, one.relative) for one in self.compared]
-        rows += [(where, math.nan, math.nan, math.inf) for where in (*self.only_a, *self.only_b)]
-        found = pd.DataFrame(rows, columns=["where", "a", "b", "relative"])
+        rows: list[tuple[Any, ...]] = [
+            (one.where, one.a, one.b, one.relative, one.change, one.low, one.high, one.pairs) for one in self.compared
+        ]
+        rows += [(where, *[math.nan] * 2, math.inf, *[math.nan] * 3, 0) for where in (*self.only_a, *self.only_b)]
+        found = pd.DataFrame(rows, columns=["where", "a", "b", "relative", "change", "low", "high", "pairs"])
         sides = ["both"] * len(self.compared) + ["a"] * len(self.only_a) + ["b"] * len(self.only_b)
         return found.assign(only=sides).sort_values("relative", ascending=False, kind="stable", ignore_index=True)
 
@@ -99,11 +113,12 @@ def diff(
     frames = [_chosen(frame, filter) for frame in found]
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
-    left, right = (_means(frame, [*by, "module", "name"]) for frame in frames)
-    both = left.index.intersection(right.index)
+    key = [*by, "module", "name"]
+    left, right = (_means(frame, key) for frame in frames)
+    both, changes = left.index.intersection(right.index), _changes(frames[0], frames[1], key)
     return DiffResult(
         threshold,
-        [Difference(_where(key), left[key], right[key]) for key in both],
+        [Difference(_where(key), left[key], right[key], *changes.get(key, ())) for key in both],
         [_where(key) for key in left.index.difference(right.index)],
         [_where(key) for key in right.index.difference(left.index)],
     )
@@ -112,7 +127,7 @@ def diff(
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
     """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
     runs = versions.told_apart(_runs_of(place(folder)))
-    kept = _quantities(place(folder), vectors, runs)[[*_POINT, "module", "name", "value"]]
+    kept = _quantities(place(folder), vectors, runs)[_KEPT]
     with store.landing(path) as temporary:
         kept.sort_values([*_POINT, "module", "name"], kind="stable").to_csv(temporary, index=False, na_rep="nan")
     return len(kept)
@@ -120,7 +135,7 @@ def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
 
 def _runs_of(where: Path) -> pd.DataFrame:
     """Return the runs of a folder; a baseline has none."""
-    columns = ["run_id", *_POINT, "code"]
+    columns = ["run_id", *_POINT, "code", "seed"]
     return pd.DataFrame(columns=columns) if where.is_file() else store.read_pandas(where, "runs", columns)
 
 
@@ -139,7 +154,8 @@ def _baseline(path: Path) -> pd.DataFrame:
     text = [*_POINT, "module", "name"]
     try:
         found = pd.read_csv(path, keep_default_na=False, dtype=dict.fromkeys(text, str))
-        return found.assign(value=found["value"].astype(float))[[*text, "value"]]
+        seeds = pd.to_numeric(found["seed"]) if "seed" in found else math.nan
+        return found.assign(value=found["value"].astype(float), seed=seeds)[_KEPT]
     except (ValueError, KeyError) as error:
         raise UserError(f"{path} is no baseline of causeway diff --save: {error}") from None
 
@@ -164,6 +180,18 @@ def _chosen(frame: pd.DataFrame, text: str) -> Any:
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     means = in_pandas.mean_ci(frame, by)
     return means.set_index(by)["mean"].sort_index()
+
+
+def _changes(a: pd.DataFrame, b: pd.DataFrame, key: list[str]) -> dict[Any, tuple[int, float, float, float]]:
+    """Return for each quantity the number of seeds that both have one run of, and mean and interval of b - a there."""
+    sides = [
+        frame[frame["seed"].notna()].drop_duplicates([*key, "seed"], keep=False)[[*key, "seed", "value"]]
+        for frame in (a, b)
+    ]
+    pairs = sides[0].merge(sides[1], on=[*key, "seed"], suffixes=("_a", "_b"))
+    found = in_pandas.mean_ci(pairs.assign(value=pairs["value_b"] - pairs["value_a"]), key)
+    rows = zip(*(found[name] for name in ("runs", "mean", "ci_low", "ci_high")), strict=True)
+    return dict(zip(found.set_index(key).index, rows, strict=True))
 
 
 def _where(key: tuple[Any, ...]) -> str:

@@ -19,6 +19,8 @@ from causeway.analysis.units import in_plain_units
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
 """The columns of what a figure shows: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
 NAN = float("nan")
+_PAIR = ["engine", "rest", "seed"]
+"""What two runs have in common whose values are compared."""
 
 
 class Recorded(NamedTuple):
@@ -71,11 +73,21 @@ class Data:
 
     def means(self) -> pd.DataFrame:
         """Return mean and 95 % interval of the plot's y for each series, engine and x, with the columns `NUMBERS`."""
-        rows = []
-        for (series, engine, x), values in self.values().groupby(["series", "engine", "x"])["value"]:
-            count, mean, _, low, high = arithmetic.interval(values.tolist())
-            rows.append((series, engine, x, mean, low, high, count))
-        return numbers(rows)
+        return _means(self.values())
+
+    def changes(self, against: str) -> pd.DataFrame:
+        """Return mean and interval of y's differences to the series `against`, as `NUMBERS`; `runs` counts pairs.
+
+        The two runs of a pair have one seed, one engine, and all parameters in common but that of the series.
+        """
+        values = self.values()
+        texts = self.runs.texts.drop(columns=self.plot.series, errors="ignore").reindex(values.index).fillna("")
+        values = values.assign(seed=self.runs.runs["seed"], rest=[*map(tuple, texts.to_numpy())])
+        values = values.dropna(subset=["seed"])
+        same = values["series"] == _text(against)
+        base = values.loc[same, [*_PAIR, "value"]]
+        pairs = values[~same].merge(base, on=_PAIR, suffixes=("", "_against"))
+        return _means(pairs.assign(value=pairs["value"] - pairs["value_against"]))
 
     # ---- recorded series --------------------------------------------------------------------------------------------
     def samples(self) -> Any:
@@ -167,6 +179,15 @@ class Data:
             series = _text(parameters.get(plot.series, "")) if plot.series else ""
             rows.append((series, "published", at, number["published"], number["low"], number["high"], 0))
         return numbers(rows)
+
+
+def _means(values: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and 95 % interval of the values at each series, engine and x, as `NUMBERS`."""
+    rows = []
+    for (series, engine, x), group in values.groupby(["series", "engine", "x"])["value"]:
+        count, mean, _, low, high = arithmetic.interval(group.tolist())
+        rows.append((series, engine, x, mean, low, high, count))
+    return numbers(rows)
 
 
 def numbers(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 kind.py       the decorator `plot_kind`, which registers a function. Start here
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
+change.py     `change`: what changes from one series to the others, in pairs of runs of one seed
 over_time.py  `time`: a recorded series over simulated time
 state.py      `state`: what modules are doing over simulated time
 cdf.py        `cdf`: the share of runs, or of samples, that are at most so large

@@ -23,6 +23,12 @@ def line(ax: Axes, data: Data) -> pd.DataFrame:
     measured, published = data.means(), data.published()
     if measured.empty:
         return measured
+    draw_lines(ax, data, measured, published)
+    return pd.concat([measured, published])
+
+
+def draw_lines(ax: Axes, data: Data, measured: pd.DataFrame, published: pd.DataFrame) -> None:
+    """Draw rows of means as lines with their intervals, published numbers beside them, and the legend."""
     look, place = Look(measured, published), axis.numbers_or_names(ax, measured, published)
     for series, engine, rows in groups(measured):
         rows = rows[np.isfinite(rows["mean"])]
@@ -35,7 +41,6 @@ def line(ax: Axes, data: Data) -> pd.DataFrame:
         data.say(drawn[0], says(rows), f"{series} {engine}")
     look.mark_published(ax, data, lambda rows: place(rows["x"]))
     look.legend(data)
-    return pd.concat([measured, published])
 
 
 def whiskers(rows: pd.DataFrame) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from causeway.analysis import store
@@ -106,3 +107,65 @@ def test_recorded_series_are_compared_where_one_asks(tmp_path):
 )  # fmt: skip
 def test_relative_difference(a, b, relative):
     assert Difference("", a, b).relative == relative
+
+
+def with_seeds(path, values: dict[int, float]):
+    """A run for each seed, whose scalar x is the seed's value."""
+    for seed, value in values.items():
+        store.write_run(path, {
+            "runs": {
+                "run_id": [f"p-{seed}"], "study": ["s"], "point": ["p"], "engine": ["inline"], "seed": [seed],
+                "started_at": [""], "wall_s": [1.0],
+            },
+            "scalars": {"module": ["run"], "name": ["x"], "value": [value]},
+        })  # fmt: skip
+    return path
+
+
+def test_a_change_over_common_seeds_has_the_interval_of_the_differences(tmp_path):
+    """Seeds differ by hundreds, the two variants by about 1.5 at each seed: pairs show it, means do not."""
+    a = with_seeds(tmp_path / "a", {1: 100.0, 2: 300.0, 3: 800.0, 9: 5.0})
+    b = with_seeds(tmp_path / "b", {1: 101.0, 2: 301.5, 3: 802.0, 7: 9.0})
+    (one,) = diff(a, b, 0.0).compared
+    assert (one.pairs, one.change) == (3, 1.5)
+    half = 4.302652729911275 * 0.5 / math.sqrt(3)  # t of 2 degrees of freedom; differences 1, 1.5, 2
+    assert (one.low, one.high) == pytest.approx((1.5 - half, 1.5 + half))
+    assert "B - A over 3 common seeds: 1.5 (0.257931 to 2.74207)" in str(one)
+    assert diff(a, b).frame()[["change", "pairs"]].to_numpy().tolist() == [[1.5, 3]]
+
+
+def test_a_baseline_keeps_seeds_and_an_older_one_has_no_pairs(tmp_path):
+    a = with_seeds(tmp_path / "a", {1: 100.0, 2: 300.0})
+    b = with_seeds(tmp_path / "b", {1: 101.0, 2: 302.0})
+    save(a, tmp_path / "kept.csv")
+    assert diff(tmp_path / "kept.csv", b).compared == diff(a, b).compared
+    kept = pd.read_csv(tmp_path / "kept.csv").drop(columns="seed")
+    kept.to_csv(tmp_path / "older.csv", index=False)
+    (one,) = diff(tmp_path / "older.csv", b).compared
+    assert one.pairs == 0 and "common seeds" not in str(one)
+
+
+def test_a_seed_that_a_folder_has_several_runs_of_makes_no_pair(tmp_path):
+    a, b = (with_seeds(tmp_path / name, {1: 1.0, 2: 2.0}) for name in "ab")
+    folder(a, {"x": 5.0}, engine="omnet")
+    with_omnet = folder(tmp_path / "c", {"x": 5.0}, engine="ns3")
+    assert diff(a, b).compared[0].pairs == 2, "engines of one name are compared"
+    assert diff(a, with_omnet).compared[0].pairs == 0, "two engines' runs of a seed against one's"
+
+
+def test_each_code_of_a_mixed_folder_is_compared_with_itself(tmp_path):
+    """Means over both codes would pass for equal here: one's 1 and 3 are the other's 3 and 1."""
+    for name, values in {"a": {"old": 1.0, "new": 3.0}, "b": {"old": 3.0, "new": 1.0}}.items():
+        for code, value in values.items():
+            store.write_run(tmp_path / name, {
+                "runs": {
+                    "run_id": [f"p-{code}"], "study": ["s"], "point": ["p"], "engine": ["inline"], "seed": [1],
+                    "started_at": [""], "wall_s": [1.0], "code": [code], "study_code": [code],
+                },
+                "scalars": {"module": ["run"], "name": ["x"], "value": [value]},
+            })  # fmt: skip
+    result = diff(tmp_path / "a", tmp_path / "b")
+    assert [(one.where, one.a, one.b) for one in result.compared] == [
+        ("s p inline @new, x", 3.0, 1.0), ("s p inline @old, x", 1.0, 3.0),
+    ]  # fmt: skip
+    assert not result.passed

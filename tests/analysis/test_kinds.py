@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from causeway.analysis import description, kinds, report
+from causeway.analysis import description, kinds, report, store
 from causeway.analysis.description import Description
 from causeway.analysis.kinds import kind
 from causeway.analysis.plots import Plot
@@ -101,7 +101,7 @@ def test_a_kind_refuses_fields_that_it_does_not_have(own_kinds) -> None:
 
 def test_a_kind_that_nobody_knows_is_refused_with_those_that_are_there() -> None:
     with pytest.raises(
-        UserError, match="no kind of plot 'pie', only bar, box, cdf, histogram, line, scatter, state, time"
+        UserError, match="no kind of plot 'pie', only bar, box, cdf, change, histogram, line, scatter, state, time"
     ):
         kinds.kind_of("pie")
 
@@ -154,3 +154,25 @@ def test_the_example_with_a_kind_of_its_own_draws_what_stands_beside_it(tmp_path
     report_folder = tmp_path / "results" / "spread" / "report"
     assert (report_folder / "figures.csv").read_text() == EXAMPLE.with_suffix(".csv").read_text()
     assert is_drawn(report_folder.parent, "Deliveries by loss")
+
+
+def test_a_change_is_drawn_with_the_interval_of_the_differences_of_one_seed(tmp_path: Path) -> None:
+    """Seeds differ by hundreds; `new` is 1 and 2 above `old` at each seed that both have."""
+    worth = {("old", 1): 100.0, ("old", 2): 500.0, ("old", 9): 7.0, ("new", 1): 101.0, ("new", 2): 502.0}
+    for (way, seed), value in worth.items():
+        store.write_run(tmp_path, {
+            "runs": {
+                "run_id": [f"{way}-{seed}"], "study": ["clocks"], "point": [way], "engine": ["inline"],
+                "seed": [seed], "started_at": ["2024-05-01T10:00:00.000+00:00"], "wall_s": [1.0],
+            },
+            "parameters": {"name": ["way", "n"], "value": [way, "10"], "number": [None, 10.0]},
+            "scalars": {"module": ["run"], "name": ["wrong"], "value": [value]},
+        })  # fmt: skip
+    plot = Plot("Change", "clocks", "wrong", "n", "way", kind="change", more={"against": "old"})
+    description.write(tmp_path, "clocks", description.text_of(Description("clocks", "Made up", "clk", (plot,))))
+    report.write(tmp_path)
+    assert is_drawn(tmp_path, "Change")
+    (row,) = pd.read_csv(tmp_path / "report" / "figures.csv").to_dict("records")
+    half = 12.706204736174694 * 0.5  # t of one degree of freedom times the standard error of 1 and 2
+    assert (row["series"], row["mean"], row["runs"]) == ("new", 1.5, 2)
+    assert (row["ci95_low"], row["ci95_high"]) == pytest.approx((1.5 - half, 1.5 + half))

@@ -1,0 +1,31 @@
+"""What changes from one variant to the others, over runs of common seeds, with the intervals of the differences.
+
+Runs of one seed share their chance: who sends when, where hosts walk. Intervals of two means do not know that, and
+overlap where every single seed says that one variant is better.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from causeway.analysis.figures.data import numbers
+from causeway.analysis.figures.style import INK
+from causeway.analysis.kinds.kind import plot_kind
+from causeway.analysis.kinds.line import draw_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from causeway.analysis.figures.data import Data
+
+
+@plot_kind
+def change(ax: Axes, data: Data, against: str = "") -> pd.DataFrame:
+    """Draw by how much y of each series is above y of the series `against`, in pairs of runs of one seed."""
+    changes = data.changes(against)
+    if not changes.empty:
+        ax.axhline(0, color=INK.light, lw=0.8, zorder=1)
+        draw_lines(ax, data, changes, numbers([]))
+    return changes
