@@ -57,8 +57,8 @@ def start(
     )  # fmt: skip
 
 
-def run(spec: RunSpec, engine: AttachEngine, node: type[Talk] = Talk) -> Outcome:
-    protocol = PerNode(lambda _: type("Logged", (node,), {"log": Log()})())
+def run(spec: RunSpec, engine: AttachEngine) -> Outcome:
+    protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
     return run_protocol(engine, spec, protocol, [])
 
 
@@ -116,13 +116,16 @@ def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, en
     spec = spec_in(tmp_path)
     simulation = start(spec, engine)
 
-    class Kills(Talk):
-        def on_timer(self, key: object) -> None:
-            simulation.kill()
+    class Kills(PerNode):
+        def on_window(self, window):  # type: ignore[no-untyped-def]
+            if len(window) and int(window.time_ps[0]) > 2 * S:
+                simulation.kill()
+                simulation.wait(30)
+            return super().on_window(window)
 
+    protocol = Kills(lambda _: type("Logged", (Talk,), {"log": Log()})())
     with pytest.raises(RunError, match="the simulation ended before the run was over"):
-        run(spec, engine, Kills)
-    simulation.wait(30)
+        run_protocol(engine, spec, protocol, [])
     simulation = start(spec, engine)
     assert run(spec, engine).finish.end_ps == 6 * S
     assert simulation.wait(30) == 0
