@@ -82,7 +82,8 @@ class Data:
         """
         values = self.values()
         texts = self.runs.texts.drop(columns=self.plot.series, errors="ignore").reindex(values.index).fillna("")
-        values = values.assign(seed=self.runs.runs["seed"], rest=[*map(tuple, texts.to_numpy())])
+        rest: Any = [*map(tuple, texts.to_numpy())]
+        values = values.assign(seed=self.runs.runs["seed"], rest=rest)
         values = values.dropna(subset=["seed"])
         same = values["series"] == _text(against)
         base = values.loc[same, [*_PAIR, "value"]]
