@@ -1,6 +1,7 @@
 """The result tables, the same for every engine: the one place that names their columns and types.
 
-Dimension tables (`runs`, `parameters`, `vectors`) say what was run; fact tables (`scalars`, `samples`) what came out.
+Dimension tables (`runs`, `parameters`, `nodes`, `vectors`) say what was run; fact tables (`scalars`, `samples`) what
+came out.
 The other tables keep what OMNeT++'s own result files say beyond that, so that converting them loses nothing.
 """
 
@@ -40,6 +41,7 @@ TABLES: dict[str, pa.Schema] = {
         *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
+    "nodes": _table(*_required(node=_INT, module=_TEXT)),  # the modules of somebody's own network that are nodes
     "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL), _POSITION),
     "vectors": _table(*_required(vector_id=_INT, module=_TEXT, name=_TEXT, unit=_TEXT, columns=_TEXT)),
     "samples": _table(

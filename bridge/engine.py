@@ -66,6 +66,10 @@ BY_SIMULATION = words("End", "BY_SIMULATION")
 """Why a run ended."""
 
 
+NODE_NUMBER = "node"
+"""The scalar with which a simulator says which node a module of somebody's own network is."""
+
+
 @dataclass(frozen=True)
 class Finish:
     """How a run ended, and what the engine itself measured: (module, name) -> value."""
@@ -76,6 +80,17 @@ class Finish:
     scalars: Mapping[tuple[str, str], float] = field(default_factory=dict)
     waited_s: float = field(default=0.0, compare=False)
     """Wall time in which the simulator did nothing but wait for answers."""
+
+    @property
+    def nodes(self) -> dict[int, str]:
+        """Return the module path of each node, as the network's own simulator names them; empty where it does not."""
+        found = {int(value): module for (module, name), value in self.scalars.items() if name == NODE_NUMBER}
+        return dict(sorted(found.items()))
+
+    @property
+    def measured(self) -> dict[tuple[str, str], float]:
+        """Return the scalars that are measurements."""
+        return {key: value for key, value in self.scalars.items() if key[1] != NODE_NUMBER}
 
 
 class Session(Protocol):

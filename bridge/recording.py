@@ -165,3 +165,11 @@ def describe(path: Path) -> Recorded:
     finally:
         stream.close()
     return Recorded(hello.engine, hello.engine_version, setup)
+
+
+def nodes_of(path: Path) -> dict[int, str]:
+    """Return the modules of somebody's own network that are the nodes of a recorded run; older recordings name none."""
+    last = b""
+    for direction, data in frames(path):
+        last = data if direction == ENGINE else last
+    return wire.finish(wire.decode(last).finish).nodes

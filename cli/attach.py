@@ -18,6 +18,7 @@ from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.network import InetNetwork
 from causeway.cli import outcome
 from causeway.cli.console import printable
+from causeway.cli.run import nodes_in_words
 from causeway.pycontrol.loop import passive_mask
 from causeway.studies.campaign import land, summary
 from causeway.studies.parameters import parse_settings
@@ -55,6 +56,7 @@ def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None,
         return
     told = {**summary(result), "engine": "omnet", "seed": job.seed, "parameters": job.parameters}
     outcome.show(console, f"attempt {attempt}: digest {told['digest']}", job.study.headlines, [job], [told], False)
+    _say(console, *nodes_in_words([told]))
     if out_dir is not None:
         folder = out_dir / f"attempt-{attempt}"
         if not store.has_run(folder, job.run_id):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -19,10 +18,11 @@ from causeway.bridge import engines
 from causeway.bridge.engine import Engine
 from causeway.bridge.engines.replay import ReplayEngine
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import MobileNetwork, Network
-from causeway.bridge.recording import describe
+from causeway.bridge.network import InetNetwork, MobileNetwork, Network
+from causeway.bridge.recording import describe, nodes_of
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
+from causeway.cli.replay import recorded_job
 from causeway.pycontrol.check import story
 from causeway.pycontrol.forensics import frames, shiviz, spacetime
 from causeway.pycontrol.forensics.chain import Chain, chain
@@ -31,6 +31,7 @@ from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
 from causeway.studies.runner import Job, make_spec
+from causeway.studies.theirs import Theirs
 
 WRONG = ("violations", "duplicates", "missing")
 """Scalars of a run that say that something is wrong."""
@@ -78,7 +79,16 @@ def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> 
     with contextlib.suppress(Enough):
         run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)
     chains = tuple(chain(witness, violation, protocol, spec.network) for violation in witness.violations)
+    if recording is not None and isinstance(spec.network, InetNetwork):
+        name_modules(chains, nodes_of(recording))
     return Evidence(job, witness, protocol, chains, spec.network)
+
+
+def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
+    """Say of each node which module of somebody's own network it is; the network's own name goes without saying."""
+    for one in chains:
+        for node in one.names.keys() & modules.keys():
+            one.names[node] = f"node {node} ({modules[node].partition('.')[2] or modules[node]})"
 
 
 def name_frames(evidence: Evidence, folder: Path) -> None:
@@ -100,7 +110,7 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     if path.is_file():
         setup = describe(path).setup
         _check_study(setup.study, study, path)
-        return Job(study or setup.study, json.loads(setup.parameters_json), setup.seed, "replay"), path
+        return recorded_job(path, setup, study or setup.study), path
     if path.is_dir():
         out_dir, target = path, _first_wrong(path)
     if not store.has_run(out_dir, target):
@@ -108,11 +118,27 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     run = store.read_table_of(out_dir, "runs", target).to_pylist()[0]
     rows = store.read_table_of(out_dir, "parameters", target).to_pylist()
     _check_study(run["study"], study, out_dir)
-    job = Job(study or run["study"], {row["name"]: row["value"] for row in rows}, run["seed"], run["engine"])
+    job = _job(study or run["study"], {row["name"]: row["value"] for row in rows}, run)
     if run["code"] is not None and run["code"] != job.identity.code:
         _warn(f"{target} was made by other code ({versions.short(run['code'])}) than what is here now")
     recording = out_dir / "recordings" / f"{target}.frames"
-    return job, recording if recording.is_file() else None
+    if recording.is_file():
+        return job, recording
+    if job.theirs is not None:
+        raise UserError(f"{target} is a run on somebody's own network; run it with --record to have it explained")
+    return job, None
+
+
+def _job(name: str, told: dict[str, str], run: Mapping[str, Any]) -> Job:
+    """Return the job of a run: what is told of it beyond its study's parameters is somebody's own project."""
+    fields = registry.get(name).Params.model_fields
+    own = {key: value for key, value in told.items() if key in fields}
+    more = {key: value for key, value in told.items() if key not in fields}
+    if not {"ini", "config"} <= more.keys():
+        return Job(name, told, run["seed"], run["engine"])
+    ini, config, hosts = more.pop("ini"), more.pop("config"), more.pop("host_pattern", "")
+    theirs = Theirs(ini, config, hosts, variables=more, code=run["project_code"] or "")
+    return Job(name, own, run["seed"], run["engine"], theirs=theirs)
 
 
 def _warn(text: str) -> None:

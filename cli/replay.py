@@ -22,6 +22,7 @@ from causeway.pycontrol.confined import confined
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.runner import Job, make_spec
+from causeway.studies.theirs import Theirs
 from causeway.studies.trial import Trial
 
 
@@ -39,7 +40,7 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
             f"{path} is of a study that is not one of ours ({setup.study}); if it is yours, say "
             f"`causeway replay {path} --study FILE.py`"
         )
-    job = Job(study_name or setup.study, _parameters(path, setup.parameters_json), setup.seed, "replay")
+    job = recorded_job(path, setup, study_name or setup.study)
     protocol = job.study.protocol(job.params)
     spec = replace(make_spec(job, passive_mask(protocol)), options={"recording": path})
     outcome = run_protocol(ReplayEngine(), spec, protocol, job.study.observers(job.params, spec.network.nodes))
@@ -48,6 +49,12 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
         f"digest {outcome.digest}"
     )
     console.print(Text(printable(told)), soft_wrap=True)
+
+
+def recorded_job(path: Path, setup: Any, study: str) -> Job:
+    """Return the job that a recording is of; on somebody's own network if it was."""
+    theirs = Theirs("", "General") if setup.HasField("own_network") else None
+    return Job(study, _parameters(path, setup.parameters_json), setup.seed, "replay", theirs=theirs)
 
 
 @confined()

@@ -29,6 +29,8 @@ from causeway.studies.study import Study
 from causeway.studies.theirs import plan_theirs
 
 S_PS = 10**12
+MOST_NODES = 4
+"""So many modules are printed with the nodes that they are."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def run_study(
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # all runs may be older than the study's plots
-    for line in [*_reused(tally), *other, *_nothing_delivered(found)]:
+    for line in [*_reused(tally), *other, *_nothing_delivered(found), *nodes_in_words(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
@@ -139,6 +141,17 @@ def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
     if not any(one.get("messages") for one in scalars) or any(one.get("deliveries", 1) for one in scalars):
         return []
     return ["warning: messages were broadcast and none was delivered; nodes call self.deliver(message) for each"]
+
+
+def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which modules of somebody's own network are which nodes; where runs differ, of the first."""
+    named = [run["nodes"] for run in found if run.get("nodes")]
+    if not named:
+        return []
+    first = [f"{node} = {module}" for node, module in enumerate(named[0])]
+    shown = first if len(first) <= MOST_NODES else [*first[: MOST_NODES - 1], "...", first[-1]]
+    others = "; other runs have others (table nodes)" if any(one != named[0] for one in named) else ""
+    return [f"nodes: {', '.join(shown)}{others}"]
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -202,7 +215,7 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
         what = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
         came = {
             "code": job.identity.code, "reused": job.run_id not in tally.found, "digest": run["digest"],
-            "wall_s": run["wall_s"], "scalars": scalars,
+            "wall_s": run["wall_s"], "scalars": scalars, **({"nodes": run["nodes"]} if run["nodes"] else {}),
         }  # fmt: skip
         found.append({**what, "parameters": job.parameters, **came})
     return found
@@ -215,10 +228,16 @@ def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
     if not run_ids:
         return {}
     ours = pc.field("run_id").isin(run_ids)
-    found = {run["run_id"]: {**run, "scalars": {}} for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()}
+    found = {
+        run["run_id"]: {**run, "scalars": {}, "nodes": []}
+        for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()
+    }
     for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
         if row["run_id"] in found:
             found[row["run_id"]]["scalars"][row["name"]] = row["value"]
+    for row in store.read_arrow(out_dir, "nodes", where=ours).sort_by("node").to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["nodes"].append(row["module"])
     return found
 
 

@@ -123,7 +123,7 @@ def run_protocol(
         if places is not None:
             context.samples.update(places.samples())
         return Outcome(
-            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.scalars,
+            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.measured,
             context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
     except (TookTooMuch, OutOfMemory, MemoryError) as error:

@@ -79,7 +79,8 @@ def plan_for(
 def summary(result: RunResult) -> dict[str, Any]:
     """What a command prints of a run."""
     run = {name: column[0] for name, column in result.tables["runs"].items()}
-    return {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")} | {"scalars": result.scalars}
+    told = {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")}
+    return told | {"scalars": result.scalars, "nodes": list(result.outcome.finish.nodes.values())}
 
 
 def run_here(

@@ -233,6 +233,7 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
         samples["vector_id"] += [id_] * len(times)
         samples["time_raw"] += times
         samples["value"] += points
+    nodes = outcome.finish.nodes
     return {
         "runs": {
             "run_id": [job.run_id], "study": [job.study.name], "point": [job.point],
@@ -247,6 +248,7 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
             "name": list(values), "value": [_text(v) for v in values.values()],
             "number": [_number(name, value, told) for name, value in values.items()],
         },
+        **({"nodes": {"node": list(nodes), "module": list(nodes.values())}} if nodes else {}),
         "scalars": {"module": modules, "name": names, "value": numbers},
         "vectors": vectors,
         "samples": {**samples, "time_exp": [-12] * len(samples["value"])},

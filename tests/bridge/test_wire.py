@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from causeway.bridge import wire
+from causeway.bridge.engine import Finish
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import ROW, ActionRows, Actions, Patience, Window, joined, no_actions
 from causeway.bridge.network import AbstractNetwork, MobileNetwork, normal_delay
@@ -122,3 +123,13 @@ def test_the_setup_holds_the_whole_mobile_network() -> None:
     told = (mobile.hosts, mobile.cell_radius_mm, mobile.wire_bps, mobile.wire_delay_ps, mobile.radio, mobile.radio_bps)
     assert told == (12, 1, 2, 3, "wifi", 4)
     assert (mobile.speed_mm_s, mobile.covered_only, mobile.position_every_ps, mobile.host_tcp) == (5, False, 6, True)
+
+
+def test_modules_that_are_nodes_are_no_measurements_and_survive_the_wire() -> None:
+    """They come in any order, and a simulator that names none has none."""
+    scalars = {("Net.b", "node"): 1.0, ("Net.a", "node"): 0.0, ("network", "lost"): 3.0}
+    frame = wire.decode(wire.encode_finish(Finish("over", 5, 7, scalars)))
+    finish = wire.finish(frame.finish)
+    assert list(finish.nodes.items()) == [(0, "Net.a"), (1, "Net.b")]
+    assert finish.measured == {("network", "lost"): 3.0}
+    assert Finish("over", 5, 7).nodes == {}

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from causeway.analysis.plots import Headline
 from causeway.cli import outcome
 from causeway.cli.main import app
+from causeway.cli.run import nodes_in_words
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
 
@@ -110,3 +111,12 @@ def test_a_headline_may_use_parameters():
         "requests/(messages*processes)", {"scalars": {"requests": 6.0, "messages": 2.0}, "parameters": parameters}
     )
     assert found == 0.3
+
+
+def test_modules_of_somebodys_network_are_said_with_their_nodes_in_few_words() -> None:
+    assert nodes_in_words([{"nodes": []}, {}]) == []
+    assert nodes_in_words([{"nodes": ["N.a", "N.b"]}]) == ["nodes: 0 = N.a, 1 = N.b"]
+    many = [f"N.h[{i}]" for i in range(20)]
+    told = "nodes: 0 = N.h[0], 1 = N.h[1], 2 = N.h[2], ..., 19 = N.h[19]"
+    assert nodes_in_words([{"nodes": many}, {"nodes": many}]) == [told]
+    assert nodes_in_words([{"nodes": many}, {"nodes": ["N.a"]}]) == [told + "; other runs have others (table nodes)"]

@@ -172,6 +172,18 @@ void ProtocolNodes::finished() {
         {"stream_bytes", counts_.stream_bytes},
     };
     for (const auto &[name, value] : numbers) bridge_.measure("network", name, value);
+    tellNodes();
+}
+
+// A host that has several of the applications stands for none of them: each is called by its own path.
+void ProtocolNodes::tellNodes() {
+    std::map<cModule *, int> on_host;
+    for (const ProtocolApp *app : apps_) ++on_host[app->host()];
+    for (size_t id = 0; id < apps_.size(); ++id) {
+        const cModule *module = apps_[id]->host();
+        if (on_host[apps_[id]->host()] > 1) module = apps_[id];
+        bridge_.measure(module->getFullPath(), "node", static_cast<double>(id));
+    }
 }
 
 }  // namespace causeway

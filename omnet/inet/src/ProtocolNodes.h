@@ -62,6 +62,8 @@ class ProtocolNodes : public omnetpp::cListener {
 
     ProtocolNodes();
     void number(std::vector<ProtocolApp *> found);
+    // Which module is which node: scalars `node` of the modules.
+    void tellNodes();
 };
 
 // In the order of people: host[2] comes before host[10].
