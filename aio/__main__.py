@@ -43,9 +43,9 @@ def _simulated(args: argparse.Namespace) -> int:
     network = study.network(make_params(study, parameters), args.seed)
     engine = choose_engine(study, args.engine, network)
     if args.twice:
-        from causeway.aio.compare import twice
+        from causeway.studies.twice import twice
 
-        comparison = twice(args.file, parameters, args.seed, engine)
+        comparison = twice(Job(args.file, parameters, args.seed, engine))
         print(comparison)
         return 0 if comparison.same else 1
     result = run_job(Job(args.file, parameters, args.seed, engine))

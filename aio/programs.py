@@ -18,7 +18,7 @@ from causeway.bridge.events import Actions, Window
 from causeway.bridge.network import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.trace import Trace, is_not_the_users
+from causeway.pycontrol.trace import is_not_the_users, wanted
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
@@ -48,7 +48,7 @@ class Programs(PerNode):
         """Tasks that had not ended when the run did."""
         self.params: Any = None
         """The study's, for `node.params`."""
-        self.trace: Trace | None = Trace.asked_for()
+        self.trace = wanted()
         self._pairs: dict[int, Pair] | None = None
         """TCP connections of the simulator, by number; None: it has none."""
         self._wires: frozenset[tuple[int, int]] = frozenset()
@@ -140,8 +140,6 @@ class Programs(PerNode):
         for loop in self._loops():
             loop.throw_away()
         self._buried.clear()
-        if self.trace is not None:
-            self.trace.close()
 
     def _loops(self) -> list[NodeLoop]:
         return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]

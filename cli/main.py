@@ -123,6 +123,10 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make all runs anew: remove those of them that OUT holds, first.")
     ] = False,
+    twice: Annotated[
+        bool,
+        typer.Option("--twice", help="Make each run twice, and say where the two first differ; nothing is kept."),
+    ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
     ini: Annotated[
@@ -160,7 +164,7 @@ def run(
     with prints_elsewhere() if json_ else contextlib.nullcontext():
         failed = run_study(
             study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out,
-            all_, jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh,
+            all_, jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh, twice,
         )  # fmt: skip
     raise typer.Exit(1 if failed else 0)
 

@@ -20,6 +20,7 @@ from causeway.cli import outcome
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.cli.main import print_json
+from causeway.cli.twice import compare_runs
 from causeway.studies import campaign, registry
 from causeway.studies.description import describe_in
 from causeway.studies.parameters import parse_settings
@@ -85,9 +86,9 @@ def run_study(
     name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
     record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
     wished: int | None = None, project: InProject | None = None, instruments: Instruments | None = None,
-    fresh: bool = False,
+    fresh: bool = False, twice: bool = False,
 ) -> bool:  # fmt: skip
-    """Runs what was asked for; True if some run failed."""
+    """Make the runs; return whether one failed."""
     study = registry.get(name)
     if record and spark:
         raise UserError("--record and --spark do not go together; record single runs without --spark")
@@ -101,6 +102,10 @@ def run_study(
     if instruments is not None:
         jobs = [instruments.on(job, out_dir) for job in jobs]
     prepare(chosen, console)
+    if twice:
+        if record or spark or fresh or instruments not in (None, Instruments()):
+            raise UserError("--twice compares and keeps nothing; leave --record, --spark, --fresh and instruments out")
+        return compare_runs(jobs, as_json, console)
     if record:
         jobs = [_recorded(job, out_dir) for job in jobs]
     if project is not None or record or instruments not in (None, Instruments()):

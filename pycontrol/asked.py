@@ -10,6 +10,7 @@ from causeway.bridge.events import Actions, Window
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.mistakes import call, protocol_error, shown
 from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.pycontrol.traced import trace_if_wanted
 from causeway.pycontrol.watchdog import calls_protocol
 
 
@@ -27,6 +28,7 @@ def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *argumen
 
 def started(protocol: Protocol, context: Context) -> None:
     """The protocol has begun."""
+    trace_if_wanted(protocol, context)
     _asked(protocol, 0, "start(...)", protocol.start, context)
 
 

@@ -1,22 +1,26 @@
-"""What every node did, line by line: for finding the first difference between two runs that should be the same."""
+"""What happens in a run, line by line: for finding the first difference between two runs that should be the same."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import linecache
 import os
+import re
 import sys
-import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-TRACE = "CAUSEWAY_TRACE"
-"""Environment: the file to write the trace of a run to."""
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 _PROTOCOLS = os.path.join(_PACKAGE, "pycontrol", "protocols") + os.sep
 STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 _ASYNCIO = os.path.join(STANDARD_LIBRARY, "asyncio") + os.sep
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+FRAMES = 6
+_wanted: Trace | None = None
 
 
 def is_not_the_users(filename: str) -> bool:
@@ -27,29 +31,64 @@ def is_not_the_users(filename: str) -> bool:
 
 
 class Trace:
-    """A file with one line of JSON for each thing that a node did."""
+    """A file with one line of JSON for each thing that happened."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8")
 
-    @staticmethod
-    def asked_for() -> Trace | None:
-        """Return the one that the environment asks for, if it does."""
-        path = os.environ.get(TRACE)
-        return Trace(Path(path)) if path else None
+    def add(self, now_ps: int, who: str, what: str, content: Any = None) -> None:
+        """Write one thing that a node did, and where in the user's code."""
+        self.write(now_ps, who, what, _digest(content), _task(), _stack())
 
-    def add(self, now_ps: int, node: str, what: str, content: Any) -> None:
-        """Write one thing that a node did."""
-        row = [now_ps, node, what, _digest(content), _task(), _stack()]
-        self._file.write(json.dumps(row) + "\n")
+    def write(
+        self, now_ps: int, who: str, what: str, content: str, task: str = "", stack: list[str] | None = None
+    ) -> None:  # fmt: skip
+        """Write one line."""
+        self._file.write(json.dumps([now_ps, who, what, content, task, stack or []]) + "\n")
 
     def close(self) -> None:
         """End the file."""
         self._file.close()
 
 
+@contextlib.contextmanager
+def tracing(path: Path) -> Iterator[None]:
+    """Write the trace of the run inside to a file."""
+    global _wanted
+    _wanted = Trace(path)
+    try:
+        yield
+    finally:
+        _wanted.close()
+        _wanted = None
+
+
+def wanted() -> Trace | None:
+    """Return the trace that the run writes, if it writes one."""
+    return _wanted
+
+
 def _digest(content: Any) -> str:
-    return hashlib.blake2b(repr(content).encode(), digest_size=8).hexdigest()
+    """Return a digest of a content that is equal in another process: addresses and the order of sets do not count."""
+    return hashlib.blake2b(_ADDRESS.sub("", _text_of(content)).encode(), digest_size=8).hexdigest()
+
+
+def _text_of(content: Any) -> str:
+    from causeway.bridge.errors import UserError
+    from causeway.pycontrol.check.frozen import frozen  # the small worlds are built on nodes
+
+    try:
+        return _ordered(frozen(content))
+    except (UserError, TypeError, AttributeError, RecursionError):
+        return type(content).__name__
+
+
+def _ordered(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({','.join(map(_ordered, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{','.join(sorted(map(_ordered, value)))}}}"
+    return repr(value)
 
 
 def _task() -> str:
@@ -65,8 +104,17 @@ def _task() -> str:
 
 def _stack() -> list[str]:
     """Return where in the user's code it was done, without our own frames."""
-    frames = [f for f in traceback.extract_stack() if not is_not_the_users(f.filename)]
-    return [f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}" for f in frames[-6:]]
+    found: list[str] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(found) < FRAMES:
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        if found and file.startswith(_PACKAGE) and not file.startswith(_PROTOCOLS):
+            break  # the rest is how the run was started
+        if not is_not_the_users(file):
+            text = linecache.getline(file, line, frame.f_globals).strip()
+            found.append(f"{os.path.basename(file)}:{line} {frame.f_code.co_name}: {text}")
+        frame = frame.f_back
+    return found[::-1]
 
 
 def user_line(frame: FrameType | None) -> str:

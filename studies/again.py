@@ -3,7 +3,7 @@
 What a protocol takes from outside its seed (the order of a set of objects, `datetime.now()`, variables of a module or
 a class that the run before has left) shows as a difference. The second run also looks for contents that are changed
 after they were sent (`causeway.pycontrol.shared`). Only runs that take less than a second, on the engine in process,
-are run twice, and one of each study's code in each process.
+are run twice, and one of each study's code in each process; `twice.py` compares runs on any engine.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def checked(job: Job, result: RunResult) -> RunResult:
         raise RunError(
             f"study {job.study.name} is not deterministic: seed {job.seed} gave digest {result.outcome.digest}, and "
             f"{digest} when it was run again; look for the order of a set of objects, datetime.now(), and variables of "
-            "a module or class that a run leaves changed (a node draws from self.rng)"
+            "a module or class that a run leaves changed (a node draws from self.rng); `causeway run --twice` names "
+            "the first difference"
         )
     return result

