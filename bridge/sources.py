@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
 
 from causeway.bridge.errors import UserError
@@ -172,9 +173,9 @@ def _of_public_name(name: str) -> list[str]:
 @cache
 def _public_names() -> dict[str, str]:
     """Return public name -> module.name, as `causeway.api` imports them."""
-    import causeway
-
-    tree = ast.parse((Path(causeway.__file__ or "").parent / "api.py").read_bytes())
+    spec = find_spec(f"{OWN}.api")  # not beside the package's own file: on a worker that may lie in a zip
+    assert spec is not None and spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_bytes())
     return {
         f"{OWN}.{alias.asname or alias.name}": f"{node.module}.{alias.name}"
         for node in ast.walk(tree)

@@ -97,6 +97,26 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
     assert list(factors) == [2.5] * RUNS
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+@needs_bare
+def test_a_file_that_a_study_imports_from_its_folder_goes_along_to_workers(tmp_path, cluster, study):
+    """The study refuses to be run from where its user has it, so the file beside it was shipped, too."""
+    text = study.read_text().replace("import causeway\n", "import causeway\nimport doubling\n", 1)
+    study.write_text(text.replace('"factor": float(', '"factor": doubling.twice('))
+    (study.parent / "doubling.py").write_text("def twice(text):\n    return 2 * float(text)\n")
+    url, _ = cluster
+    done = subprocess.run(
+        [sys.executable, "-m", "causeway.cli.main", "run", study.name, "--set", "messages=10", "--reps", "2", "--out",
+         str(tmp_path / "out"), "--spark", url],
+        cwd=study.parent, text=True, capture_output=True, timeout=400,
+        env={**os.environ, "PYTHONPATH": str(TOP), "PYSPARK_PYTHON": BARE},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    factors = store.read_pandas(tmp_path / "out", "scalars").query("name == 'factor'")["value"]
+    assert list(factors) == [5.0, 5.0]
+
+
 @pytest.mark.slow
 def test_the_package_that_goes_along_is_whole_and_runs_out_of_a_zip(tmp_path, study):
     """As with `spark-submit --py-files`: compiled kernels find a place, the version is known, a study runs."""
