@@ -99,15 +99,24 @@ def _divide(a: Any, b: Any) -> float:
 
 def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tuple[Row, ...]:
     """One row for each finished run of the study in these folders."""
-    rows = [row for folder in folders for row in _of_folder(study, scalars, folder)]
-    if not rows:
+    found = [one for folder in folders for one in _of_folder(study, scalars, folder)]
+    if not found:
         raise UserError(f"these folders hold no finished run of {study.name}")
-    return in_order({_key(row): row for row in rows}.values())
+    codes: dict[tuple[str, str], str] = {}
+    for row, code in found:
+        point, engine, _ = _key(row)
+        if (first := codes.setdefault((point, engine), code)) != code:
+            raise UserError(
+                f"the folders hold runs by codes {versions.short(first)} and {versions.short(code)} of one point "
+                f"({point}) on {engine}; a table is of one: name other folders"
+            )
+    return in_order({_key(row): row for row, _ in found}.values())
 
 
-def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[Row]:
+def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple[Row, str]]:
+    """Return each run of the study as a row, with its code."""
     runs = store.read_pandas(folder, "runs")
-    runs = runs[runs["study"] == study.name]
+    runs = runs[runs["study"] == study.name].fillna({"code": ""})
     if versions.mixed_groups(runs):
         raise UserError(f"{folder}: {next(versions.told(folder, study.name))}; a table is of one: name other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
@@ -115,11 +124,11 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[Row]:
     values = comparison.run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")
     measured = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in values}
     return [
-        {
+        ({
             "engine": row["engine"], "seed": int(row["seed"]),
             "parameters": study.Params.model_validate(texts[row["run_id"]]).model_dump(),
             **{name: measured.get(row["run_id"], {}).get(name) for name in scalars},
-        }
+        }, row["code"])
         for row in runs.to_dict("records")
     ]  # fmt: skip
 

@@ -108,6 +108,34 @@ def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: 
         tables.update(registry.get("icpp18"), [], page)
 
 
+def ran_by(code: str, folder: Path, seed: int) -> Path:
+    """A run that is said to be of other code."""
+    job = Job("icpp18", {"nodes": 4}, seed, "inline")
+    made = run_job(job).tables
+    store.write_run(folder, {**made, "runs": {**made["runs"], "run_id": [f"{code}-{seed}"], "code": [code]}})
+    return folder
+
+
+def test_a_table_of_a_folder_with_runs_of_several_codes_is_refused(tmp_path: Path) -> None:
+    study, mixed = registry.get("icpp18"), tmp_path / "mixed"
+    ran_by("aaaaaaaa", mixed, 1)
+    assert len(tables.reduced(study, ("packets",), [mixed])) == 1
+    ran_by("bbbbbbbb", mixed, 2)
+    with pytest.raises(UserError, match=r"mixed: runs of icpp18 on inline are of 2 codes .*aaaaaa.*bbbbbb.*a table is"):
+        tables.reduced(study, ("packets",), [mixed])
+
+
+def test_repetitions_of_one_point_that_folders_have_of_different_code_are_refused(tmp_path: Path) -> None:
+    """They would be averaged. A point that only one of the folders has may be of any code."""
+    study = registry.get("icpp18")
+    one, other = ran_by("aaaaaaaa", tmp_path / "a", 1), ran_by("bbbbbbbb", tmp_path / "b", 2)
+    with pytest.raises(UserError, match=r"codes aaaaaa and bbbbbb of one point .*\"nodes\": 4.* on inline"):
+        tables.reduced(study, ("packets",), [one, other])
+    ran(tmp_path / "c", 8, 1)
+    assert len(tables.reduced(study, ("packets",), [one, tmp_path / "c"])) == 2
+    assert len(tables.reduced(study, ("packets",), [one, ran_by("aaaaaaaa", tmp_path / "d", 2)])) == 2
+
+
 def test_a_parameter_whose_default_hangs_on_another_is_stored() -> None:
     study = registry.get("mobile20")
     rows = tuple(
