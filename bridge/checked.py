@@ -60,6 +60,9 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
         _column(study, "Workload", "script_time_ps", script.time_ps, rows, ascending=True)
         _column(study, "Workload", "script_node", script.node, rows, nodes=nodes)
         _column(study, "Workload", "script_size", script.size_bytes, rows)
+    elif workload.messages and not workload.segments:
+        allowed = "0 without a load, or a load, as in segments=(Segment(0, rate),)"
+        _refuse(study, "the workload's messages", workload.messages, allowed)
     for number, segment in enumerate(workload.segments):
         where = f"segment {number} of the workload"
         earliest = workload.segments[number - 1].start_ps + 1 if number else 0

@@ -51,7 +51,10 @@ def _probabilities() -> NDArray[np.float64]:
 
 
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
-    """Quantiles, in ns, of a normal delay; what falls below the minimum is the minimum."""
+    """Return the quantiles, in ns, of a normal delay; what falls below the minimum is the minimum."""
+    for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
+        if not value >= 0:  # NaN too
+            raise UserError(f"the {name} of a normal_delay is {value}; allowed: 0 and up")
     quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
 

@@ -73,7 +73,7 @@ class Workload:
                 "as in segments=(Segment(0, rate),)"
             )
         first = self.segments[0] if self.segments else None
-        if isinstance(first, Segment) and isinstance(first.start_ps, int) and first.start_ps > 0:
+        if isinstance(first, Segment) and isinstance(first.start_ps, int | np.integer) and first.start_ps > 0:
             object.__setattr__(self, "segments", (Segment(0, 0.0), *self.segments))
 
 

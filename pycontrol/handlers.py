@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Hashable
 from functools import cache, cached_property
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from random import Random
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -172,25 +173,61 @@ CLOSE = 0.8
 """Names as close as this are taken for a slip of the pen."""
 
 
+ELSEWHERE = {
+    "on_packet": ("on_message", "on_msg", "on_receive", "on_received", "on_recv", "on_data"),
+    "on_timer": ("on_timeout", "on_tick", "on_alarm"),
+    "on_start": ("on_init", "on_setup", "on_begin"),
+    "on_down": ("on_crash", "on_fail", "on_failure"),
+    "on_up": ("on_recover", "on_recovery", "on_restart"),
+}
+"""Handlers, and how other frameworks name them."""
+UNRUN = (
+    (iscoroutinefunction, "a coroutine function (async def)", "; asyncio programs are run by Programs(main)"),
+    (isgeneratorfunction, "a generator function (it has a yield)", ""),
+    (isasyncgenfunction, "an asynchronous generator function", "; asyncio programs are run by Programs(main)"),
+)
+
+
 @cache
 def check_handlers(kind: Any) -> None:
-    """Refuse a class with a method that nothing calls and that is nearly named like a handler."""
+    """Refuse a class with a handler that would never run: of nearly the right name, a coroutine or a generator."""
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
     named: set[str] = set()
+    defined: set[str] = set()
     for base in own:
+        defined.update(vars(base))
         for value in vars(base).values():
             if isinstance(value, FunctionType):
                 named |= _names(value.__code__)
     for base in own:
         for name, value in vars(base).items():
+            if name in HANDLERS:
+                _check_runs(base, name, value)
             if name in inherited or name in named or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
-            if near := difflib.get_close_matches(name, HANDLERS, 1, CLOSE):
+            if meant := _meant(name, defined):
                 raise UserError(
-                    f"{base.__name__}.{name} is never called: no handler has that name; did you mean {near[0]}? "
+                    f"{base.__name__}.{name} is never called: no handler has that name; did you mean {meant}? "
                     f"(If it is a method of your own, give it a name that does not begin with 'on')"
                 )
+
+
+def _check_runs(base: type, name: str, handler: Any) -> None:
+    """Refuse a function whose call only makes an object: nothing of its body would happen, and nothing be told."""
+    for is_kind, what, hint in UNRUN:
+        if is_kind(handler):
+            raise UserError(
+                f"{base.__name__}.{name} is {what}, whose body never runs when the handler is called; "
+                f"write a plain function, and go on later with self.set_timer{hint}"
+            )
+
+
+def _meant(name: str, defined: set[str]) -> str | None:
+    """Return the handler that a method was meant to be, if any; `defined` are the names that the class has."""
+    if near := difflib.get_close_matches(name, HANDLERS, 1, CLOSE):
+        return near[0]
+    return next((right for right, others in ELSEWHERE.items() if name in others and right not in defined), None)
 
 
 def _names(code: CodeType) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,16 @@ def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
 
 def shown(value: Any) -> str:
     """A value in one line of bounded length."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception as error:
-        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    text = _told(repr, value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _told(by: Callable[[Any], str], value: Any) -> str:
+    """Return repr or str of a value on one line, whatever happens in it."""
+    try:
+        return " ".join(by(value).split())
+    except Exception as error:
+        return f"<{type(value).__name__} whose {by.__name__} raises {type(error).__name__}>"
 
 
 def call(handler: str, **arguments: Any) -> str:
@@ -47,7 +53,7 @@ def call(handler: str, **arguments: Any) -> str:
 
 def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -> ProtocolError:
     """`where`: a node, or the class of a protocol over columns; `called`: see `call`."""
-    said = " ".join(str(error).split())
+    said = _told(str, error)
     kind = "" if isinstance(error, RunError | Misuse) else type(error).__name__
     what = ": ".join(part for part in (kind, said) if part)
     if isinstance(error, SystemExit):

@@ -46,8 +46,8 @@ from causeway.pycontrol import given
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
+from causeway.pycontrol.handlers import NOT_YET, check_handlers
 from causeway.pycontrol.handlers import Node as Node
-from causeway.pycontrol.handlers import check_handlers
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
 from causeway.pycontrol.load import check_load, in_words
@@ -239,6 +239,10 @@ class PerNode(Protocol):
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
+        if self.nodes:
+            raise ProtocolError(
+                f"this {type(self).__name__} has taken part in a run already; a study's protocol() makes a new one"
+            )
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.tells_all_copies else self.copies_of_broadcast
@@ -269,6 +273,8 @@ class PerNode(Protocol):
         node = self.make(id_)
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
+        if node.host is not NOT_YET:
+            raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
         check_handlers(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
         node.host, node.id = self, id_
         self.nodes.append(node)

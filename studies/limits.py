@@ -43,6 +43,7 @@ def check_spec(spec: RunSpec) -> None:
     network, workload = spec.network, spec.network.workload
     _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LATEST_PS)
     _within(spec, "duration (ps)", spec.duration_ps, 0, LATEST_PS)
+    _long_enough(spec)
     _within(spec, "number of nodes", network.nodes, 1, MOST_NODES)
     _within(spec, "number of messages", workload.messages, 0, 2**31 - 1)
     _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)
@@ -65,6 +66,17 @@ def check_spec(spec: RunSpec) -> None:
         _within(spec, "time to receive a packet (ps)", network.recv_ps, 0, LATEST_PS)
 
 
+def _long_enough(spec: RunSpec) -> None:
+    """Refuse a duration in which nothing can take effect: seconds that were taken for picoseconds."""
+    if isinstance(spec.duration_ps, int | np.integer) and 0 < spec.duration_ps < spec.reaction_ps:
+        raise UserError(
+            f"study {spec.study}: duration_ps is {spec.duration_ps} ps, less than the reaction time "
+            f"({spec.reaction_ps} ps), so nothing would happen; times are picoseconds, as in 30 * S_PS"
+        )
+
+
 def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:
+    if not isinstance(value, int | float | np.integer | np.floating):
+        return  # the engine's own check (bridge/checked.py) says so
     if not low <= value <= high:  # NaN too
         raise UserError(f"study {spec.study}: {what} is {value:g}; an engine takes {low:g} to {high:g}")

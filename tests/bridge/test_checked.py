@@ -11,7 +11,7 @@ import pytest
 
 from causeway.bridge.checked import check_spec
 from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay
+from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay
 from causeway.bridge.trouble import Partition
 from causeway.bridge.workload import Faults, Script, Segment, Workload
 from tests.worlds.bridge_tools import small_spec
@@ -61,6 +61,7 @@ def test_a_bad_run_is_refused(change: dict[str, Any], told: str) -> None:
         ({"nodes": 0}, "the number of nodes is 0; allowed: a whole number, 1 to 1048576"),
         ({"workload": Workload(4)}, "the workload's nodes is 4; allowed: a whole number, 0 to 3"),
         ({"workload": Workload(3, size_bytes=1 << 31)}, "the workload's size_bytes is 2147483648; allowed"),
+        ({"workload": Workload(3, messages=5)}, r"the workload's messages is 5; allowed: 0 without a load, or a load"),
         ({"workload": Workload(3, segments=(Segment(0, math.inf),))}, "the rate_per_s of segment 0 .* is inf; allowed"),
         ({"workload": Workload(3, segments=(Segment(-5, 1.0),))}, "the start_ps of segment 0 .* is -5; allowed"),
         ({"workload": Workload(3, script=script(node=114))}, "the script's node, row 0, is 114; allowed: 0 to 2"),
@@ -109,3 +110,14 @@ def test_a_single_trouble_in_place_of_a_tuple_is_told() -> None:
         AbstractNetwork(3, constant_delay(1), Workload(3), trouble=single)
     with pytest.raises(UserError, match=allowed):
         MobileNetwork(((0, 0),), (), 2, Workload(3), trouble=single)
+
+
+@pytest.mark.parametrize("given", [(-10, 3), (10, -3), (10, math.nan), (math.nan, 3), (10, 3, -1)])
+def test_a_normal_delay_without_a_meaning_is_refused(given: tuple[float, ...]) -> None:
+    """A deviation below 0 was taken for 0, and a mean below 0 for the minimum."""
+    with pytest.raises(UserError, match=r"_ms of a normal_delay is .*; allowed: 0 and up"):
+        normal_delay(*given)
+
+
+def test_a_first_segment_may_begin_at_a_number_of_numpy() -> None:
+    assert Workload(3, segments=(Segment(np.int64(5), 1.0),)).segments[0] == Segment(0, 0.0)

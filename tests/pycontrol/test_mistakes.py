@@ -304,6 +304,55 @@ def test_a_method_of_ones_own_may_be_named_like_a_handler() -> None:
     run(PerNode(Own, 2))
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("on_message", "on_packet"), ("on_receive", "on_packet"), ("on_crash", "on_down"), ("on_timeout", "on_timer")],
+)
+def test_a_handler_that_other_frameworks_name_otherwise_is_told(name: str, meant: str) -> None:
+    foreign = type("Foreign", (Node,), {name: lambda self, *given: None})
+    assert refusal(foreign).startswith(
+        f"Foreign.{name} is never called: no handler has that name; did you mean {meant}?"
+    )
+
+
+def test_a_name_of_another_framework_beside_the_handler_is_ones_own() -> None:
+    class Own(Node):
+        def on_packet(self, content, sender, interface):
+            pass
+
+        def on_message(self, content):
+            """Called from elsewhere, say by the study."""
+
+    run(PerNode(Own, 2))
+
+
+def test_a_handler_that_would_not_run_when_it_is_called_is_told() -> None:
+    class Yields(Node):
+        def on_broadcast(self, number, size_bytes):
+            yield number
+
+    class Awaits(Node):
+        async def on_packet(self, content, sender, interface):
+            pass
+
+    assert refusal(Yields).startswith("Yields.on_broadcast is a generator function (it has a yield), whose body never")
+    assert refusal(Awaits).startswith("Awaits.on_packet is a coroutine function (async def), whose body never runs")
+    assert "Programs" in refusal(Awaits)
+
+
+def test_an_error_that_cannot_say_what_it_is_names_its_node_all_the_same() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    class Fails(Node):
+        def on_broadcast(self, number, size_bytes):
+            raise Mute
+
+    told = refusal(Fails)
+    assert "in on_broadcast(number=0, size_bytes=100): Mute: <Mute whose str raises ValueError>" in told
+
+
 def test_a_timer_without_a_handler_is_told() -> None:
     class Deaf(Node):
         def on_broadcast(self, number, size_bytes):
@@ -343,3 +392,21 @@ def test_scalars_of_another_type_are_told(scalars: Any, told: str) -> None:
 
     with pytest.raises(RunError, match=re.escape(told)):
         run(Odd(Node, 2))
+
+
+def test_one_node_for_several_ids_is_told() -> None:
+    alone = Node()
+    with pytest.raises(ProtocolError, match=r"PerNode was given make\(id\)=.*; allowed: a new Node each time"):
+        run(PerNode(lambda _: alone))
+
+
+def test_a_node_or_a_protocol_of_an_earlier_run_is_told() -> None:
+    """What it remembers of that run would be in the numbers of this one."""
+    kept = [Node() for _ in range(3)]
+    run(PerNode(lambda id_: kept[id_]))
+    with pytest.raises(ProtocolError, match=r"a new Node each time; this one is node 0 already"):
+        run(PerNode(lambda id_: kept[id_]))
+    protocol = PerNode(lambda _: Node())
+    run(protocol)
+    with pytest.raises(ProtocolError, match="this PerNode has taken part in a run already; a study's"):
+        run(protocol)

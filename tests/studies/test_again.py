@@ -56,13 +56,14 @@ RIGHT = {
 }  # fmt: skip
 
 
-def run(folder: Path, points: list[dict[str, bool]] | None = None, **parts: str) -> campaign.Tally:
+def run(folder: Path, points: list[dict[str, bool]] | None = None, reps: int = 1, **parts: str) -> campaign.Tally:
     path = folder / "talk.py"
     text = STUDY
     for name, code in {**RIGHT, **parts}.items():
         text = text.replace("{" + name + "}", code)
     path.write_text(text)
-    return campaign.run_here(campaign.plan(str(path), "inline", points or [{}], 1, 1), folder / "out", lambda _: None)
+    jobs = campaign.plan(str(path), "inline", points or [{}], 1, reps)
+    return campaign.run_here(jobs, folder / "out", lambda _: None)
 
 
 def test_a_right_study_runs(tmp_path: Path) -> None:
@@ -75,6 +76,16 @@ def test_what_a_run_leaves_in_a_module_is_found(tmp_path: Path) -> None:
     tally = run(tmp_path, BROADCAST=left)
     assert tally.done == 0
     assert "study talk is not deterministic: seed 1 gave digest" in next(iter(tally.failed.values()))
+
+
+@pytest.mark.parametrize(
+    "left", ["RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))",
+             "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1"],
+)  # fmt: skip
+def test_no_later_run_of_a_code_that_was_refused_lands(left: str, tmp_path: Path) -> None:
+    """Its numbers would be those of a seed and of what the runs before it left: others with other numbers of jobs."""
+    tally = run(tmp_path, reps=3, BROADCAST=left)
+    assert (tally.done, len(tally.failed)) == (0, 3)
 
 
 def test_a_clock_out_of_reach_is_found(tmp_path: Path) -> None:

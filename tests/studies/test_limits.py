@@ -1,0 +1,22 @@
+"""A run's numbers are refused in words before they become picoseconds, whatever type they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from causeway.bridge.errors import UserError
+from causeway.studies.limits import check_spec
+from tests.worlds.bridge_tools import small_spec
+
+
+def test_a_duration_in_seconds_is_told_that_times_are_picoseconds() -> None:
+    """It was a run in which nothing happened, and that ended well."""
+    with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as in 30 \* S_PS"):
+        check_spec(small_spec(duration_ps=30))
+
+
+def test_a_number_that_is_none_is_left_to_the_check_of_the_engine() -> None:
+    nothing: Any = None
+    check_spec(small_spec(duration_ps=nothing))
