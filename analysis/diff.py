@@ -10,7 +10,9 @@ import pandas as pd
 from causeway.analysis import store, versions
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.folder import Folder
-from causeway.analysis.reduce import arithmetic, in_pandas
+from causeway.analysis.reduce import arithmetic
+from causeway.analysis.reduce.means import mean_ci
+from causeway.analysis.reduce.scalars import numbered
 from causeway.analysis.remote import place
 from causeway.bridge.errors import UserError
 
@@ -144,7 +146,7 @@ def _quantities(where: Path, vectors: bool, runs: pd.DataFrame) -> pd.DataFrame:
     if where.is_file():
         return _baseline(where)
     with store.one_state(where):
-        found = in_pandas.numbered(store.read_pandas(where, "scalars"))
+        found = numbered(store.read_pandas(where, "scalars"))
         if vectors:
             found = pd.concat([found, _of_vectors(where)], ignore_index=True)
     return found.merge(runs.drop(columns="code"), on="run_id")
@@ -178,7 +180,7 @@ def _chosen(frame: pd.DataFrame, text: str) -> Any:
 
 
 def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
-    means = in_pandas.mean_ci(frame, by)
+    means = mean_ci(frame, by)
     return means.set_index(by)["mean"].sort_index()
 
 
@@ -189,7 +191,7 @@ def _changes(a: pd.DataFrame, b: pd.DataFrame, key: list[str]) -> dict[Any, tupl
         for frame in (a, b)
     ]
     pairs = sides[0].merge(sides[1], on=[*key, "seed"], suffixes=("_a", "_b"))
-    found = in_pandas.mean_ci(pairs.assign(value=pairs["value_b"] - pairs["value_a"]), key)
+    found = mean_ci(pairs.assign(value=pairs["value_b"] - pairs["value_a"]), key)
     rows = zip(*(found[name] for name in ("runs", "mean", "ci_low", "ci_high")), strict=True)
     return dict(zip(found.set_index(key).index, rows, strict=True))
 

@@ -140,7 +140,7 @@ def reduce(folder: Path) -> dict[str, float]:
     """Seconds for each reduction of a folder."""
     from pyspark.sql import functions as F
 
-    from causeway.analysis.reduce import in_spark
+    from causeway.analysis.reduce import means
     from causeway.analysis.spark import read_spark, session
 
     spark = session("local[2]", memory=MEMORY)
@@ -148,8 +148,8 @@ def reduce(folder: Path) -> dict[str, float]:
     samples = read_spark(spark, folder, "samples").join(F.broadcast(runs), "run_id")
     width_ps = 10**7 * samples.count() // RUNS // 60
     jobs = {
-        "means": lambda: in_spark.group_means(samples, ["point", "run_id", "vector_id"]),
-        "time series": lambda: in_spark.time_series(samples, ["study", "point"], width_ps),
+        "means": lambda: means.group_means(samples, ["point", "run_id", "vector_id"]),
+        "time series": lambda: means.time_series(samples, ["study", "point"], width_ps),
     }
     seconds = {}
     for name, job in jobs.items():

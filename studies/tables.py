@@ -26,7 +26,8 @@ from types import ModuleType
 from typing import Any, cast
 
 from causeway.analysis import published, store, versions
-from causeway.analysis.reduce import arithmetic, comparison, expression
+from causeway.analysis.reduce import arithmetic, expression
+from causeway.analysis.reduce.scalars import run_values
 from causeway.bridge.errors import UserError
 from causeway.studies.study import Study
 
@@ -121,7 +122,7 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple
         raise UserError(f"{folder}: {next(versions.told(folder, study.name))}; a table is of one: name other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
     texts = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in given}
-    values = comparison.run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")
+    values = run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")
     measured = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in values}
     return [
         ({

@@ -12,8 +12,9 @@ import pandas as pd
 
 from causeway.analysis.plots import Plot
 from causeway.analysis.query.patterns import matcher
-from causeway.analysis.reduce import arithmetic, in_pandas
+from causeway.analysis.reduce import arithmetic, means
 from causeway.analysis.reduce.comparison import Runs
+from causeway.analysis.reduce.spread import Frame, in_memory, join
 from causeway.analysis.units import in_plain_units
 
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
@@ -24,11 +25,10 @@ _PAIR = ["engine", "rest", "seed"]
 
 
 class Recorded(NamedTuple):
-    """Recorded series: `reduce` is the module whose reductions take these samples, for pandas or for Spark."""
+    """Recorded series and their samples."""
 
     vectors: pd.DataFrame
-    samples: Any
-    reduce: Any
+    samples: Frame
 
 
 class Data:
@@ -91,7 +91,7 @@ class Data:
         return _means(pairs.assign(value=pairs["value"] - pairs["value_against"]))
 
     # ---- recorded series --------------------------------------------------------------------------------------------
-    def samples(self) -> Any:
+    def samples(self) -> Frame | None:
         """Return the samples of the series that y names, with engine and series (of pandas or Spark), or None."""
         plot, there, recorded = self.plot, self.there, self._recorded()
         vectors = recorded.vectors
@@ -102,12 +102,7 @@ class Data:
             engine=self.runs.runs.loc[chosen["run_id"], "engine"].to_numpy(),
             series=_labels(self.runs, plot.series, pd.Index(chosen["run_id"])).to_numpy(),
         )
-        if isinstance(recorded.samples, pd.DataFrame):
-            return recorded.samples.merge(keys, on=["run_id", "vector_id"])
-        from pyspark.sql import functions as F
-
-        known = recorded.samples.sparkSession.createDataFrame(keys)
-        return recorded.samples.join(F.broadcast(known), ["run_id", "vector_id"])
+        return join(recorded.samples, keys, ["run_id", "vector_id"])
 
     def bins(self) -> pd.DataFrame:
         """Return the bins of recorded histograms that y names: series, engine, run_id, value, and edge, its begin."""
@@ -129,15 +124,14 @@ class Data:
         joined = self.samples()
         if joined is None:
             return {}
-        if not isinstance(joined, pd.DataFrame):
-            joined = joined.where(joined["run_id"].isin(list(first))).toPandas()
-        joined = joined[joined["run_id"].isin(first)]
-        timed = in_pandas.with_time(joined).merge(self._recorded().vectors, on=["run_id", "vector_id"])
+        samples = in_memory(joined[joined["run_id"].isin(list(first))])
+        timed = samples.assign(time_ps=means.times_ps(samples))
+        timed = timed.merge(self._recorded().vectors, on=["run_id", "vector_id"])
         found = {}
         end = float(timed["time_ps"].max()) / 1e12 if len(timed) else 0.0
         groups = [(str(e), str(m), rows) for (e, m), rows in timed.groupby(["engine", "module"])]
         for engine, module, rows in sorted(groups, key=lambda one: (one[0], _in_natural_order(one[1]))):
-            rows = rows.sort_values(in_pandas.ORDER, kind="stable", na_position="first")
+            rows = rows.sort_values(["time_ps", "event", "value"], kind="stable", na_position="first")
             values, times = rows["value"].to_numpy(float), rows["time_ps"].to_numpy(float) / 1e12
             changes = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
             kept = _seen(times[changes], end)
@@ -152,18 +146,11 @@ class Data:
         joined = self.samples()
         if joined is None:
             return numbers([])
-        width_ps = max(1, -(-self._last_ps(joined) // bins))
-        found = self._recorded().reduce.time_series(joined, ["engine", "series"], width_ps)
-        frame = found if isinstance(found, pd.DataFrame) else found.toPandas()
-        frame = frame.sort_values("start_ps").assign(x=lambda f: (f["start_ps"] + width_ps / 2) / 1e12)
+        width_ps = max(1, -(-(means.last_ps(joined) + 1) // bins))
+        frame = in_memory(means.time_series(joined, ["engine", "series"], width_ps)).sort_values("bin")
+        middles = [(number * width_ps + width_ps / 2) / 1e12 for number in frame["bin"].tolist()]
         columns = ["series", "engine", "x", "mean", "ci_low", "ci_high", "runs"]
-        return numbers(list(frame[columns].itertuples(index=False, name=None)))
-
-    def _last_ps(self, joined: Any) -> int:
-        timed = self._recorded().reduce.with_time(joined)
-        if isinstance(timed, pd.DataFrame):
-            return int(timed["time_ps"].max()) + 1 if len(timed) else 1
-        return int(timed.agg({"time_ps": "max"}).collect()[0][0] or 0) + 1
+        return numbers(list(frame.assign(x=middles)[columns].itertuples(index=False, name=None)))
 
     # ---- published numbers ------------------------------------------------------------------------------------------
     def published(self) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from causeway.analysis.figures.data import NAN, numbers
 from causeway.analysis.figures.look import Look, groups
 from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.reduce.expression import without_quotes
+from causeway.analysis.reduce.spread import in_memory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ def distributions(data: Data, of: str) -> Iterator[tuple[str, str, Any]]:
         found = data.samples()
         if found is None:
             return
-        frame = found.select("series", "engine", "value").toPandas() if hasattr(found, "toPandas") else found
+        frame = in_memory(found[["series", "engine", "value"]])
     else:
         frame = data.values()
     for (series, engine), rows in frame.groupby(["series", "engine"], sort=True):

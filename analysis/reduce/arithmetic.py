@@ -1,4 +1,4 @@
-"""The arithmetic that the Spark and the pandas reductions share, on plain lists and arrays."""
+"""The arithmetic of the reductions, on plain lists."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int,
     if n == 0:
         return 0, math.nan, math.nan, math.nan, math.nan
     if not all(map(math.isfinite, known)):
-        return n, sum(known), math.nan, math.nan, math.nan
+        return n, total(known), math.nan, math.nan, math.nan
     mean = total(known) / n
     if n == 1:
         return 1, mean, math.nan, math.nan, math.nan
@@ -51,10 +51,14 @@ def _deviation(values: Sequence[float], mean: float) -> float:
 
 
 def total(values: Sequence[float]) -> float:
-    """The correctly rounded sum, infinite only where the sum itself is beyond a double."""
+    """Return the correctly rounded sum, infinite only where the sum itself is beyond a double; NaN for inf - inf."""
     try:
         return math.fsum(values)
+    except ValueError:  # infinities of both signs
+        return math.nan
     except OverflowError:  # on the way, or at the end
+        if infinite := [value for value in values if not math.isfinite(value)]:
+            return sum(infinite)
         return _rounded(sum(map(Fraction, values), Fraction(0)))
 
 
@@ -65,9 +69,15 @@ def _rounded(exact: Fraction) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def exact_total(parts: Iterable[Sequence[float]]) -> float:
-    """The correctly rounded sum of (root, a, b, c), each standing for (a + b / 2**27 + c / 2**54) / root**2 exactly."""
-    exact = Fraction(0)
-    for root, whole, upper, lower in parts:
-        exact += Fraction((int(whole) << 54) + (int(upper) << 27) + int(lower), 1 << 54) / Fraction(root) ** 2
-    return _rounded(exact)
+def parts(values: Sequence[float]) -> list[float]:
+    """Return numbers with the same exact sum, as few as there are 53 bits in it; the values are finite.
+
+    Each is the correctly rounded sum of what those before it leave. Where that is beyond a double, return the values.
+    """
+    found: list[float] = []
+    try:
+        while (rest := math.fsum([*values, *(-part for part in found)])) or not found:
+            found.append(rest)
+    except OverflowError:
+        return list(values)
+    return found

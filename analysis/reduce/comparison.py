@@ -1,17 +1,13 @@
 """Measured beside published: for every published number, the runs of its point, and what they say."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from causeway.analysis import published as published_rows
-from causeway.analysis.query.patterns import matcher
 from causeway.analysis.reduce import arithmetic, expression
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
@@ -26,73 +22,6 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Published numbers (see `published.read`) as a frame: NaN where a number is not given."""
     frame = pd.DataFrame([[row[name] for name in _GIVEN] for row in rows], columns=list(_GIVEN), dtype=object)
     return frame.astype(dict.fromkeys(("published", "low", "high"), float))
-
-
-def run_values(scalars: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """One value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
-
-    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit. So
-    is a whole one: `Net.host[0].app[0].packetReceived:count`.
-    """
-    plain, patterns = _plain_and_patterns(names)
-    wanted = scalars[scalars["name"].isin(plain)]
-    if patterns:
-        there = scalars[["module", "name"]].drop_duplicates()
-        fitting = _fitting(there, patterns)
-        wanted = pd.concat([wanted, scalars.merge(fitting, on=["module", "name"]).assign(name=lambda f: f["pattern"])])
-    own = wanted[wanted["module"] == "run"]
-    rest = wanted.merge(own[["run_id", "name"]].drop_duplicates(), on=["run_id", "name"], how="left", indicator=True)
-    rest = rest[rest["_merge"] == "left_only"]
-    rows = [
-        (*key, arithmetic.total(list(group)))
-        for frame in (own, rest)
-        for key, group in frame.groupby(["run_id", "name"])["value"]
-    ]
-    return pd.DataFrame(rows, columns=["run_id", "name", "value"])
-
-
-def run_values_spark(scalars: "DataFrame", names: Iterable[str]) -> "DataFrame":
-    """`run_values` on Spark."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import DoubleType
-
-    @F.pandas_udf(DoubleType())  # type: ignore[call-overload, attr-defined]
-    def total(lists: pd.Series) -> pd.Series:
-        return pd.Series([arithmetic.total(list(values)) for values in lists], dtype="float64")
-
-    plain, patterns = _plain_and_patterns(names)
-    wanted = scalars.where(F.col("name").isin(list(plain))).select("run_id", "module", "name", "value")
-    if patterns:
-        fitting = _fitting(scalars.select("module", "name").distinct().toPandas(), patterns)
-        if len(fitting):
-            known = F.broadcast(scalars.sparkSession.createDataFrame(fitting))
-            more = scalars.join(known, ["module", "name"])
-            wanted = wanted.union(more.select("run_id", "module", F.col("pattern").alias("name"), "value"))
-    own = F.col("module") == "run"
-    lists = wanted.groupBy("run_id", "name")
-    both = lists.agg(
-        F.collect_list(F.when(own, F.col("value"))).alias("own"),
-        F.collect_list(F.when(~own, F.col("value"))).alias("rest"),
-    )
-    return both.select(
-        "run_id", "name", total(F.when(F.size("own") > 0, F.col("own")).otherwise(F.col("rest"))).alias("value")
-    )
-
-
-def _plain_and_patterns(names: Iterable[str]) -> tuple[set[str], list[str]]:
-    """Names of scalars; and patterns of module.name, or whole ones (a scalar's own name may have dots, too)."""
-    patterns = {name for name in names if "*" in name}
-    return set(names) - patterns, sorted({name for name in names if "*" in name or "." in name})
-
-
-def _fitting(there: pd.DataFrame, patterns: Sequence[str]) -> pd.DataFrame:
-    """(module, name, pattern) for every scalar, written module.name, that fits a pattern."""
-    rows = []
-    for pattern in patterns:
-        fits = matcher(pattern) if "*" in pattern else pattern.__eq__
-        pairs = zip(there["module"], there["name"], strict=True)
-        rows += [(module, name, pattern) for module, name in pairs if fits(f"{module}.{name}")]
-    return pd.DataFrame(rows, columns=["module", "name", "pattern"], dtype=object)
 
 
 class Runs:

@@ -22,7 +22,9 @@ from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.files import refuse_links
 from causeway.analysis.plots import Plot
 from causeway.analysis.pooled import pooled
-from causeway.analysis.reduce import comparison, expression, in_pandas
+from causeway.analysis.reduce import comparison, expression, scalars
+from causeway.analysis.reduce.means import mean_ci
+from causeway.analysis.reduce.spread import Frame, in_memory, join, stack
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.report import page, wrong
 from causeway.analysis.report.page import DrawnFigure, Section
@@ -77,9 +79,9 @@ def write(
     figures = [Data(plot, known, published, recorded, bins) for plot in plots]
     out.mkdir(parents=True, exist_ok=True)
     drawn = _draw(figures, compared, out, formats)
-    scalars = source.scalar_means(runs)
+    means = source.scalar_means(runs)
     _write_csv(out / "comparison.csv", compared)
-    _write_csv(out / "scalars.csv", _with_parameters(scalars, known))
+    _write_csv(out / "scalars.csv", _with_parameters(means, known))
     _write_csv(out / "figures.csv", _rows(drawn))
     unexpected, expected = _wrong_sections(known, described, look, out)
     sections = [*_mixed(source.folder), *unexpected]
@@ -98,7 +100,7 @@ def write(
         sections.append(Section("undescribed", "Not described", "undescribed.html", unknown))
     if strange := [plot for plot in asked if plot not in plots]:
         sections.append(Section("strange", "Kinds of plots that are not known here", "strange.html", strange))
-    sections.append(Section("scalars", "All scalars", "scalars.html", _scalar_table(scalars)))
+    sections.append(Section("scalars", "All scalars", "scalars.html", _scalar_table(means)))
     sections.append(Section("run", "What was run", "run.html", page.what_was_run(runs, parameters)))
     sections.append(Section("tables", "Tables", "tables.html", _tables(source.folder, out)))
     path = out / "index.html"
@@ -114,61 +116,43 @@ def reduces_on(folder: Path) -> str | None:
 
 
 class _Source:
-    """The fact tables of a result folder, reduced by Spark at a master, or without one by pandas."""
+    """The fact tables of a result folder: read by Spark at a master, or without one by pandas."""
 
     def __init__(self, folder: Path, master: "str | SparkSession | None") -> None:
         self.folder, self.master = folder, master
 
-    def _spark(self) -> Any:
+    def _read(self, table: str) -> Frame:
+        if self.master is None:
+            return store.read_pandas(self.folder, table)
         from causeway.analysis.spark import session
 
-        return session(self.master or "local[*]")
+        return read_spark(session(self.master), self.folder, table)
 
     def run_values(self, names: set[str]) -> pd.DataFrame:
-        """One value per run and scalar of these names."""
-        fields = self._fields()
-        if self.master is None:
-            scalars = pd.concat([store.read_pandas(self.folder, "scalars"), fields], ignore_index=True)
-            return comparison.run_values(scalars, names)
-        spark = self._spark()
-        read = read_spark(spark, self.folder, "scalars").select("run_id", "module", "name", "value")
-        if len(fields):
-            read = read.union(spark.createDataFrame(fields))
-        return comparison.run_values_spark(read, names).toPandas()
+        """Return one value per run and scalar of these names; fields of recorded statistics are scalars, too."""
+        columns = ["run_id", "module", "name", "value"]
+        there = stack(self._read("scalars")[columns], self._fields()[columns])
+        return in_memory(scalars.run_values(there, names))
 
     def _fields(self) -> pd.DataFrame:
         """The fields of recorded statistics as scalars, named as OMNeT++'s tools name them: `name:mean`."""
         found = store.read_pandas(self.folder, "statistics", ["run_id", "module", "name", "field", "value"])
         found = found[found["field"] != ""]
-        named = found.assign(name=found["name"] + ":" + found["field"])
-        return named[["run_id", "module", "name", "value"]]
+        return found.assign(name=found["name"] + ":" + found["field"])
 
     def bins(self) -> pd.DataFrame:
         """The bins of recorded histograms."""
         return store.read_pandas(self.folder, "bins")
 
     def scalar_means(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """Mean and interval of every scalar of every point."""
+        """Return mean and interval of every scalar of every point."""
         by = ["study", "point", "engine", "module", "name"]
-        keys = runs[["run_id", *by[:3]]]
-        if self.master is None:
-            scalars = in_pandas.numbered(store.read_pandas(self.folder, "scalars"))
-            return in_pandas.mean_ci(scalars.merge(keys, on="run_id"), by)
-        from causeway.analysis.reduce import in_spark
-
-        spark = self._spark()
-        many = in_spark.numbered(read_spark(spark, self.folder, "scalars"))
-        joined = many.join(spark.createDataFrame(keys), "run_id")
-        return in_spark.mean_ci(joined, by).orderBy(*by).toPandas()
+        joined = join(scalars.numbered(self._read("scalars")), runs[["run_id", *by[:3]]], ["run_id"])
+        return in_memory(mean_ci(joined, by)).sort_values(by, ignore_index=True)
 
     def recorded(self) -> Recorded:
-        """Vectors, samples and the reductions to use."""
-        vectors = store.read_pandas(self.folder, "vectors")
-        if self.master is None:
-            return Recorded(vectors, store.read_pandas(self.folder, "samples"), in_pandas)
-        from causeway.analysis.reduce import in_spark
-
-        return Recorded(vectors, read_spark(self._spark(), self.folder, "samples"), in_spark)
+        """Return vectors and samples."""
+        return Recorded(store.read_pandas(self.folder, "vectors"), self._read("samples"))
 
 
 def _wrong_sections(
@@ -242,13 +226,13 @@ def _pooled(data: Data) -> tuple[str, str]:
     return data.plot.title, ", ".join(pooled(data))
 
 
-def _with_parameters(scalars: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
+def _with_parameters(means: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
     """Each point's parameters behind its scalars; empty where its runs do not agree (seeds of a converted run, say)."""
     keys = ["study", "point", "engine"]
     grouped = known.texts.join(known.runs[keys]).groupby(keys, dropna=False)
     told = grouped.first().where(grouped.nunique() == 1)
-    taken = {name: f"parameter {name}" for name in told.columns if name in scalars.columns}
-    return scalars.merge(told.rename(columns=taken).reset_index(), on=keys, how="left")
+    taken = {name: f"parameter {name}" for name in told.columns if name in means.columns}
+    return means.merge(told.rename(columns=taken).reset_index(), on=keys, how="left")
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
@@ -270,11 +254,11 @@ def _no_formula(cell: Any) -> Any:
     return cell
 
 
-def _scalar_table(scalars: pd.DataFrame) -> dict[str, Any]:
+def _scalar_table(means: pd.DataFrame) -> dict[str, Any]:
     head = ("study", "point", "engine", "module", "scalar", "runs", "mean", "low", "high")
     columns = ["study", "point", "engine", "module", "name", "runs", "mean", "ci_low", "ci_high"]
-    shown = scalars.head(_SHOWN_SCALARS)[columns].itertuples(index=False, name=None)
-    return {"table": pages.Table(head, shown), "all": len(scalars)}
+    shown = means.head(_SHOWN_SCALARS)[columns].itertuples(index=False, name=None)
+    return {"table": pages.Table(head, shown), "all": len(means)}
 
 
 def _tables(folder: Path, out: Path) -> list[tuple[str, int, str]]:

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from causeway.analysis.reduce import expression
-from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare, run_values, run_values_spark
+from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare
+from causeway.analysis.reduce.scalars import run_values
 from causeway.bridge.errors import UserError
 from causeway.studies.registry import PUBLISHED
 from tests.worlds.published_numbers import load_published
@@ -127,14 +128,3 @@ def test_the_published_numbers_that_come_with_the_project_can_be_read():
     assert set(numbers["paper"]) == {"hash", "dcs23", "ladc18", "icpp18", "mobile20"}
     assert all(expression.names(formula) for formula in numbers["scalar"])
     assert all(isinstance(parameters, dict) for parameters in numbers["parameters"])
-
-
-@pytest.mark.spark
-def test_spark_gives_the_same_value_per_run(spark):
-    scalars = frames()[2]
-    ours = run_values_spark(spark.createDataFrame(scalars), ["sent", "drops"]).toPandas()
-    key = ["run_id", "name"]
-    pd.testing.assert_frame_equal(
-        ours.sort_values(key).reset_index(drop=True),
-        run_values(scalars, ["sent", "drops"]).sort_values(key).reset_index(drop=True),
-    )

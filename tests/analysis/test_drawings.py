@@ -14,7 +14,8 @@ from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.figures.style import DASHES, HOLLOW, SERIES, SHADES
 from causeway.analysis.plots import Plot
-from causeway.analysis.reduce import comparison, in_pandas
+from causeway.analysis.reduce import comparison
+from causeway.analysis.reduce.scalars import run_values
 
 NAN = float("nan")
 
@@ -42,7 +43,7 @@ def data_of(
         {"run_id": r, "module": "run", "name": name, "value": v * f} for r, _, _, v in rows for name, f in
         (("y", 1), ("z", 10))
     ])  # fmt: skip
-    known = comparison.Runs(runs, parameters, comparison.run_values(scalars, {"y", "z"}))
+    known = comparison.Runs(runs, parameters, run_values(scalars, {"y", "z"}))
     vectors = pd.DataFrame([{"run_id": rows[0][0], "vector_id": 0, "module": "m", "name": "v", "unit": ""}])
     times = np.arange(len(samples), dtype=np.int64)
     recorded = pd.DataFrame({
@@ -51,7 +52,7 @@ def data_of(
     given = {"paper": "p", "where": "Fig. 1", "quantity": "", "condition": "", "study": "s", "scalar": "y",
              "relation": "=", "low": NAN, "high": NAN, "published": NAN, "note": ""}  # fmt: skip
     said = comparison.frame_of([{**given, **one} for one in published])
-    return Data(plot, known, said, lambda: Recorded(vectors, recorded, in_pandas))
+    return Data(plot, known, said, lambda: Recorded(vectors, recorded))
 
 
 def gid(sheet: Sheet, name: str) -> Any:

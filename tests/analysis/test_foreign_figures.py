@@ -10,6 +10,7 @@ import pytest
 from causeway.analysis import convert, kinds, report, store
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression
+from causeway.analysis.reduce.scalars import run_values
 from causeway.analysis.spark import read_spark
 from causeway.analysis.units import in_plain_units
 from causeway.bridge.errors import UserError
@@ -94,8 +95,8 @@ def test_a_seed_that_the_files_do_not_say_is_empty(folder: Path) -> None:
 @pytest.mark.spark
 def test_spark_sums_over_the_same_modules(folder: Path, spark) -> None:
     names = {"channelUtilization:last", "**.host[*].app[0].packetReceived:count", "*.nothing"}
-    here = comparison.run_values(store.read_pandas(folder, "scalars"), names)
-    there = comparison.run_values_spark(read_spark(spark, folder, "scalars"), names).toPandas()
+    here = run_values(store.read_pandas(folder, "scalars"), names)
+    there = run_values(read_spark(spark, folder, "scalars"), names).toPandas()
     by = ["run_id", "name"]
     assert len(here) == 6
     pd.testing.assert_frame_equal(

@@ -8,7 +8,6 @@ import pytest
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.plots import Plot
 from causeway.analysis.pooled import pooled
-from causeway.analysis.reduce import in_pandas
 from causeway.analysis.reduce.comparison import Runs
 
 RUNS = [("a", "5", "0.1"), ("b", "5", "0.2"), ("c", "10", "0.1"), ("d", "10", "0.2")]
@@ -40,6 +39,6 @@ def runs() -> Runs:
 def test_what_a_figure_hides_is_named(
     runs: Runs, kind: str, x: str, series: str, where: dict[str, float], hidden: list[str]
 ) -> None:
-    empty = Recorded(pd.DataFrame(), pd.DataFrame(), in_pandas)
+    empty = Recorded(pd.DataFrame(), pd.DataFrame())
     data = Data(Plot("t", "toy", "y", x, series, where, kind=kind), runs, pd.DataFrame(), lambda: empty)
     assert pooled(data) == hidden

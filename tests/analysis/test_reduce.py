@@ -1,7 +1,10 @@
 """Reductions over runs: the arithmetic against what is known, and Spark against pandas."""
 
 import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,14 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from causeway.analysis.reduce import arithmetic, expression, in_pandas
+from causeway.analysis.reduce import arithmetic, expression, means
+from causeway.analysis.reduce.scalars import numbered, run_values
 from causeway.bridge.errors import UserError
-
-
-def scalars(groups: int = 3, runs: int = 8, seed: int = 1) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    value = draw.lognormal(0, 3, groups * runs)
-    return pd.DataFrame({"point": np.repeat([f"p{i}" for i in range(groups)], runs), "value": value})
 
 
 def samples(runs: int = 3, rows: int = 700, seed: int = 2) -> pd.DataFrame:
@@ -48,6 +46,24 @@ def test_a_normal_quantile_would_be_caught():
     values = [3.1, 2.9, 3.6, 3.3, 2.2]
     _, mean, sd, low, _ = arithmetic.interval(values)
     assert mean - low != pytest.approx(1.96 * sd / math.sqrt(5), rel=0.05)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+@example([1.7e308, 1.7e308, -1.7e308])
+@example([1e308, 1.0, 5e-324, -1e308])
+@example([-0.0])
+def test_parts_have_the_exact_sum(values):
+    assert sum(map(Fraction, arithmetic.parts(values))) == sum(map(Fraction, values))
+
+
+def test_many_values_have_few_parts():
+    values = np.random.default_rng(3).exponential(1.0, 10_000).tolist()
+    assert len(arithmetic.parts(values)) <= 3
+
+
+def test_infinities_of_both_signs_have_no_sum():
+    assert math.isnan(arithmetic.total([math.inf, 1.0, -math.inf]))
+    assert arithmetic.interval([1.7e308, 1.7e308, -math.inf])[1] == -math.inf
 
 
 def test_about_95_of_100_intervals_hold_the_true_mean():
@@ -85,18 +101,25 @@ def test_time_series_means_runs_equally_whatever_their_sample_counts():
     frame = pd.DataFrame({
         "run_id": ["a", "a", "a", "b"], "time_raw": [0, 1, 11, 2], "time_exp": [-12] * 4, "value": [1.0, 3.0, 7.0, 4.0],
     })  # fmt: skip
-    found = in_pandas.time_series(frame.assign(study="s"), ["study"], 10)
-    assert found[["start_ps", "runs", "mean"]].values.tolist() == [[0, 2, 3.0], [10, 1, 7.0]]
+    found = means.time_series(frame.assign(study="s"), ["study"], 10)
+    assert found[["bin", "runs", "mean"]].values.tolist() == [[0, 2, 3.0], [1, 1, 7.0]]
 
 
 def test_times_of_any_exponent_become_picoseconds():
     frame = pd.DataFrame({"time_raw": [5, -5, 1999, -1999], "time_exp": [-9, -9, -15, -15]})
-    assert in_pandas.with_time(frame).time_ps.tolist() == [5000, -5000, 1, -2]
+    assert means.times_ps(frame).tolist() == [5000, -5000, 1, -2]
+    assert means.last_ps(frame) == 5000
 
 
-def test_times_beyond_106_days_are_doubles():
-    frame = pd.DataFrame({"time_raw": [10**10, 5], "time_exp": [0, -9]})
-    assert in_pandas.with_time(frame).time_ps.tolist() == [1e22, 5000.0]
+@pytest.mark.parametrize("exponent", [0, 7, 20])
+def test_times_beyond_106_days_are_whole_picoseconds_too(exponent):
+    frame = pd.DataFrame({"time_raw": [10**10 + 1, 5, 7], "time_exp": [exponent, -9, -40]})
+    assert means.times_ps(frame).tolist() == [(10**10 + 1) * 10 ** (exponent + 12), 5000, 0]
+    assert means.last_ps(frame) == (10**10 + 1) * 10 ** (exponent + 12)
+
+
+def test_no_samples_end_at_0():
+    assert means.last_ps(samples().head(0)) == 0
 
 
 def years() -> pd.DataFrame:
@@ -111,8 +134,13 @@ def years() -> pd.DataFrame:
 
 def test_series_of_years_are_binned():
     width = 30 * 86400 * 10**12
-    found = in_pandas.time_series(years().assign(study="s"), ["study"], width)
-    assert len(found) == 49 and found["start_ps"].max() == 48.0 * width
+    found = means.time_series(years().assign(study="s"), ["study"], width)
+    assert found["bin"].tolist() == list(range(49))
+
+
+def test_bins_may_be_wider_than_64_bits_of_picoseconds():
+    frame = pd.DataFrame({"run_id": "a", "time_raw": [5, 10**9], "time_exp": [0, 0], "value": [1.0, 3.0], "study": "s"})
+    assert means.time_series(frame, ["study"], 2**64)[["bin", "mean"]].values.tolist() == [[0, 1.0], [54, 3.0]]
 
 
 def odd_groups() -> pd.DataFrame:
@@ -125,9 +153,9 @@ def odd_groups() -> pd.DataFrame:
 
 def test_a_group_without_a_key_is_a_group():
     frame = odd_groups()
-    found = in_pandas.mean_ci(frame, ["g"]).set_index("g")
-    assert found["runs"].tolist() == [2, 3, 2, 2, 2] and found.loc[np.nan, "mean"].item() == 3.0
-    assert in_pandas.group_means(frame, ["g"])["rows"].tolist() == [2, 1, 1, 2]
+    found = means.mean_ci(frame, ["g"]).set_index("g")
+    assert found["runs"].tolist() == [2, 3, 2, 2, 2] and found[found.index.isna()]["mean"].item() == 3.0
+    assert means.group_means(frame, ["g"])["rows"].tolist() == [2, 1, 1, 2]
 
 
 def test_scalars_of_one_name_are_numbered():
@@ -135,7 +163,7 @@ def test_scalars_of_one_name_are_numbered():
         "run_id": ["r"] * 4, "module": ["m"] * 4, "name": ["x", "y", "x", "x"], "value": [3.0, 1.0, 1.0, 2.0],
         "position": [5, 1, 0, 9],
     })  # fmt: skip
-    assert in_pandas.numbered(frame)["name"].tolist() == ["x #2", "y", "x", "x #3"]
+    assert numbered(frame)["name"].tolist() == ["x #2", "y", "x", "x #3"]
 
 
 def test_expressions_are_arithmetic():
@@ -155,34 +183,59 @@ def test_expressions_are_nothing_else(text):
 # --- Spark against pandas ---
 
 
-def assert_same(spark_frame, pandas_frame, by) -> None:
-    """The two frames hold the same rows, the numbers bit for bit."""
-    ours = spark_frame.toPandas().sort_values(list(by)).reset_index(drop=True)[list(pandas_frame.columns)]
-    theirs = pandas_frame.sort_values(list(by)).reset_index(drop=True)
-    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
+def assert_same(reduction: Callable[[Any], Any], frame: pd.DataFrame, spark: Any, by: Sequence[str]) -> None:
+    """The reduction gives the same rows of a pandas frame and of a Spark one, the numbers bit for bit."""
+    here = reduction(frame)
+    there = reduction(spark.createDataFrame(frame).repartition(7)).toPandas()[list(here.columns)]
+    first, second = (one.sort_values(list(by)).reset_index(drop=True) for one in (here, there))
+    for column in by:
+        assert first[column].isna().tolist() == second[column].isna().tolist()
+    pd.testing.assert_frame_equal(second, first, check_dtype=False, check_exact=True)
 
 
-def spread(spark, frame, parts: int = 7):
-    return spark.createDataFrame(frame).repartition(parts)
+def drawn(seed: int, rows: int = 1500) -> pd.DataFrame:
+    """Rows of scalars and samples at once: keys that are missing, values of all magnitudes, NaN, infinities, ties."""
+    draw = np.random.default_rng(seed)
+    value = draw.normal(0, 1, rows) * 2.0 ** draw.integers(-1074, 960, rows)
+    value[draw.integers(0, rows, 300)] = draw.choice([0.0, -0.0, 1.0, 5e-324, math.inf, -math.inf, math.nan], 300)
+    texts = {
+        "g": ["a", "b", None],
+        "run_id": ["r0", "r1", "r2"],
+        "module": ["run", "m", "n"],
+        "name": ["x", "y", "z.w"],
+    }
+    return pd.DataFrame({
+        **{name: draw.choice(np.array(some, object), rows) for name, some in texts.items()},
+        "position": pd.array(draw.choice([*range(rows), None], rows), "Int64"), "value": value,
+        "time_raw": draw.integers(-(10**9), 10**15, rows),
+        "time_exp": draw.choice(np.array([-15, -12, -9, 6 if seed % 2 else -3], np.int8), rows),
+    })  # fmt: skip
 
 
 @pytest.mark.spark
-def test_spark_gives_the_same_intervals(spark):
-    frame = scalars()
-    from causeway.analysis.reduce import in_spark
-
-    assert_same(in_spark.mean_ci(spread(spark, frame), ["point"]), in_pandas.mean_ci(frame, ["point"]), ["point"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_spark_gives_the_same_for_drawn_tables(spark, seed):
+    frame = drawn(seed)
+    assert_same(lambda f: means.mean_ci(f, ["g", "name"]), frame, spark, ["g", "name"])
+    assert_same(lambda f: means.group_means(f, ["g", "run_id"]), frame, spark, ["g", "run_id"])
+    width = -(-means.last_ps(frame) // 20)
+    assert means.last_ps(frame) == means.last_ps(spark.createDataFrame(frame))
+    assert_same(lambda f: means.time_series(f, ["g"], width), frame, spark, ["g", "bin"])
+    names = {"x", "y", "m.z.w", "**.z.w", "*.nothing"}
+    assert_same(lambda f: run_values(f, names), frame, spark, ["run_id", "name"])
+    assert_same(lambda f: run_values(f, {"x", "y"}), frame, spark, ["run_id", "name"])
+    assert_same(numbered, frame.drop(columns="g"), spark, ["run_id", "module", "name"])
 
 
 @pytest.mark.spark
-def test_spark_sums_are_correctly_rounded_for_every_magnitude(spark):
-    from causeway.analysis.reduce import in_spark
+def test_spark_gives_the_same_where_there_are_no_rows(spark):
+    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-    draw = np.random.default_rng(6)
-    value = draw.normal(0, 1, 4000) * 2.0 ** draw.integers(-1074, 960, 4000)
-    value[:7] = [5e-324, -5e-324, 0.0, -0.0, np.inf, np.nan, 2.0**1000]
-    frame = pd.DataFrame({"g": draw.integers(0, 3, 4000), "value": value})
-    assert_same(in_spark.group_means(spread(spark, frame), ["g"]), in_pandas.group_means(frame, ["g"]), ["g"])
+    schema = StructType([StructField("g", StringType()), StructField("value", DoubleType())])
+    for reduction in (means.mean_ci, means.group_means):
+        none = reduction(pd.DataFrame({"g": pd.Series([], dtype=object), "value": pd.Series([], dtype=float)}), ["g"])
+        there = reduction(spark.createDataFrame([], schema), ["g"]).toPandas()
+        assert none.empty and there.empty and list(none.columns) == list(there.columns)
 
 
 @pytest.mark.spark
@@ -192,46 +245,14 @@ def test_a_plain_spark_sum_would_be_caught(spark):
 
     draw = np.random.default_rng(7)
     frame = pd.DataFrame({"g": 0, "value": draw.normal(0, 1, 4000) * 10.0 ** draw.integers(-20, 20, 4000)})
-    plain = spread(spark, frame).groupBy("g").agg(F.count("value").alias("rows"), F.avg("value").alias("mean"))
+
+    def plain(rows: Any) -> Any:
+        if isinstance(rows, pd.DataFrame):
+            return means.group_means(rows, ["g"])
+        return rows.groupBy("g").agg(F.count("value").alias("rows"), F.avg("value").alias("mean"))
+
     with pytest.raises(AssertionError):
-        assert_same(plain, in_pandas.group_means(frame, ["g"]), ["g"])
-
-
-@pytest.mark.spark
-def test_spark_gives_the_same_series(spark):
-    from causeway.analysis.reduce import in_spark
-
-    frame = samples().assign(study="s")
-    there, width = spread(spark, frame), 10**11
-    assert_same(
-        in_spark.time_series(there, ["study"], width), in_pandas.time_series(frame, ["study"], width), ["start_ps"]
-    )
-
-
-@pytest.mark.spark
-def test_spark_gives_the_same_for_keys_that_are_missing_infinities_and_years(spark):
-    from causeway.analysis.reduce import in_spark
-
-    odd = odd_groups()
-    there = spread(spark, odd)
-    for name in ("mean_ci", "group_means"):
-        assert_same(getattr(in_spark, name)(there, ["g"]), getattr(in_pandas, name)(odd, ["g"]), ["g"])
-    late = years().assign(study=None)
-    there = spread(spark, late.assign(study="x")).selectExpr("*", "cast(null as string) as s2").drop("study")
-    late = late.rename(columns={"study": "s2"})
-    width = 30 * 86400 * 10**12
-    assert_same(in_spark.time_series(there, ["s2"], width), in_pandas.time_series(late, ["s2"], width), ["start_ps"])
-
-
-@pytest.mark.spark
-def test_spark_numbers_scalars_of_one_name(spark):
-    from causeway.analysis.reduce import in_spark
-
-    frame = pd.DataFrame({
-        "run_id": ["r"] * 4, "module": ["m"] * 4, "name": ["x", "y", "x", "x"], "value": [3.0, 1.0, 1.0, 2.0],
-        "position": [5, 1, 0, 9],
-    })  # fmt: skip
-    assert_same(in_spark.numbered(spread(spark, frame)), in_pandas.numbered(frame), ["position"])
+        assert_same(plain, frame, spark, ["g"])
 
 
 @pytest.mark.spark
