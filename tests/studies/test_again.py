@@ -78,6 +78,18 @@ def test_what_a_run_leaves_in_a_module_is_found(tmp_path: Path) -> None:
     assert "study talk is not deterministic: seed 1 gave digest" in next(iter(tally.failed.values()))
 
 
+def test_what_is_only_recorded_is_compared_too(tmp_path: Path) -> None:
+    """A count over all nodes and runs is in no digest, and would go on with the next seed."""
+    tally = run(tmp_path, reps=2, BROADCAST="RUNS.append(1); self.record('said', len(RUNS))")
+    assert tally.done == 0
+    assert "seed 1 recorded said of node[" in next(iter(tally.failed.values()))
+
+
+def test_what_only_a_scalar_says_is_compared_too(tmp_path: Path) -> None:
+    counts = "self.__class__.scalars = lambda self, params, found: {**found, 'runs': RUNS.append(1) or len(RUNS)}"
+    assert "seed 1 gave runs=1, and 2 when" in next(iter(run(tmp_path, NETWORK=counts).failed.values()))
+
+
 @pytest.mark.parametrize(
     "left", ["RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))",
              "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1"],
