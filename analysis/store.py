@@ -161,7 +161,9 @@ def run_ids(state: State) -> frozenset[str]:
 
 
 def _ids_in(state: State, file: File) -> frozenset[str]:
-    """The runs of a file of `runs`."""
+    """Return the runs of a file of `runs`. One that holds a single run is not read: the log names it."""
+    if file.low == file.high:
+        return frozenset([file.low])
     key = f"{state.folder}/{file.path}"
     if key not in _RUNS:
         _RUNS[key] = frozenset(physical.read(state.folder, [file], ["run_id"])["run_id"].to_pylist())

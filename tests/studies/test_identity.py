@@ -191,8 +191,8 @@ known = set(identity._core(engine)) | identity.own_files(resolved.code.own, froz
 loaded = {{Path(m.__file__).resolve() for n, m in sys.modules.items() if n.startswith("causeway.") and m.__file__}}
 print(len(loaded), *(one.relative_to(identity.SOURCES).as_posix() for one in loaded - known))
 """
-ELSEWHERE = ("analysis/", "pycontrol/check/", "bridge/engines/")
-"""What looks at runs; engines that are only asked whether they can."""
+ELSEWHERE = ("analysis/", "pycontrol/check/", "bridge/engines/", "causeway/cache_folder.py")
+"""What looks at runs, engines that are only asked whether they can, and the place of the cache."""
 
 
 @pytest.mark.slow

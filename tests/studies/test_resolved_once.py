@@ -66,9 +66,9 @@ def test_the_parameters_of_a_point_are_validated_once_for_all_its_repetitions(fi
 
 
 @pytest.mark.slow
-def test_every_process_of_a_campaign_resolves_a_point_once(file: Path, tmp_path: Path) -> None:
+def test_every_process_of_a_campaign_executes_the_file_of_a_study_once(file: Path, tmp_path: Path) -> None:
     run(file, tmp_path / "out", reps=10, wished=2)
-    assert count(file) <= 3 and count(file, ".checked") <= 3
+    assert 2 <= count(file) <= 3
 
 
 def test_a_worker_executes_the_file_once_whatever_the_number_of_jobs(file: Path) -> None:
