@@ -183,7 +183,8 @@ def options(folder: Path) -> dict[str, str] | None:
 
 
 def _files(table: DeltaTable) -> dict[str, list[File]]:
-    listed: Any = pa.table(table.get_add_actions(flatten=True))
+    added = table.get_add_actions(flatten=True)
+    listed: Any = pa.RecordBatchReader.from_stream(added).read_all()  # pa.table would load pandas
     columns = [listed[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
     columns += [
         listed[name].to_pylist() if name in listed.column_names else [None] * len(listed)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from causeway.analysis import physical, schema
+from causeway.analysis.arrays import array
 from causeway.analysis.convert import stage
 from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
@@ -122,8 +123,9 @@ class Piece:
 def source_rows(marks: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     """Return what is known of each source as the table of sources has it."""
     texts = [json.dumps(mark) for mark in marks.values()]
-    return pa.table({"run_id": [""] * len(texts), physical.SOURCE: list(marks), "text": texts},
-                    schema=physical.form_of(physical.SOURCES))  # fmt: skip
+    form = physical.form_of(physical.SOURCES)
+    columns = {"run_id": [""] * len(texts), physical.SOURCE: list(marks), "text": texts}
+    return pa.Table.from_arrays([array(columns[field.name], field.type) for field in form], schema=form)
 
 
 def stem_of(resolved: str) -> str:

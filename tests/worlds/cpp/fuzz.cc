@@ -20,6 +20,7 @@ struct Over {};
 #include "bridge/cpp/contract.cc"
 #include "bridge/cpp/edge.cc"
 #include "bridge/cpp/setup.cc"
+#include "bridge/cpp/validation.cc"
 #include "tests/worlds/cpp/tiny_edge.h"
 
 namespace {
@@ -148,7 +149,7 @@ class Controller : public Socket {
         return true;
     }
     bool receive(const uint8_t **data, size_t *size) override {
-        if (next_.empty() || ++answers_ > 50) throw ConnectionOver();
+        if (next_.empty() || ++answers_ > 50) throw ConnectionOver("no more frames");
         now_.swap(next_);
         next_.clear();
         *data = reinterpret_cast<const uint8_t *>(now_.data());
