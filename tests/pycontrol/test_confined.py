@@ -177,9 +177,11 @@ def test_what_would_leave_the_simulation_is_an_error_of_the_run(told: str) -> No
 
 
 def test_an_interrupt_of_the_user_is_none_of_the_handlers_errors() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where it is ignored, nothing would be raised
     with pytest.raises(KeyboardInterrupt):
         run(lambda node: REAL["raise_signal"](signal.SIGINT))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
 
 
 def test_generators_of_numpy_are_part_of_a_nodes_state() -> None:
