@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,23 +24,23 @@ if TYPE_CHECKING:
 LAST = 64
 """So many of the contents that a node sent or received last are looked at."""
 PLAIN = (type(None), bool, int, float, str, bytes)
-_wanted = False
+_wanted = ContextVar("watching_contents", default=False)
+"""Of this thread: runs in other threads begin and end at any time."""
 
 
 @contextlib.contextmanager
 def watching_contents() -> Iterator[None]:
     """Watch the contents of the runs inside."""
-    global _wanted
-    before, _wanted = _wanted, True
+    before = _wanted.set(True)
     try:
         yield
     finally:
-        _wanted = before
+        _wanted.reset(before)
 
 
 def watch_if_wanted(protocol: PerNode) -> None:
     """Watch the contents of a protocol whose nodes have just been made, if somebody wants that."""
-    if _wanted and protocol.can_be_copied:  # what programs send is bytes
+    if _wanted.get() and protocol.can_be_copied:  # what programs send is bytes
         _Watched(protocol)
 
 
