@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from causeway.bridge import engines
+from causeway.bridge.recording import describe, frames
 from causeway.studies.runner import Job, RunResult, run_job
 
 pytestmark = pytest.mark.slow
+RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-inet-*.frames"))
 ENGINES = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 MEASURED = (
     "delivery_delay_s", "loss_needed", "loss_application", "loss_all", "sent_per_delivery",
@@ -99,3 +104,19 @@ def test_the_batching_of_events_changes_nothing(engine: str) -> None:
     small = {"experiment": "dynamic", "hosts": 14, "rate": 4, "duration_s": 5, "drain_s": 5}
     digests = {run_job(Job("mobile20", small, 2, engine, cap=cap)).outcome.digest for cap in (0, 1, 7)}
     assert len(digests) == 1
+
+
+@pytest.mark.omnet
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda p: p.stem)
+def test_inet_sends_again_what_was_recorded(path: Path, tmp_path: Path) -> None:
+    """Every window of events and every answer, byte for byte; a handshake and an end name versions and times."""
+    recorded = describe(path)
+    if why := engines.get("omnet").missing():
+        pytest.skip(f"omnet: {why}")
+    parameters = {"wire_acks": "at_once", **json.loads(recorded.setup.parameters_json)}
+    run_job(Job("mobile20", parameters, recorded.setup.seed, "omnet", record_to=str(tmp_path / "now.frames")))
+    if (version := describe(tmp_path / "now.frames").engine_version) != recorded.engine_version:
+        pytest.skip(f"recorded with {recorded.engine_version}; this is {version}")
+    now, then = list(frames(tmp_path / "now.frames")), list(frames(path))
+    assert len(now) == len(then) > 2000
+    assert now[2:-1] == then[2:-1]
