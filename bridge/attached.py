@@ -1,7 +1,7 @@
-"""A simulation that somebody else started: it comes to us, and we neither end it nor hurry it.
+"""Runs of simulations that somebody else started, for instance in a debugger or a graphical environment.
 
-`AttachEngine` waits at one address. Each simulation that introduces itself there is a run of its own; when it is over,
-the next one may come.
+`AttachEngine` listens on one address. Each simulation that connects there is one run; when it is over, the next one may
+connect. Causeway neither ends such a simulation nor limits its time.
 """
 
 from __future__ import annotations
@@ -18,27 +18,30 @@ from causeway.bridge.session import PairSession
 from causeway.bridge.transport import Transport, private_directory
 
 NO_DEADLINE_S = 1e9
-"""A debugger or a graphical environment holds a simulation as long as it likes."""
+"""No practical limit: a user may pause a simulation in a debugger or graphical environment for hours."""
 
 
 class Stranger:
-    """A process that is not ours: whether it lives, its connection says."""
+    """A process that Causeway did not start: only its connection shows that it lives."""
 
     def death(self) -> str | None:
+        """Return None: the exit status of a foreign process is unknown."""
         return None
 
     def wait(self, timeout_s: float) -> int | None:
+        """Return at once."""
         return 0
 
     def end(self, grace_s: float = 0) -> None:
+        """Leave the process running."""
         return None
 
 
 class AttachedSession(PairSession):
-    """A run of a simulation that came by itself."""
+    """A run of a simulation that connected by itself."""
 
     def wait_for(self, endpoint: str) -> None:
-        """Waits until one comes, and shakes hands."""
+        """Wait until a simulation connects to the endpoint, and do the handshake."""
         self._deadline_s = NO_DEADLINE_S
         self._simulator = Stranger()
         self._transport = Transport(endpoint, "the simulation ended before the run was over")
@@ -46,7 +49,10 @@ class AttachedSession(PairSession):
 
 
 class AttachEngine:
-    """Waits for simulations at one address, in a folder that only we can enter."""
+    """Waits for simulations at one address, in a folder that only this user can enter.
+
+    `came` is called for each simulation that has connected.
+    """
 
     name = "attach"
     networks: tuple[type, ...] = ()
@@ -58,7 +64,7 @@ class AttachEngine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the simulation must be told in its environment."""
+        """The environment variables that the simulation must be started with."""
         return {
             "CAUSEWAY_ENDPOINT": self.endpoint,
             "CAUSEWAY_CONTROLLER_PID": str(os.getpid()),
@@ -66,8 +72,9 @@ class AttachEngine:
         }
 
     def open(self, spec: RunSpec) -> AttachedSession:
+        """Wait for a simulation and open its run."""
         if spec.record_to is not None:
-            raise UserError("a simulation that is attached is not recorded; record with `causeway run --record`")
+            raise UserError("an attached simulation cannot be recorded; record with `causeway run --record`")
         session = AttachedSession(spec, "omnet")
         try:
             session.wait_for(self.endpoint)
@@ -78,13 +85,15 @@ class AttachEngine:
         return session
 
     def missing(self, network: Network | None = None) -> str | None:
+        """Return None: the simulation is already there."""
         return None
 
     def edges(self) -> list[Edge]:
+        """Return no adapters: the simulation has its own."""
         return []
 
     def close(self) -> None:
-        """Nobody can come any more."""
+        """Remove the address, so that no further simulation can connect."""
         Path(self._folder, "bridge").unlink(missing_ok=True)
         Path(self._folder).rmdir()
         os.close(self._lock)

@@ -1,8 +1,8 @@
-"""The border: every row of every window and of every answer is checked here once, whatever the engine.
+"""Validation of every window and every answer of a run, once, for all engines.
 
-What lies behind it (kernels without bounds checks, simulators in C++) may believe what it reads. The loop asks the
-border about each window before the protocol sees it, and about each answer before the engine does. A mistake is told
-with its window, its row, what the row holds and what is allowed.
+Code behind it (kernels without bounds checks, simulators in C++) relies on it. The loop calls `Border.check_window`
+before the protocol sees a window, and `Border.check_actions` before the engine sees the answer. An error names the
+window, the row, the values of the row and the allowed values.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _stations_of(network: Network) -> int:
 
 
 class Border:
-    """What is known of one run: how many nodes, which ids exist, how far its time is."""
+    """The validation of one run. It knows the number of nodes, the ids that exist and the time reached."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._kernels = settled()
@@ -71,21 +71,31 @@ class Border:
         at.most_broadcasts = scripted or network.workload.messages or FAR_PS
         at.instant_ps = at.packet_owners[:] = at.timer_owners[:] = -1
         self._nodes, self._fast = network.nodes, Fast(s)
-        self._packets, self._timers = Ranges(), Ranges()
-        """Those outside of the ranges in the state."""
+        self._packets, self._timers = Ranges(), Ranges()  # the ids outside the ranges in the state
 
     def follow(self, window: Window) -> None:
-        """Instead of `check_window`, for an engine that makes its events in this process, of actions checked here."""
+        """Note the end of a window without checking its rows.
+
+        For an engine that computes its events in this process, from actions that were validated here.
+        """
         self._fast.end_ps[0] = window.end_ps
 
     @property
     def broadcasts(self) -> int:
-        """How many broadcasts of the workload were told, down nodes' included (but for the last ones)."""
+        """One more than the highest broadcast number seen so far.
+
+        Includes the broadcasts that the engine left out because their node was down, except any after the last one
+        seen.
+        """
         return int(self._s.broadcasts[0])
 
     # ---- windows --------------------------------------------------------------------------------------------------
     def check_window(self, window: Window) -> None:
-        """Raises RunError if the window is not one that an engine may hand over now."""
+        """Validate a window that an engine hands over.
+
+        Raises:
+            RunError: The window is out of turn, or one of its rows is wrong.
+        """
         w = window
         bad = self._first_bad_event(self._state, w.number, w.end_ps, w.kind, w.time_ps, w.node, w.ref, w.arg)
         if bad != ALL_GOOD:
@@ -94,7 +104,7 @@ class Border:
         fast.number[0], fast.end_ps[0] = w.number + 1, w.end_ps
 
     def _look_again(self, window: Window, bad: int) -> None:
-        """At what the kernel does not know, or does not like."""
+        """Settle a result of the kernel that is not ALL_GOOD."""
         if bad == OUT_OF_TURN:
             self._refuse_window(window)
         if bad == LOOK_UP:
@@ -116,7 +126,7 @@ class Border:
         )
 
     def _look_up(self, window: Window) -> int:
-        """The first row with an id that was never made, or a broadcast that came before; ALL_GOOD if there is none."""
+        """Return the first row with an id that was never made or a broadcast seen before; ALL_GOOD if there is none."""
         bad = [-1]
         for kinds, known in (((Kind.ARRIVAL, Kind.LOST), self._has_packet), ((Kind.TIMER,), self._has_timer)):
             rows = np.flatnonzero(np.isin(window.kind, [int(kind) for kind in kinds]))
@@ -134,34 +144,37 @@ class Border:
 
     def _refuse_event(self, window: Window, row: int) -> NoReturn:
         at = self._s[0]
-        told = words.Event(*(int(c[row]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg)))
-        before = words.Event(
-            *(int(c[row - 1]) for c in (window.kind, window.time_ps, window.node, window.ref, window.arg))
-        ) if row else None  # fmt: skip
+        columns = (window.kind, window.time_ps, window.node, window.ref, window.arg)
+        event = words.Event(*(int(values[row]) for values in columns))
+        before = words.Event(*(int(values[row - 1]) for values in columns)) if row else None
         known = {
-            Kind.ARRIVAL: lambda: bool(self._has_packet(np.array([told.ref]))[0]),
-            Kind.LOST: lambda: bool(self._has_packet(np.array([told.ref]))[0]),
-            Kind.TIMER: lambda: bool(self._has_timer(np.array([told.ref]))[0]),
+            Kind.ARRIVAL: lambda: bool(self._has_packet(np.array([event.ref]))[0]),
+            Kind.LOST: lambda: bool(self._has_packet(np.array([event.ref]))[0]),
+            Kind.TIMER: lambda: bool(self._has_timer(np.array([event.ref]))[0]),
         }
         limits = words.Limits(
             self._nodes, int(at.stations), int(at.interfaces), int(at.end_ps), window.end_ps, int(at.floor),
-            int(at.most_broadcasts), int(at.broadcasts), connections=int(at.connections), owner=self._owner(told),
+            int(at.most_broadcasts), int(at.broadcasts), connections=int(at.connections), owner=self._owner(event),
         )  # fmt: skip
-        why = words.wrong_event(told, before, limits, known)
-        raise RunError(f"window {window.number} is wrong: row {row} ({words.event(told)}): {why}")
+        why = words.wrong_event(event, before, limits, known)
+        raise RunError(f"window {window.number} is wrong: row {row} ({words.event(event)}): {why}")
 
-    def _owner(self, told: words.Event) -> int:
-        """Whose packet or timer it is, as far as that is known; else -1."""
+    def _owner(self, event: words.Event) -> int:
+        """Return the node that the event's packet is for or that set its timer; -1 if that is unknown."""
         at = self._s[0]
-        owners = {Kind.ARRIVAL: at.packet_owners, Kind.TIMER: at.timer_owners}.get(cast(Kind, told.kind))
+        owners = {Kind.ARRIVAL: at.packet_owners, Kind.TIMER: at.timer_owners}.get(cast(Kind, event.kind))
         if owners is None:
             return -1
-        owner = owners[told.ref & (KEPT - 1)]
-        return int(owner["node"]) if owner["id"] == told.ref else -1
+        owner = owners[event.ref & (KEPT - 1)]
+        return int(owner["node"]) if owner["id"] == event.ref else -1
 
     # ---- answers --------------------------------------------------------------------------------------------------
     def check_actions(self, actions: Actions, window: Window) -> None:
-        """Raises RunError if the answer to `window` asks for what cannot be done."""
+        """Validate the answer to `window`.
+
+        Raises:
+            RunError: A row or a declared lookahead is wrong, or a column does not fit.
+        """
         if actions.patience:
             self._check_patience(actions, window)
         if isinstance(actions, ActionRows):
@@ -193,7 +206,7 @@ class Border:
         return self._first_unknown(actions) if bad == LOOK_UP else int(bad)
 
     def _first_unknown(self, actions: Actions) -> int:
-        """Ids outside of the ranges in the state join the others; the first row that cancels a timer never set."""
+        """Note new ids that extend no range in the state. Return the first row that cancels a timer never set."""
         s, kind, ref = self._s, actions.kind, actions.ref
         for made, ranges, others in ((SEND, s.packets, self._packets), (SET_TIMER, s.timers, self._timers)):
             new = ref[(kind == made) & ~_within(ranges[0], ref)]
@@ -206,11 +219,11 @@ class Border:
     def _refuse_action(self, actions: Actions, window: Window, row: int) -> NoReturn:
         values = actions.rows[row] if isinstance(actions, ActionRows) else [column(actions, c)[row] for c in COLUMNS]
         at = self._s[0]
-        told = words.Action(*(int(value) for value in values))
+        action = words.Action(*(int(value) for value in values))
         limits = {name: int(at.held[PLACES[name]]) for name in LIMITS}
         raise RunError(
-            f"the answer to window {window.number} is wrong: row {row} ({words.action(told)}): "
-            f"{words.wrong_action(told, limits)}"
+            f"the answer to window {window.number} is wrong: row {row} ({words.action(action)}): "
+            f"{words.wrong_action(action, limits)}"
         )
 
     def _check_patience(self, actions: Actions, window: Window) -> None:
@@ -226,7 +239,7 @@ class Border:
 
 
 class Fast:
-    """Numbers of the state where Python gets at them in half the time: each is in the first place of its view."""
+    """Memory views of fields of the state, which Python reads in half the time. Each value is the first of its view."""
 
     __slots__ = ("end_ps", "number", "packets_high", "timers_high")
 
@@ -236,19 +249,22 @@ class Fast:
 
 
 def _first_of(bad: int, topic: int) -> int:
-    """The first bad row, if any is; else what else there is to say."""
+    """Return the lower of the two bad rows.
+
+    MISFIT, if either is that; `bad`, which may be LOOK_UP, if no topic is wrong.
+    """
     if MISFIT in (bad, topic):
         return MISFIT
     return topic if topic >= 0 and not 0 <= bad < topic else bad
 
 
 def _within(ranges: Any, ids: Any) -> Any:
-    """Which ids are in one of two ranges."""
+    """Return which ids are in one of two ranges."""
     return ((ids >= ranges.low) & (ids < ranges.high)) | ((ids >= ranges.low_2) & (ids < ranges.high_2))
 
 
 def _add(ranges: Any, others: Ranges, ids: Any) -> None:
-    """Adds ids to the others; the two longest ranges of all are then those in the state."""
+    """Add ids to the others, and keep the two longest ranges of all in the state."""
     others.add(ids)
     for low, high in (("low", "high"), ("low_2", "high_2")):
         others.add_range(int(ranges[low][0]), int(ranges[high][0]))
@@ -257,7 +273,7 @@ def _add(ranges: Any, others: Ranges, ids: Any) -> None:
 
 
 def _convert(actions: Actions) -> None:
-    """Gives the columns the types that engines read; what would not survive that as it is, is refused."""
+    """Convert the columns to the types that engines read; refuse values that would change."""
     given = [getattr(actions, name) for name in COLUMNS]
     rows = np.size(given[0])
     for name, values in zip(COLUMNS, given, strict=True):
@@ -266,7 +282,7 @@ def _convert(actions: Actions) -> None:
 
 
 def _refuse_misfits(rows: Sequence[tuple[Any, ...]]) -> None:
-    """A value may not even fit its column."""
+    """Refuse rows with a value that its column cannot hold."""
     for number, row in enumerate(rows):
         for name, wanted, value in zip(COLUMNS, TYPES, row, strict=True):
             limits = TYPE_LIMITS[wanted]
@@ -276,10 +292,10 @@ def _refuse_misfits(rows: Sequence[tuple[Any, ...]]) -> None:
                 )
 
 
-def _converted(name: str, given: Any, rows: int) -> Any:
-    """The column in the type that engines read, if nothing is lost."""
+def _converted(name: str, values: Any, rows: int) -> Any:
+    """Return a column in the type that engines read, or raise RunError if values would change."""
     wanted = ROW[name]
-    array = np.asarray(given)
+    array = np.asarray(values)
     if array.shape != (rows,):
         raise RunError(
             f"an answer is wrong: its column {name} has {array.size} rows, its column kind {rows}; allowed: columns "

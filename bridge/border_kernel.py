@@ -1,11 +1,11 @@
-"""Every row of what crosses the border, looked at once. The kernels only find the row; `border.py` says what is wrong.
+"""Compiled validation of windows and answers: finds the first bad row. `border.py` turns it into an error message.
 
-A run's state is one record (`STATE`), in an array of one row. Ids of packets and timers are nearly always handed out
-one after the other, in one numbering or two (DCS numbers its control packets apart), so those that exist are two
-ranges; ids outside of them are left to the caller (LOOK_UP).
+The state of a run is one record (`STATE`) in an array of one row. Ids of packets and timers are nearly always handed
+out one after the other, in one numbering or two (DCS numbers its control packets apart), so the ids that exist are kept
+as two ranges; ids outside of them are left to the caller (LOOK_UP).
 
-The kernels take one type of columns and no other (`settled`). An answer of other types is refused by the call itself,
-where looking at the type of each column first would cost more than the check.
+Each kernel accepts columns of one type only (`settled`). A call with other types fails, which costs less than a check
+of the type of each column.
 """
 
 from __future__ import annotations
@@ -50,43 +50,45 @@ TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
 SEND, SET_TIMER, CANCEL_TIMER, CONNECT = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER), int(Act.CONNECT)
 CONNECTED, ENDED = int(Kind.CONNECTED), int(Kind.ENDED)
 ENDINGS = len(declared("Ending"))
-LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))
-"""A kind that the contract declares and that has no rule here may hold what it likes."""
+LAST_KIND, LAST_ACT = int(max(Kind)), int(max(Act))  # a kind below without a rule here may hold any values
 TIME, BY, REF, PEER, SIZE, INTERFACE = (
     PLACES[column] for column in ("time_ps", "node", "ref", "peer", "size_bytes", "interface")
 )
 NODES, INTERFACES, CHANNELS, FIRST_MOVER, MOVERS, TCP, CONNECTIONS, EARLIEST = (PLACES[limit] for limit in LIMITS)
 
 KEPT = 1 << 15
-"""Of so many packets and timers, the last ones, is known whose they are. A power of two."""
+"""The owners of this many packets and timers, the most recent ones, are remembered. A power of two."""
 
 RANGES = np.dtype([(name, np.int64) for name in ("low", "high", "low_2", "high_2")])
 """Two ranges of ids, [low, high) each."""
 OWNER = np.dtype([("id", np.int64), ("node", np.int64)])
-"""A packet and its peer, or a timer and the node that set it; node -1: nobody's alone."""
+"""A packet and its peer, or a timer and the node that set it; node -1: several nodes."""
 STATE = np.dtype([
-    ("number", np.int64), ("end_ps", np.int64),  # of the next window, of the last one: no action may be sooner
+    ("number", np.int64),  # of the next window
+    ("end_ps", np.int64),  # of the last window: no action may be sooner
     ("nodes", np.int64), ("stations", np.int64), ("interfaces", np.int64), ("channels", np.int64),
     ("first_mover", np.int64),  # nodes from here on can MOVE
-    ("connections", np.int64),  # how many there are so far, or NO_TCP
-    ("unicasts", np.int64),  # whether any packet was for one node only
+    ("connections", np.int64),  # the number of connections opened so far, or NO_TCP
+    ("unicasts", np.int64),  # 1 once a packet was for one node only
     # broadcasts: one more than the highest number so far; floor: the same, before the instant of the last broadcast
     # (broadcasts of one instant are ordered by their nodes, not by their numbers)
     ("most_broadcasts", np.int64), ("broadcasts", np.int64), ("floor", np.int64), ("instant_ps", np.int64),
     ("packets", RANGES), ("timers", RANGES),
-    ("held", np.int64, len(OPERANDS)),  # the row that is looked at, and the limits, as rules name them
+    ("held", np.int64, len(OPERANDS)),  # the row being checked, and the limits, as rules name them
     ("packet_owners", OWNER, KEPT), ("timer_owners", OWNER, KEPT),
 ])  # fmt: skip
 
 
 @compiled
 def first_bad_event(s, number, end_ps, kind, time, node, ref, arg):
-    """The first row that may not be in a window that ends at `end_ps`, or ALL_GOOD, or LOOK_UP: all good if ids
-    outside the ranges exist and broadcasts of one instant differ; OUT_OF_TURN: it is not its turn, or it ends where it
-    may not. Broadcasts are counted on the way.
+    """Return the first row that may not be in a window, or a code. Count broadcasts on the way.
 
     Nearly all rows are arrivals, nearly always in windows of nothing else. Differences are compared unsigned: one
     comparison for both ends of a range.
+
+    Returns:
+        A row, or ALL_GOOD; LOOK_UP if the caller must still check that ids outside the ranges exist and that no
+        broadcast comes twice; OUT_OF_TURN if the window's number or end is wrong.
     """
     at = s[0]
     if number != at.number or end_ps < at.end_ps or end_ps >= FAR_PS or (number == 0 and (end_ps != 0 or len(kind))):
@@ -125,10 +127,9 @@ def first_bad_event(s, number, end_ps, kind, time, node, ref, arg):
 
 @compiled
 def _all_are_good_arrivals(at, end_ps, kind, time, node, ref, arg):
-    """Whether there is nothing but arrivals of packets in the longest range, and all is well with them.
+    """Return whether all rows are correct arrivals of packets in the longest range.
 
-    Loops without a way out, which the compiler turns into vector instructions: a thousand rows take 0.3 us. Row by row
-    they take 1.5.
+    The loops have no early exit, so that the compiler vectorizes them: a thousand rows take 0.3 us, row by row 1.5 us.
     """
     rows, one = np.uint64(len(kind)), np.uint64(1)
     if rows == 0:
@@ -165,14 +166,14 @@ def _all_are_good_arrivals(at, end_ps, kind, time, node, ref, arg):
 
 @compiled
 def _is_of_another(owners, id_, node):
-    """Whether it is known that a packet is for another node, or a timer another node's."""
+    """Return whether a packet is known to be for another node, or a timer to be another node's."""
     owner = owners[id_ & (KEPT - 1)]
     return owner.id == id_ and 0 <= owner.node != node
 
 
 @compiled
 def _keep(owners, id_, node):
-    """From now on it is known whose that is; of an id that is given to several, that it is not."""
+    """Remember the owner of an id; -1 once a second node has the same id."""
     owner = owners[id_ & (KEPT - 1)]
     owner.node = node if owner.id != id_ or owner.node == node else -1
     owner.id = id_
@@ -180,7 +181,7 @@ def _keep(owners, id_, node):
 
 @compiled
 def _comes_before(kind, node, ref, i, j):
-    """Whether row i belongs before row j of the same instant."""
+    """Return whether row i belongs before row j of the same instant."""
     if kind[i] != kind[j]:
         return kind[i] < kind[j]
     return node[i] < node[j] or (node[i] == node[j] and ref[i] < ref[j])
@@ -188,7 +189,7 @@ def _comes_before(kind, node, ref, i, j):
 
 @compiled
 def _is_bad(at, k, now, r, a):
-    """Whether an event that has to do with no packet is wrong in itself."""
+    """Return whether the values of an event that concerns no packet are wrong."""
     if k == TIMER:
         return False
     if k == BROADCAST:
@@ -206,12 +207,16 @@ def _is_bad(at, k, now, r, a):
 
 @compiled
 def first_bad_action(s, kind, time, node, ref, peer, size, interface):
-    """The first row that may not answer the last window, or ALL_GOOD, or LOOK_UP, as above; new ids join their range on
-    the way. MISFIT: the columns are not of one length. Topics, which few answers have, are looked at apart."""
+    """Return the first row that may not answer the last window, or a code. Add new ids to their ranges on the way.
+
+    Topics, which few answers have, are checked by `first_bad_topic`.
+
+    Returns:
+        A row, or ALL_GOOD, or LOOK_UP as `first_bad_event`; MISFIT if the columns are not of one length.
+    """
     at, rows = s[0], len(kind)
     if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
         return MISFIT
-    outside = 0
     _hold_limits(at)
     outside = 0
     for i in range(rows):
@@ -240,7 +245,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
 
 @compiled
 def _hold_limits(at):
-    """Put the limits of the run where rules find them."""
+    """Copy the limits of the run to the places where rules read them."""
     held = at.held
     held[NODES], held[INTERFACES], held[CHANNELS] = at.nodes, at.interfaces, at.channels
     held[FIRST_MOVER], held[MOVERS] = at.first_mover, at.nodes - at.first_mover
@@ -249,7 +254,7 @@ def _hold_limits(at):
 
 @compiled
 def _breaks_a_rule(held, k):
-    """Return whether a row, as it is held, breaks a rule of its kind."""
+    """Return whether the row in `held` breaks a rule of its kind."""
     for i in range(FIRST[k], FIRST[k + 1]):
         value = held[TABLE[i, OF]]
         if value < held[TABLE[i, LEAST]] + TABLE[i, LEAST_PLUS] or value > held[TABLE[i, MOST]] + TABLE[i, MOST_PLUS]:
@@ -261,7 +266,7 @@ def _breaks_a_rule(held, k):
 
 @compiled
 def first_bad_topic(topic, rows):
-    """The first row with a topic that is none, or ALL_GOOD; MISFIT: there are not so many rows."""
+    """Return the first row whose topic does not exist, or ALL_GOOD; MISFIT if the number of rows differs."""
     if len(topic) != rows:
         return MISFIT
     for i in range(rows):
@@ -272,13 +277,13 @@ def first_bad_topic(topic, rows):
 
 @compiled
 def _is_in(ranges, id_):
-    """Whether an id is in one of its two ranges."""
+    """Return whether an id is in one of its two ranges."""
     return ranges.low <= id_ < ranges.high or ranges.low_2 <= id_ < ranges.high_2
 
 
 @compiled
 def _outside(ranges, id_):
-    """1 if a new id neither is in one of its ranges nor makes one longer by one."""
+    """Add a new id to its ranges if it extends one. Return 1 if no range contains it, else 0."""
     if ranges.low == ranges.high:
         ranges.low = ranges.high = id_
     if id_ == ranges.high:
@@ -293,7 +298,7 @@ def _outside(ranges, id_):
 
 
 class Kernels(NamedTuple):
-    """What the border calls."""
+    """The kernels that `Border` calls."""
 
     first_bad_event: Any
     first_bad_action: Any
@@ -304,15 +309,18 @@ _settling = threading.Lock()
 
 
 def settled() -> Kernels:
-    """The kernels, settled by the first thread that needs them."""
+    """Return the kernels, compiled by the first thread that needs them."""
     with _settling:
         return _settle()
 
 
 @functools.cache
 def _settle() -> Kernels:
-    """The kernels, compiled (or loaded) for the types that engines read, and for good. Columns of a window, which look
-    into its frame, are read-only: what can be written passes as such, not the other way round."""
+    """Compile (or load) the kernels for the types that engines read, and for no others.
+
+    Columns are declared read-only, because those of a window view its frame; a writable array may be passed as
+    read-only.
+    """
     kernels = Kernels(first_bad_event, first_bad_action, first_bad_topic)
     if not hasattr(first_bad_action, "compile"):  # NUMBA_DISABLE_JIT, for a debugger: it is plain Python
         event, action = (lambda s, *rest, by=kernel: by(s.view(np.recarray), *rest) for kernel in kernels[:2])

@@ -1,4 +1,4 @@
-"""What is wrong with an event or an action, in words: what the row holds, and what is allowed."""
+"""Messages about a wrong event or action: the values of the row, and the allowed values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Action(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What an event is held to. Times of a window lie in [begin_ps, end_ps)."""
+    """The limits that an event is checked against. Times of a window lie in [begin_ps, end_ps)."""
 
     nodes: int
     stations: int
@@ -48,16 +48,16 @@ class Limits(NamedTuple):
     broadcasts: int = 0
     connections: int = 0
     owner: int = -1
-    """Whose the packet or timer is."""
+    """The node that the packet is for, or that set the timer; -1 if unknown."""
 
 
 def event(e: Event) -> str:
-    """The row."""
+    """Describe an event."""
     return f"{_name(Kind, e.kind)} at {e.time_ps} ps, node {e.node}, ref {e.ref}, arg {e.arg}"
 
 
 def action(a: Action) -> str:
-    """The row."""
+    """Describe an action."""
     return (
         f"{_name(Act, a.kind)} at {a.time_ps} ps, node {a.node}, ref {a.ref}, peer {a.peer}, {a.size_bytes} bytes, "
         f"interface {a.interface}, topic {a.topic}"
@@ -69,7 +69,14 @@ def _name(kinds: type[Kind] | type[Act], kind: int) -> str:
 
 
 def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[Kind, Callable[[], bool]]) -> str:
-    """Why the row may not be there. `before` is the row before it; `known` tells whether its packet or timer exists."""
+    """Return the reason why an event may not be in its window.
+
+    Args:
+        e: The event.
+        before: The event in the row before it.
+        limits: The limits of the run and of the window.
+        known: For kinds with a packet or timer, a function that returns whether its id exists.
+    """
     if e.kind not in Kind._value2member_map_:
         return f"kind {e.kind} is unknown; allowed: {_names(Kind)}"
     least = -1 if e.kind == Kind.LOST else 0
@@ -96,12 +103,12 @@ def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[K
             return f"the controller never opened connection {e.ref}; allowed: ids that it opened"
         most = ENDINGS - 1 if kind is Kind.ENDED else MOST_BYTES
         return f"{e.arg} is no {'Ending' if kind is Kind.ENDED else 'number of bytes'}; allowed: 0 to {most}"
-    what = "timer" if kind is Kind.TIMER else "packet"
+    thing = "timer" if kind is Kind.TIMER else "packet"
     made = "set" if kind is Kind.TIMER else "sent"
     if known[kind]():
-        assert limits.owner not in (-1, e.node), "the kernel and these words disagree"
-        return f"{what} {e.ref} is {'for node' if kind is Kind.ARRIVAL else 'of node'} {limits.owner}; allowed: there"
-    return f"the controller never {made} {what} {e.ref}; allowed: ids that it {made}"
+        assert limits.owner not in (-1, e.node), "the kernel and these messages disagree"
+        return f"{thing} {e.ref} is {'for node' if kind is Kind.ARRIVAL else 'of node'} {limits.owner}; allowed: there"
+    return f"the controller never {made} {thing} {e.ref}; allowed: ids that it {made}"
 
 
 def _wrong_broadcast(e: Event, limits: Limits) -> str:
@@ -119,7 +126,7 @@ def _key(e: Event) -> tuple[int, int, int, int]:
 
 
 def wrong_action(a: Action, limits: Mapping[str, int]) -> str:
-    """Return why nobody can do that."""
+    """Return the reason why an action cannot be carried out."""
     if a.kind not in Act._value2member_map_:
         return f"kind {a.kind} is unknown; allowed: {_names(Act)}"
     held = {**limits, **a._asdict()}

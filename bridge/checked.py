@@ -1,7 +1,7 @@
-"""Whether a run can be described to an engine: every number of it, once, before anything starts.
+"""Validation of the description of a run, once, before anything starts. Start at `check_spec`.
 
-Engines believe what they are told here: the one in process has no bounds checks, simulators read columns in C++. What a
-study asks for and cannot have is told in words, with what is allowed.
+Engines rely on it: the one in this process has no bounds checks, simulators read columns in C++. An error names the
+study, the value and the allowed values.
 """
 
 from __future__ import annotations
@@ -21,11 +21,15 @@ from causeway.bridge.workload import Faults, Workload
 
 MOST_INT32 = (1 << 31) - 1
 LONGEST_DELAY_NS = FAR_PS / 4000
-"""A quarter of all time: sums of a few delays are times."""
+"""A quarter of the latest time, so that a sum of a few delays does not overflow."""
 
 
 def check_spec(spec: RunSpec) -> None:
-    """Raises UserError if there is no such run."""
+    """Validate everything that an engine is to be told of a run.
+
+    Raises:
+        UserError: No such run is possible.
+    """
     network, study = spec.network, f"study {spec.study}"
     if not isinstance(network, AbstractNetwork | MobileNetwork | InetNetwork):
         allowed = "AbstractNetwork, MobileNetwork, InetNetwork"
@@ -206,12 +210,12 @@ def _bounds(message: str, field: str, **held: int) -> tuple[int, int]:
 
 
 def _field(study: str, message: str, field: str, value: Any, **held: int) -> None:
-    """Hold a whole number to the rule of its field."""
+    """Check a whole number against the rule of its field."""
     _whole(study, rule_of_field(message, field).wrong, value, *_bounds(message, field, **held))
 
 
 def _column(study: str, message: str, field: str, column: Any, rows: int, ascending: bool = False, **held: int) -> None:
-    """Hold all values of a column to the rule of its field."""
+    """Check all values of a column against the rule of its field."""
     least, most = _bounds(message, field, **held)
     _values(study, rule_of_field(message, field).wrong, column, rows, least, most, ascending)
 

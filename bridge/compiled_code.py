@@ -1,9 +1,9 @@
-"""The folders in which numba keeps compiled functions: one for each state of the sources that they are made of.
+"""The folders in which numba keeps compiled functions: one for each state of the sources.
 
-numba looks only at the file of the function that it loads. After a change of a function in another file, which it has
-compiled in, it would go on with the old one. So the folder is named by a digest of all sources that compiled functions
-use, and of where they lie, because numba also goes by that. What a user's files compile is kept apart, in a folder that
-is named by these files as well.
+numba compares only the file of the function that it loads. After a change of a function in another file that was
+compiled in, it would go on with the old code. So the folder's name is a digest of all sources that compiled functions
+use, and of their paths, which numba also compares. Compiled code of a user's files goes into a folder of its own, named
+by these files as well.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.places import SOURCES, VARIABLE, cache_dir
 
 SOURCES_OF_KERNELS = ("analysis/convert", "bridge", "proto", "pycontrol", "studies/dcs23", "studies/hash")
-"""Where compiled functions lie, and all that they import."""
+"""The packages with compiled functions, and all that these import."""
 KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
-"""How many folders of other states stay, and for how long nobody may have used them. One with all studies is 25 MB."""
+"""At most so many folders of other states are kept, each for so long after its last use. One takes 25 MB."""
 
 
 @cache
 def kernels_dir() -> Path:
-    """Return the folder of Causeway's compiled functions. Folders that other states left are swept."""
+    """Return the folder of Causeway's compiled functions, and remove outdated folders of other states."""
     sources = (file for folder in SOURCES_OF_KERNELS for file in (SOURCES / folder).rglob("*.py"))
     root = cache_dir() / ("kernels-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "kernels")
     folder = root / _digest([*sources, SOURCES / "proto" / "causeway.proto"])
@@ -40,7 +40,7 @@ def kernels_dir() -> Path:
 
 
 def use_for(files: Iterable[Path]) -> None:
-    """Let numba keep what these files of a user's compile in a folder of their own, from now on."""
+    """Let numba keep the code compiled from a user's files in a folder of their own, from now on."""
     files = list(files)
     if any(b"numba" in file.read_bytes() for file in files):
         import numba  # not before it is needed: it takes a third of a second
@@ -52,7 +52,7 @@ def use_for(files: Iterable[Path]) -> None:
 
 
 def no_room(folder: Path, error: OSError) -> UserError:
-    """Return the error for a folder that takes nothing."""
+    """Return the error for a folder that cannot be written."""
     return UserError(
         f"compiled code cannot be kept in {folder} ({error.strerror or error}): make room there, or name another "
         f"folder in {VARIABLE}"
@@ -71,13 +71,13 @@ def _prepare(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
-    except OSError as error:  # numba would look for a place of its own, and not see what has changed
+    except OSError as error:  # numba would choose a folder by itself, and miss changes in other files
         raise no_room(folder, error) from None
     _sweep(folder)
 
 
 def _sweep(ours: Path) -> None:
-    """Remove folders of other states that nobody has used for long, and those that are too many."""
+    """Remove folders of other states that are unused for long or too many."""
     with suppress(OSError):  # another process sweeps, too
         others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
         for number, (used, place) in enumerate(sorted(others, reverse=True), 1):

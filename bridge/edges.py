@@ -1,8 +1,8 @@
-"""Compiles the edges: the C++ modules that live inside a simulator, into the user's cache folder.
+"""Compiles the adapters, the C++ modules inside a simulator, into the user's cache folder. Start at `build`.
 
-An edge has a folder of its own for each simulator, each version of Causeway and each installation, so that several live
-side by side. Beside what was built lies a stamp that says from which sources: a changed source is seen, and make
-compiles what it touches.
+An adapter has a folder of its own for each simulator, version of Causeway and installation, so that several can be used
+side by side. A stamp beside the products holds a digest of the sources: after a change, make compiles the parts that
+depend on it.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ TOOLS = ("g++", "make", "protoc", "pkg-config")
 PACKAGES = ("libzmq", "protobuf")
 DEBIAN = "g++ make pkg-config protobuf-compiler libprotobuf-dev libzmq3-dev"
 SHARED = ("proto", "bridge/cpp")
-"""What every edge is built from besides its own folder."""
+"""The sources that all adapters share."""
 SUFFIXES = (".cc", ".h", ".ned", ".proto")
 LAST_LINES = 12
-"""Of the compiler's output, where it fails."""
+"""The lines of the compiler's output shown in an error."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge for one installed simulator."""
+    """An adapter for one installed simulator."""
 
     name: str
     simulator: str
     """The simulator and its version, as in the name of the folder."""
     folder: str
-    """The edge's sources, below `SOURCES`."""
+    """The folder of the adapter's sources, below `SOURCES`."""
     products: tuple[str, ...]
-    """What is there once it is built, below `directory`."""
+    """The files that building makes, below `directory`."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """What its Makefile is told."""
+    """The variables passed to its Makefile."""
 
     @property
     def directory(self) -> Path:
-        """Where it is built."""
+        """The folder in which it is built."""
         text = repr((str(SOURCES), sorted(self.variables.items())))
         which = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
         return cache_dir() / "edges" / f"{self.simulator}-causeway-{version()}-{which}"
 
     def product(self, name: str) -> Path:
-        """One of the products."""
+        """Return the path of one of the products."""
         return self.directory / name
 
     def sources(self) -> list[Path]:
-        """Every file that the edge is compiled from."""
+        """Return every file that the adapter is compiled from."""
         folders = [SOURCES / folder for folder in (*SHARED, self.folder)]
         files = [path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES]
         return files + [path for folder in folders for path in folder.rglob("Makefile")]
 
     def is_built(self) -> bool:
-        """Whether all products are there and come from the sources as they are now."""
+        """Return whether all products exist and were built from the present sources."""
         with suppress(OSError):
             stamp = (self.directory / "stamp").read_text()
             return stamp == digest_of(self.sources(), SOURCES) and all(self.product(p).exists() for p in self.products)
@@ -73,22 +73,30 @@ class Edge:
 
 
 def missing_tools() -> str | None:
-    """What is missing to compile an edge, and how to get it, in one line; None if all is here."""
+    """Return which tools are missing to compile an adapter and how to install them, in one line; None if none is."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if "pkg-config" not in missing:
         missing += [p for p in PACKAGES if subprocess.run(["pkg-config", "--exists", p], check=False).returncode != 0]
-    return f"to compile an edge, {', '.join(missing)} must be here: apt install {DEBIAN}" if missing else None
+    return f"to compile an adapter, install {', '.join(missing)}: apt install {DEBIAN}" if missing else None
 
 
 def build(edge: Edge, say: Say = lambda text: None) -> None:
-    """Compiles the edge unless that is done. `say` is told each step. Two processes do not do it twice."""
+    """Compile the adapter unless it is up to date. Concurrent calls wait for one another.
+
+    Args:
+        edge: The adapter.
+        say: Called with the name of each step.
+
+    Raises:
+        UserError: A tool is missing, or the compiler failed.
+    """
     if edge.is_built():
         return
     if why := missing_tools():
         raise UserError(why)
     directory = edge.directory
     if " " in str(directory):
-        raise UserError(f"make cannot build in a folder with a space in its name: {directory}; say {VARIABLE}=DIR")
+        raise UserError(f"make cannot build in a folder with a space in its name: {directory}; set {VARIABLE}=DIR")
     directory.mkdir(parents=True, exist_ok=True)
     with _only_one(directory / "lock"):
         if edge.is_built():
@@ -101,7 +109,7 @@ def build(edge: Edge, say: Say = lambda text: None) -> None:
 
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
-    """A lock that dies with its owner."""
+    """Hold a lock that ends with its process."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -121,13 +129,13 @@ def _make(edge: Edge, directory: Path, say: Say) -> None:
             say(_step(line))
     if make.returncode != 0:
         shown = "\n".join(f"    {line}" for line in lines)
-        raise UserError(f"the {edge.name} edge does not compile; the whole output is in {directory / 'log'}\n{shown}")
+        raise UserError(f"the {edge.name} adapter does not compile; see {directory / 'log'}; it ends with\n{shown}")
     for product in edge.products:
         if not edge.product(product).exists():
-            raise UserError(f"the {edge.name} edge was compiled without {product}; see {directory / 'log'}")
+            raise UserError(f"the {edge.name} adapter was compiled without {product}; see {directory / 'log'}")
 
 
 def _step(line: str) -> str:
-    """What make is at, in a word: the file in a compiler's command line, else the line."""
+    """Return the file that a compiler's command line compiles, or else the start of the line."""
     source = next((word for word in line.split() if word.endswith(".cc")), "")
     return Path(source).name if source else line.strip()[:60]

@@ -1,4 +1,4 @@
-"""The end of a run: whether the engine says a possible one, and whether it is the end that the study asked for."""
+"""Validation of the end of a run: the engine reports a possible end, and the one that the study asked for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from causeway.bridge.network import InetNetwork
 
 
 def check_finish(finish: Finish, spec: RunSpec, last_ps: int, happened: bool, broadcasts: int) -> None:
-    """Raise RunError if the run cannot have ended so, or if the simulation ended it before the study's end.
+    """Check how a run ended.
 
-    `last_ps` is the time of the last event that was told, `happened` whether any node saw more than where it is,
-    `broadcasts` the number of the workload's broadcasts so far. A study without a duration and with a workload that
-    never ends has no end of its own.
+    A study without a duration, with a workload that never ends, has no end of its own.
+
+    Args:
+        finish: The end that the engine reports.
+        spec: The run.
+        last_ps: The time of the last event.
+        happened: Whether any node saw an event other than its position.
+        broadcasts: The number of the workload's broadcasts so far.
+
+    Raises:
+        RunError: The run cannot have ended so, or the simulation ended it before the study's end.
     """
     _check_times(finish, spec, last_ps)
     if finish.reason != BY_SIMULATION:

@@ -1,13 +1,13 @@
-"""What an engine is: something that runs a network and trades windows for actions.
+"""The interface of engines: an engine runs a network and trades windows of events for actions.
 
-An engine is one file in `bridge/engines/` and one line in its registry. It is given a `RunSpec` and opens a `Session`;
+An engine is one file in `bridge/engines/` and one line in its registry. It takes a `RunSpec` and opens a `Session`;
 `pycontrol/loop.py` is the only caller.
 
-The first window of every run (number 0) is empty, ends at 0 and wants a reply: its answer holds what the nodes do at
-their start, in effect at the reaction time. From then on the engine runs to the first active event at t0, goes on to
-t0 + L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows
-that hold only passive events want no reply, so the engine may run ahead of the controller there (an engine in another
-process asks for an empty reply now and then, so as not to run too far ahead).
+The first window of every run (number 0) is empty, ends at 0 and wants a reply: its answer holds the nodes' actions at
+their start, in effect at the reaction time. From then on the engine runs to the first active event at t0, goes on to t0
++ L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows that
+hold only passive events want no reply, so the engine may run ahead of the controller there. (An engine in another
+process asks for an empty reply from time to time, which bounds how far it runs ahead.)
 """
 
 from __future__ import annotations
@@ -25,71 +25,71 @@ from causeway.bridge.schema import words
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything an engine must know of one run. It is also what the handshake carries."""
+    """The description of one run for an engine. The handshake carries it."""
 
     study: str
     parameters: Mapping[str, Any]
     seed: int
     network: Network
     reaction_ps: int
-    """L: what a node does because of an event at t takes effect at t + L exactly. Greater than 0."""
+    """L, the lookahead: the effect of an event at t on what a node does begins at t + L exactly. Greater than 0."""
     duration_ps: int = 0
-    """The run ends here; 0: when nothing is left to happen."""
+    """The run ends at this time; 0: when no events are left."""
     cap: int = 0
     """A window closes at the next full instant once it holds this many events; 0: no cap."""
     passive_kinds: int = 0
     """Bit k set: events of kind k need not close a window (the protocol never acts on them)."""
     channels: tuple[str, ...] = ()
     record_to: Path | None = None
-    """Where to keep the frames of the run, for `replay`."""
+    """The file for the run's frames, which `replay` reads."""
     deadline_s: float = 60.0
-    """How long either side waits for the other before it calls it dead."""
+    """How long either side waits for the other before it gives it up as dead."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What only this engine understands (e.g. another omnetpp.ini)."""
+    """Options that only this engine understands (e.g. another omnetpp.ini)."""
 
     @property
     def tells_all_copies(self) -> bool:
-        """Whether every copy of a packet ends in an ARRIVAL or LOST event: on the abstract network, unless somebody's
-        own ini file builds another one in its place."""
+        """Whether every copy of a packet ends in an ARRIVAL or LOST event.
+
+        True on the abstract network, unless a user's own ini file builds another one in its place.
+        """
         return isinstance(self.network, AbstractNetwork) and "ini" not in self.options
 
 
 def result_name(spec: RunSpec) -> str:
-    """What a simulator's own result files of a run are called (option `result_name`), without a suffix."""
+    """Return the name of a simulator's own result files of a run (option `result_name`), without a suffix."""
     return str(spec.options.get("result_name") or f"{Path(spec.study).stem}-{spec.seed}")
 
 
+# Reasons for which a run ends.
 NOTHING_LEFT = words("End", "NOTHING_LEFT")
 DURATION_OVER = words("End", "DURATION_OVER")
 STOPPED = words("End", "STOPPED")
 BY_SIMULATION = words("End", "BY_SIMULATION")
-"""Why a run ended."""
-
-
 NODE_NUMBER = "node"
-"""The scalar with which a simulator says which node a module of somebody's own network is."""
+"""The scalar with which a simulator reports the node number of a module of a user's own network."""
 
 
 @dataclass(frozen=True)
 class Finish:
-    """How a run ended, and what the engine itself measured: (module, name) -> value."""
+    """The end of a run, and the engine's own measurements: (module, name) -> value."""
 
     reason: str
     end_ps: int
     events: int
     scalars: Mapping[tuple[str, str], float] = field(default_factory=dict)
     waited_s: float = field(default=0.0, compare=False)
-    """Wall time in which the simulator did nothing but wait for answers."""
+    """Wall time for which the simulator waited for answers."""
 
     @property
     def nodes(self) -> dict[int, str]:
-        """Return the module path of each node, as the network's own simulator names them; empty where it does not."""
+        """The module path of each node, as the simulator names it; empty where it does not."""
         found = {int(value): module for (module, name), value in self.scalars.items() if name == NODE_NUMBER}
         return dict(sorted(found.items()))
 
     @property
     def measured(self) -> dict[tuple[str, str], float]:
-        """Return the scalars that are measurements."""
+        """The scalars that are measurements."""
         return {key: value for key, value in self.scalars.items() if key[1] != NODE_NUMBER}
 
 
@@ -100,15 +100,15 @@ class Session(Protocol):
     engine_version: str
 
     def next(self) -> Window | Finish:
-        """The next window, or how the run ended. Blocks until the engine has one (bounded by the deadline)."""
+        """Wait for the next window or the end of the run, at most until the deadline."""
         ...
 
     def answer(self, actions: Actions) -> None:
-        """The controller's answer to a window with `reply`. Every such window must be answered before `next`."""
+        """Send the answer to a window with `reply`. Every such window must be answered before `next`."""
         ...
 
     def close(self) -> None:
-        """Ends the run whatever its state; leaves no process, socket or file behind. May be called twice."""
+        """End the run in any state; leave no process, socket or file behind. May be called twice."""
         ...
 
 
@@ -117,16 +117,16 @@ class Engine(Protocol):
 
     name: str
     networks: tuple[type, ...]
-    """The kinds of networks it builds. Of mobile ones, only those whose radio is in its `radios`."""
+    """The kinds of networks that it builds. Of mobile ones, only those with a radio in its `radios`."""
 
     def open(self, spec: RunSpec) -> Session:
-        """Begins a run."""
+        """Begin a run."""
         ...
 
     def missing(self, network: Network | None = None) -> str | None:
-        """Why the engine cannot run (this network) here and what to do about it, in one line; None if it can."""
+        """Return why the engine cannot run (this network) here and what to do, in one line; None if it can."""
         ...
 
     def edges(self) -> list[Edge]:
-        """The edges that it needs. `open` compiles what is not compiled yet; `bridge.edges.build` does it before."""
+        """Return the adapters that it needs. `open` compiles them if `bridge.edges.build` has not done so before."""
         ...

@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each is one line: what is wrong, and what to do about it."""
+"""The errors that users see. Each is one line: what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import errno
 from collections.abc import Iterable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of the system that mean: there is no more room."""
+"""Errors of the operating system that mean: the disk is full."""
 
 
 class UserError(Exception):
-    """Something the user asked for cannot be done; the message says why and what to do. Exit status 2."""
+    """A request that cannot be carried out; the message says why, and what to do. Exit status 2."""
 
 
 class RunError(Exception):
-    """A run that had begun could not end well (a peer died, was silent, or broke the contract). Exit status 1."""
+    """A run that failed after it had begun: a peer died, was silent, or broke the contract. Exit status 1."""
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> UserError:
-    """The error for a name that is not known: it names the nearest right one."""
+def unknown(what: str, name: str, known: Iterable[str]) -> UserError:
+    """Return the error for a name that is unknown, with the most similar known name."""
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.4)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
     hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(names)
-    return UserError(f"unknown {what} '{given}'; {hint}")
+    return UserError(f"unknown {what} '{name}'; {hint}")
 
 
 def shown_type(value: object) -> str:

@@ -1,7 +1,8 @@
-"""What crosses the bridge: windows of events one way, actions the other, both as columns.
+"""The contents of the bridge's frames: windows of events one way, actions the other, both as columns.
 
 A row of a window is an event, a row of `Actions` is an action; the columns are numpy arrays of equal length. There is
-no Python object per event. The canonical order of events is (time, kind, node, ref): ties are the same on every engine.
+no Python object per event. The canonical order of events is (time, kind, node, ref), so that events of one instant have
+the same order on every engine.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from causeway.bridge.schema import DeclaredEnum, constant, declared, may_lack, t
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-# What each of them means is said where they are declared, in proto/causeway.proto.
+# Declared and explained in proto/causeway.proto, as are the members of the enums below.
 BROADCAST_PEER = constant("BROADCAST_PEER")
 TOPICS = constant("TOPICS")
 FOREVER = constant("FOREVER")
@@ -42,19 +43,20 @@ class Act(DeclaredEnum):
 
 
 EVENT = table("Window", "events")
-"""A row of a window."""
+"""The columns of a window."""
 ROW = table("Actions", "actions")
-"""A row of an answer."""
+"""The columns of an answer."""
 COLUMNS: tuple[str, ...] = ROW.names or ()
-"""Of actions."""
+"""The names of the columns of an answer."""
 
 T = TypeVar("T")
 
 
 def _with_columns(message: str, row: np.dtype) -> Callable[[type[T]], type[T]]:
-    """Gives a class one attribute for each column of the contract; those that may lack by name only, None if they do.
+    """Return a decorator that makes a dataclass with one attribute for each column of the contract.
 
-    Not frozen: that would double the time it takes to make one, and there is one for each frame.
+    Optional columns are keyword-only, and None if they are missing. The class is not frozen: that would double the time
+    it takes to make an instance, and there is one for each frame.
     """
 
     def made(cls: type[T]) -> type[T]:
@@ -74,10 +76,10 @@ class Window:
 
     number: int
     end_ps: int
-    """All events before this instant have come; actions take effect at or after it."""
+    """All events before this instant are known; actions take effect at or after it."""
     reply: bool
 
-    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, arg and what else the contract says
+    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, arg and any that the contract adds
 
         def __init__(self, number: int, end_ps: int, reply: bool, *columns: Any, **named: Any) -> None: ...
         def __getattr__(self, name: str) -> NDArray[Any]: ...
@@ -87,11 +89,11 @@ class Window:
 
 
 class Patience(NamedTuple):
-    """A promise: `node` does nothing about a packet of this topic sooner than `patience_ps` after its arrival.
+    """A declared lookahead: `node` acts on a packet of this topic at least `patience_ps` after its arrival.
 
     It holds from the end of the window that it answers, until the next one for this node and topic. Such arrivals need
-    not close a window, so an engine may know more of them in one exchange; what a run computes does not change. What a
-    node learns from packets that it is patient about must not make it less patient.
+    not close a window, so that an engine may send more of them in one exchange; the results of a run do not change.
+    Packets of a topic with a lookahead must not make a node shorten a lookahead.
     """
 
     node: int
@@ -101,12 +103,12 @@ class Patience(NamedTuple):
 
 @_with_columns("Actions", ROW)
 class Actions:
-    """What a protocol does about one window."""
+    """The answer of a protocol to one window."""
 
     stop: bool = False
     patience: tuple[Patience, ...] = ()
 
-    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, peer, size_bytes, interface and what else ...
+    if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, peer, size_bytes, interface and any that ...
 
         def __init__(self, *columns: Any, **named: Any) -> None: ...
         def __getattr__(self, name: str) -> NDArray[Any]: ...
@@ -115,15 +117,15 @@ class Actions:
         return len(self.kind)
 
 
-PAD = tuple((0,) * (len(COLUMNS) - given) for given in range(len(COLUMNS) + 1))
-"""`PAD[n]`: what a row of `ActionRows` goes on with after its first n numbers, if the rest means nothing to it."""
+PAD = tuple((0,) * (len(COLUMNS) - filled) for filled in range(len(COLUMNS) + 1))
+"""`PAD[n]`: the zeros that complete a row of `ActionRows` after its first n numbers."""
 
 
 class ActionRows(Actions):
-    """Actions as rows of plain numbers (`ROW`), as single nodes take them.
+    """Actions as rows of plain numbers (`ROW`), as the handlers of single nodes return them.
 
-    The columns are made when somebody asks for one. For the few rows of most windows that would cost more than all else
-    that is done about them, and the wire needs only the bytes.
+    The columns are made at the first access. Most windows have few rows: making columns would cost more than everything
+    else done with them, and the wire needs only the bytes.
     """
 
     __slots__ = ("made", "rows")
@@ -135,15 +137,22 @@ class ActionRows(Actions):
         patience: tuple[Patience, ...] = (),
         made: tuple[int, int] | None = None,
     ) -> None:
-        """`made`: how many packets and timers exist now, all ids from 0. Who gives it vouches for every row: `PerNode`,
-        which looks at what a node asks for when it asks, where it can name the handler."""
+        """Hold rows of actions.
+
+        Args:
+            rows: The actions.
+            stop: Whether the run ends now.
+            patience: Declared lookaheads.
+            made: The numbers of packets and timers that exist now, with ids from 0. It means that every row is valid
+                already: `PerNode` validates the calls of a node when they happen, where it can name the handler.
+        """
         self.rows, self.stop, self.patience, self.made = rows, stop, patience, made
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getattr__(self, name: str) -> Any:
-        """Called for a column that is not there yet."""
+        """Make the columns, at the first access to one."""
         if name not in COLUMNS:
             raise AttributeError(name)
         table = np.array(self.rows, ROW)
@@ -153,13 +162,13 @@ class ActionRows(Actions):
 
 
 def column(actions: Actions, name: str) -> NDArray[Any]:
-    """One of COLUMNS; zeros where it lacks."""
+    """Return one of COLUMNS; zeros where it is missing."""
     found = getattr(actions, name)
     return np.zeros(len(actions), ROW[name]) if found is None else found
 
 
 def joined(parts: Sequence[Actions]) -> Actions:
-    """Several answers as one."""
+    """Return several answers as one."""
     if len(parts) == 1:
         return parts[0]
     stop = any(part.stop for part in parts)
@@ -171,7 +180,7 @@ def joined(parts: Sequence[Actions]) -> Actions:
 
 
 def no_actions(stop: bool = False) -> Actions:
-    """An empty answer."""
+    """Return an empty answer."""
     return Actions(
         np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64),
         np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), stop=stop,
@@ -182,7 +191,7 @@ NO_ACTIONS = no_actions()
 
 
 def sends(time_ps: I64, node: I32, packet: I64, peer: I32, size_bytes: I32, interface: int = 0) -> Actions:
-    """Actions that are all SENDs."""
+    """Return actions that are all SENDs."""
     rows = len(time_ps)
     return Actions(
         np.zeros(rows, np.uint8), time_ps, node, packet, peer, size_bytes, np.full(rows, interface, np.uint8)
@@ -190,11 +199,11 @@ def sends(time_ps: I64, node: I32, packet: I64, peer: I32, size_bytes: I32, inte
 
 
 def pack_position(x_mm: int, y_mm: int) -> int:
-    """A position as the `ref` of a STATION event: x in the high 32 bits, y in the low (both signed)."""
+    """Return a position as the `ref` of a STATION event: x in the high 32 bits, y in the low (both signed)."""
     return (x_mm << 32) | (y_mm & 0xFFFFFFFF)
 
 
 def unpack_position(ref: int) -> tuple[int, int]:
-    """The inverse of `pack_position`: (x_mm, y_mm)."""
+    """Return the position (x_mm, y_mm) of the `ref` of a STATION event."""
     y_mm = ref & 0xFFFFFFFF
     return ref >> 32, y_mm - (1 << 32) if y_mm & 0x80000000 else y_mm

@@ -1,8 +1,8 @@
-"""Give the process a fixed hash seed, so that its sets of strings have one order.
+"""Gives the process a fixed hash seed, so that its sets of strings have one order.
 
-Python orders a set of strings by a hash that is salted for each process. A protocol that goes through such a set would
-give other results each time, so that the salt is fixed: the process starts itself again with PYTHONHASHSEED=0.
-Processes of campaigns inherit it, Spark's workers too.
+Python orders a set of strings by a hash that is salted for each process. A protocol that iterates over such a set would
+give other results each time. So the process restarts itself with PYTHONHASHSEED=0. Its children, including the
+processes of campaigns and Spark's workers, inherit the variable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ HASH_SEED = "0"
 
 
 def fix_hash_seed() -> None:
-    """Start this process again with the fixed hash seed, unless it has that."""
+    """Restart this process with the fixed hash seed, unless it has that."""
     if os.environ.get("PYTHONHASHSEED") == HASH_SEED or not sys.orig_argv[1:]:
         return
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How functions are compiled. Nothing else of Causeway applies numba's decorators, so that all goes into one cache."""
+"""Causeway's decorators for compiled functions. Other modules do not use numba's, so that all code is in one cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def njit(**options: Any) -> Callable[[F], F]:
-    """Compile a function when it is first called, as numba's decorator does, and keep it in Causeway's cache folder."""
+    """Return a decorator that compiles a function at its first call and keeps it in Causeway's cache folder."""
 
     def decorate(function: F) -> F:
         config: Any = numba.config
@@ -27,7 +27,7 @@ def njit(**options: Any) -> Callable[[F], F]:
 
 
 compiled: Any = njit(_nrt=False)
-"""For functions that neither make nor keep arrays. Without numba's reference counts, of which each array of a tuple
-that is passed on costs one, a run of ladc18 takes a third of the time."""
+"""For functions that neither make nor keep arrays. It leaves out numba's reference counts, one for each array that a
+tuple passes on: a run of ladc18 takes a third of the time."""
 inlined: Any = njit(_nrt=False, inline="always")
-"""The same for what is so small, or has so many arrays to pass on, that a call costs more than it does."""
+"""The same for functions so small, or with so many arrays as arguments, that the call would cost more than the body."""

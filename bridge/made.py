@@ -1,4 +1,4 @@
-"""Ids that exist, as ranges: what a run hands out one after the other takes no memory, however much it is."""
+"""Sets of ids, kept as ranges: ids handed out one after the other take no memory, however many there are."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Ranges:
         self._high = np.empty(0, np.int64)
 
     def __len__(self) -> int:
-        """How many ranges."""
+        """Return the number of ranges."""
         return len(self._low)
 
     def add(self, ids: NDArray[np.int64]) -> None:
-        """Adds ids, in any order."""
+        """Add ids, in any order."""
         if len(ids):
             new = np.unique(ids)
             self._join(new, new + 1)
 
     def add_range(self, low: int, high: int) -> None:
-        """Adds all ids of [low, high)."""
+        """Add all ids of [low, high)."""
         if low < high:
             self._join(np.array([low], np.int64), np.array([high], np.int64))
 
@@ -37,14 +37,14 @@ class Ranges:
         self._low, self._high = low[begins], high[ends]
 
     def take(self, how_many: int) -> list[tuple[int, int]]:
-        """The longest ranges, at most so many, which are then no longer in the set."""
+        """Remove the longest ranges, at most `how_many`, and return them."""
         longest = np.argsort(self._high - self._low, kind="stable")[::-1][:how_many]
         taken = [(int(self._low[i]), int(self._high[i])) for i in longest]
         self._low, self._high = np.delete(self._low, longest), np.delete(self._high, longest)
         return taken
 
     def has(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the ids are in the set."""
+        """Return which of the ids are in the set."""
         if not len(self):
             return np.zeros(len(ids), bool)
         at = np.searchsorted(self._low, ids, side="right") - 1

@@ -1,4 +1,4 @@
-"""Watch which files below a folder are opened for reading: what a run depends on, and does not say."""
+"""Watches which files below a folder are opened for reading: dependencies of a run that it does not declare."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 _watching: list[tuple[str, set[str], set[str]]] = []
-"""(folder, read, written) of each watch."""
+"""(folder, read, written) of each active watch."""
 _hooked = False
 
 
 @contextmanager
 def opened_below(folder: Path, read: set[str] | None = None) -> Iterator[set[str]]:
-    """Collect the paths below `folder` that are read, and were not written before, until the block ends.
+    """Collect the paths below `folder` that are read in the context, and were not written there before.
 
-    They are added to `read`, or to a set of their own.
+    Args:
+        folder: The folder to watch.
+        read: The set to add paths to; a new one by default.
+
+    Yields:
+        The set of paths.
     """
     global _hooked
     if not _hooked:

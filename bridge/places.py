@@ -1,7 +1,7 @@
-"""Where things are: the sources that came with this installation, and the user's cache folder for all that is made.
+"""Paths: the sources that came with this installation, and the user's cache folder for everything that is built.
 
-The sources (C++, NED, the contract) lie beside the Python code, in a wheel as in a checkout. Nothing is ever written
-there: an installation may belong to somebody else.
+The sources (C++, NED, the contract) are beside the Python code, in a wheel as in a checkout. Nothing is ever written
+there: another user may own the installation.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from causeway.cache_folder import NoCacheFolder
 from causeway.cache_folder import cache_dir as _cache_dir
 
 SOURCES = Path(__file__).resolve().parents[1]
-"""The folder that holds bridge/, omnet/, ns3/ and proto/."""
+"""The folder with bridge/, omnet/, ns3/ and proto/."""
 
 
 @cache
 def version() -> str:
-    """The version of Causeway that is installed."""
+    """Return the installed version of Causeway."""
     from importlib.metadata import PackageNotFoundError  # here: it takes longer to load than most commands' start
     from importlib.metadata import version as installed_version
 
@@ -35,7 +35,10 @@ def version() -> str:
 
 @cache
 def commit() -> str:
-    """The commit that this was installed from; where the sources are worked on, the one they are at ('+': changed)."""
+    """Return the commit of the installation or, in a checkout, of its sources; "" if it is unknown.
+
+    A "+" after it means that the sources have changes.
+    """
     if (SOURCES / "COMMIT").exists():
         return (SOURCES / "COMMIT").read_text().strip()
     if not (SOURCES / ".git").exists():
@@ -50,7 +53,10 @@ def commit() -> str:
 
 
 def _git(*words: str) -> str:
-    """Return what git says of the sources. It takes no lock: it may be killed with us, and the lock would stay."""
+    """Return the output of git for the sources.
+
+    It takes no lock, which would stay if git were killed with this process.
+    """
     command = ["git", "--no-optional-locks", *words]
     return subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()
 
@@ -64,7 +70,7 @@ def cache_dir() -> Path:
 
 
 def digest_of(paths: Iterable[Path], base: Path) -> str:
-    """A short digest of these files: their names below `base` and what is in them."""
+    """Return a short digest of the names of files below `base`, and of their contents."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(paths):
         digest.update(str(path.relative_to(base)).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,4 +1,4 @@
-"""The simulator as a child process: its own process group, its last lines of output, no way to outlive us."""
+"""The simulator as a child process. It has its own process group, and ends when Causeway ends."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pathlib import Path
 from causeway.bridge.errors import UserError
 
 LAST_LINES = 20
-TOLD_LINES = 4
+SHOWN_LINES = 4
 KEPT_BYTES = 1 << 16
-"""Of its output: only the end is ever told, however much it prints, with or without ends of lines."""
+"""The end of the output that is kept. It is bounded, however much is printed, with or without newlines."""
 LONGEST_LINE = 500
-"""Characters of a line that are told."""
+"""Characters of a line that are shown."""
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""Has malloc ask for pages of 2 MB: a network of a thousand nodes does not fit into the processor's caches, and every
-look at memory costs a look for its page as well. (docs/lab/radio.md; where glibc knows no such thing, nothing.)"""
+"""Makes malloc use pages of 2 MB: a network of a thousand nodes exceeds the processor's caches, and with small pages
+most accesses also miss the TLB (docs/lab/radio.md). A glibc without this tunable ignores it."""
 END_S = 2.0
-"""How long a simulator gets to end by itself once the run is over, before it is killed."""
+"""The time a simulator has to end by itself once the run is over, before it is killed."""
 
 
 class Simulator:
@@ -55,7 +55,7 @@ class Simulator:
         self._reader.start()
 
     def _read(self) -> None:
-        """Until its output ends, or until `end` says so: a child of it may keep its end of the pipe open."""
+        """Read the output until it ends or `end` is called: a child of the simulator may keep the pipe open."""
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
         ready = select.poll()
@@ -70,25 +70,25 @@ class Simulator:
                 return
 
     def death(self) -> str | None:
-        """How it died, in one line; None while it lives."""
+        """Return how the simulator died, in one line; None while it lives."""
         status = self._process.poll()
         if status is None:
             return None
         self._reader.join(timeout=1)
         how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        return f"the simulator ({self.name}) died: {how}; {self._said()}"
+        return f"the simulator ({self.name}) died: {how}; {self._last_words()}"
 
-    def _said(self) -> str:
-        told = self.last_lines()[-TOLD_LINES:]
-        return "its last lines: " + " | ".join(line.strip() for line in told) if told else "it printed nothing"
+    def _last_words(self) -> str:
+        lines = self.last_lines()[-SHOWN_LINES:]
+        return "its last lines: " + " | ".join(line.strip() for line in lines) if lines else "it printed nothing"
 
     def last_lines(self) -> list[str]:
-        """The end of its output."""
+        """Return the end of its output."""
         lines = (line.rstrip() for line in bytes(self._tail).decode(errors="replace").split("\n"))
         return [line[-LONGEST_LINE:] for line in lines if line][-LAST_LINES:]
 
     def wait(self, timeout_s: float) -> int | None:
-        """Its exit status once it ended; None if it still runs."""
+        """Wait for its end. Return its exit status; None if it still runs."""
         if self._process.poll() is None and _until_it_ends(self.pid, timeout_s):
             return self._process.poll()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -96,7 +96,11 @@ class Simulator:
         return None
 
     def end(self, grace_s: float = END_S) -> None:
-        """Ends it and all its children. May be called twice."""
+        """End it and all its children. May be called twice.
+
+        Args:
+            grace_s: The time it has to end by itself.
+        """
         if self._process.poll() is None and grace_s > 0:
             self.wait(grace_s)
         for _ in range(100):
@@ -118,7 +122,7 @@ class Simulator:
 
 
 def _until_it_ends(pid: int, timeout_s: float) -> bool:
-    """Waits for the end of a child: the kernel tells at once, where subprocess looks now and then. False: it cannot."""
+    """Wait for the end of a child, without the polling that subprocess does. Return False if the system cannot."""
     try:
         watched = os.pidfd_open(pid)
     except (AttributeError, OSError):  # not on this system, or not allowed here
@@ -133,11 +137,10 @@ def _until_it_ends(pid: int, timeout_s: float) -> bool:
 
 
 def _with_parent_death_signal(command: Sequence[str]) -> list[str]:
-    """Return the command with a request to the kernel: kill the simulator when we die, even if it has not yet linked
-    up with us.
+    """Return the command, prefixed so that the kernel kills the simulator when this process dies.
 
-    SIGKILL, as nothing else ends a simulator that is stopped. (`preexec_fn` could do the same but is unsafe in a
-    process with threads.)
+    This works even before the simulator connects. SIGKILL, as nothing else ends a simulator that is stopped.
+    (`preexec_fn` could do the same but is unsafe in a process with threads.)
     """
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)

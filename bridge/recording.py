@@ -1,8 +1,8 @@
-"""The frames of a run in one file: a line that says what it is, then (direction, length, checksum, bytes) of each,
-under zstd. A checksum (CRC-32) covers its frame and, by the checksum before it, all that came before.
+"""Reads and writes recordings: the frames of a run in one file.
 
-Recordings of version 1 have no checksums; they can still be read. A recording lands under its name only when the run
-ended well.
+After a line that names the format, a recording has (direction, length, checksum, bytes) of each frame, under zstd. A
+checksum (CRC-32) covers its frame and, through the checksum before it, all earlier ones. Recordings of version 1 have
+no checksums; they can still be read. A recording gets its name only when the run ended well.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Recorder:
         self._write(MAGIC)
 
     def from_engine(self, data: bytes) -> None:
-        """Keeps a frame that came from the engine."""
+        """Write a frame that came from the engine."""
         self._keep(ENGINE, data)
 
     def from_controller(self, data: bytes) -> None:
-        """Keeps a frame that the controller sent."""
+        """Write a frame that the controller sent."""
         self._keep(CONTROLLER, data)
 
     def _keep(self, direction: int, data: bytes) -> None:
@@ -61,8 +61,8 @@ class Recorder:
         self._write(head + _SUM.pack(self._sum) + data)
 
     def land(self) -> None:
-        """The run ended well: the file gets its name."""
-        with self._told():
+        """Give the file its name, at the end of a run that ended well."""
+        with self._errors_reported():
             spare = os.dup(self._file.fileno())  # the stream closes the file it writes to
             try:
                 self._stream.close()
@@ -74,7 +74,7 @@ class Recorder:
             os.replace(self._partial, self.path)
 
     def discard(self) -> None:
-        """The run did not end well: nothing stays."""
+        """Remove the file, if the run did not end well."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.close()
         with contextlib.suppress(OSError):
@@ -82,11 +82,11 @@ class Recorder:
         self._partial.unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
-        with self._told():
+        with self._errors_reported():
             self._stream.write(data)
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors_reported(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -98,9 +98,10 @@ class Recorder:
 
 
 def _open_unnamed(path: Path) -> tuple[BinaryIO, bool]:
-    """A file without a name in the directory of `path`: a killed process leaves nothing behind.
+    """Open a file without a name in the directory of `path`, so that a killed process leaves nothing behind.
 
-    Where the file system has no such files, one named `path`; the bool says which.
+    Returns:
+        The file, and whether it is named `path` after all, because the file system has no unnamed files.
     """
     try:
         return os.fdopen(os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o644), "wb", buffering=1 << 16), False
@@ -112,7 +113,7 @@ def _open_unnamed(path: Path) -> tuple[BinaryIO, bool]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recording says about its run."""
+    """The description of a run at the begin of its recording."""
 
     engine: str
     engine_version: str
@@ -121,7 +122,10 @@ class Recorded:
 
 
 def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
-    """(direction, bytes) of every frame of a recording. One frame at a time is in memory, and that is bounded."""
+    """Yield (direction, bytes) of every frame of a recording.
+
+    Only one frame, of bounded size, is in memory at a time.
+    """
     try:
         with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
             magic = stream.read(len(MAGIC))
@@ -137,13 +141,15 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
                         f"the recording {path} is damaged: frame {number} says direction {direction}, {size:,} bytes; "
                         f"allowed: 0 or 1, up to {LONGEST_FRAME:,}; record it anew"
                     )
-                told = stream.read(_SUM.size) if magic == MAGIC else b""
+                checksum = stream.read(_SUM.size) if magic == MAGIC else b""
                 data = stream.read(size)
                 if len(data) != size:
                     raise UserError(f"the recording {path} is cut off; record it anew")
                 total = zlib.crc32(data, zlib.crc32(head, total))
-                if told and _SUM.unpack(told)[0] != total:
-                    raise UserError(f"the recording {path} is damaged: frame {number} is not what was recorded")
+                if checksum and _SUM.unpack(checksum)[0] != total:
+                    raise UserError(
+                        f"the recording {path} is damaged: frame {number} has a wrong checksum; record it anew"
+                    )
                 yield direction, data
                 number += 1
     except FileNotFoundError:
@@ -153,7 +159,7 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
 
 
 def describe(path: Path) -> Recorded:
-    """The run that a recording holds."""
+    """Return the description of a recorded run."""
     stream = frames(path)
     try:
         hello = wire.decode(next(stream)[1]).hello
@@ -168,7 +174,7 @@ def describe(path: Path) -> Recorded:
 
 
 def nodes_of(path: Path) -> dict[int, str]:
-    """Return the modules of somebody's own network that are the nodes of a recorded run; older recordings name none."""
+    """Return the modules of a user's own network that are nodes of a recorded run; older recordings name none."""
     last = b""
     for direction, data in frames(path):
         last = data if direction == ENGINE else last

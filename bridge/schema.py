@@ -1,6 +1,6 @@
-"""The wire contract: its version, the hash of its text, its tables, enums and comments, and the generated code.
+"""The wire contract as Python sees it: version, hash, tables, enums, comments and the generated code.
 
-Nothing that both sides must agree on is typed here: all of it is declared in proto/causeway.proto.
+Everything that both sides must agree on is declared in proto/causeway.proto; this module only reads it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 try:
     pb: Any = importlib.import_module("causeway.proto.causeway_pb2")  # generated: mypy cannot see into it
     CONTRACT: int = pb.Constant.CONTRACT
-    pb.needs  # noqa: B018 (generated code of before lacks what was declared last)
+    pb.needs  # noqa: B018 (generated code of an older contract lacks the latest declaration)
 except (ImportError, AttributeError) as error:  # pragma: no cover - only in a checkout that was not set up (anew)
     raise UserError("proto/causeway_pb2.py is not built or too new for this protobuf; run `make setup`") from error
 
@@ -44,7 +44,7 @@ __all__ = [
 
 @cache
 def schema_sha256() -> str:
-    """What both sides must agree on."""
+    """Return the hash of the contract, which both sides compare."""
     return hashlib.sha256(PROTO.read_bytes()).hexdigest()
 
 
@@ -52,7 +52,7 @@ def schema_sha256() -> str:
 
 
 class _Declared(EnumMeta):
-    """Lets type checkers believe in members that only the contract names."""
+    """Makes type checkers accept members that only the contract declares."""
 
     if TYPE_CHECKING:
 
@@ -60,29 +60,29 @@ class _Declared(EnumMeta):
 
 
 class DeclaredEnum(IntEnum, metaclass=_Declared):
-    """An enum whose members are those of `declared`; its body is a loop over them."""
+    """An enum with the members of `declared`; its body is a loop over them."""
 
 
 def declared(message: str) -> list[tuple[str, int]]:
-    """Names and numbers of the values of `message { enum Value }`."""
+    """Return the names and numbers of the values of `message { enum Value }`."""
     return list(getattr(pb, message).Value.items())
 
 
 def constant(name: str) -> int:
-    """A shared constant by its name."""
+    """Return a shared constant by its name."""
     value = pb.Constant.Value.DESCRIPTOR.values_by_name[name]
     options = value.GetOptions()
     return int(options.Extensions[pb.exactly] if options.HasExtension(pb.exactly) else value.number)
 
 
 def words(message: str, name: str) -> str:
-    """What a value is called where people read it."""
+    """Return the text that stands for a value in messages and tables."""
     return str(getattr(pb, message).Value.DESCRIPTOR.values_by_name[name].GetOptions().Extensions[pb.words])
 
 
 @cache
 def comments(message: str) -> dict[str, str]:
-    """What the contract says of every value of `message { enum Value }`: the comment above it, or behind it."""
+    """Return the contract's comment for every value of `message { enum Value }`: above the value or behind it."""
     body = re.search(rf"^message {message} {{$(.*?)^}}$", PROTO.read_text(), re.MULTILINE | re.DOTALL)
     found: dict[str, str] = {}
     above: list[str] = []
@@ -99,19 +99,19 @@ def comments(message: str) -> dict[str, str]:
 
 @cache
 def table(message: str, name: str) -> np.dtype:
-    """The columns of one table of a message, in the contract's order."""
+    """Return the columns of one table of a message, in the contract's order."""
     return np.dtype([(field.name, "<" + about.type) for field, about in _columns(message) if about.table == name])
 
 
 @cache
 def column_type(message: str, name: str) -> np.dtype:
-    """The type of the elements of one column."""
+    """Return the type of the elements of one column."""
     return np.dtype("<" + next(about.type for field, about in _columns(message) if field.name == name))
 
 
 @cache
 def may_lack(message: str) -> frozenset[str]:
-    """The columns that may be empty: 0 in every row."""
+    """Return the columns that may be empty, which means 0 in every row."""
     return frozenset(field.name for field, about in _columns(message) if about.may_lack)
 
 

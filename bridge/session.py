@@ -1,6 +1,6 @@
-"""One run on a simulator in another process: handshake, windows, deadlines, and a clean end whatever happens.
+"""One run on a simulator in another process: handshake, windows, deadlines, and cleanup after any end.
 
-An engine builds the command and hands it to `open_session`; everything else is the same for all simulators.
+An engine builds the command and passes it to `open_session`; everything else is the same for all simulators.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from causeway.bridge.schema import CONTRACT, schema_sha256
 from causeway.bridge.transport import Transport
 
 EDGE_PATIENCE = 5
-"""The simulator waits this many times as long for the controller as the controller for it. It sees at once when the
-controller dies, and one that lives may be compiling its kernels."""
+"""The simulator waits this many times as long for the controller as the controller for it: it notices the controller's
+death at once anyway, and a living controller may be compiling its kernels."""
 
 TELLING_S = 1.0
-"""A simulator that broke the contract may not listen either: it is told why it is ended, if that takes no longer."""
+"""The time to send the reason to a simulator that broke the contract and may not listen any more."""
 
 
 def open_session(
@@ -35,7 +35,15 @@ def open_session(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> PairSession:
-    """Starts a simulator and shakes hands with it."""
+    """Start a simulator and do the handshake.
+
+    Args:
+        spec: The run.
+        engine: The engine's name.
+        command: The command that starts the simulator.
+        environment: Additional environment variables for it.
+        directory: Its working directory.
+    """
     session = PairSession(spec, engine)
     try:
         session.start(command, environment or {}, directory)
@@ -48,9 +56,14 @@ def open_session(
 class Peer(Protocol):
     """The process at the other end."""
 
-    def death(self) -> str | None: ...
-    def wait(self, timeout_s: float) -> int | None: ...
-    def end(self, grace_s: float = ...) -> None: ...
+    def death(self) -> str | None:
+        """Return how it died; None while it lives."""
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Return its exit status once it has ended; None if it still runs."""
+
+    def end(self, grace_s: float = ...) -> None:
+        """End it."""
 
 
 class PairSession:
@@ -67,7 +80,7 @@ class PairSession:
         self._deadline_s = spec.deadline_s
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], directory: Path | None) -> None:
-        """Listens, starts the simulator, shakes hands."""
+        """Listen, start the simulator and do the handshake."""
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
@@ -82,7 +95,7 @@ class PairSession:
         frame = self._receive()
         self._transport.peer_is_connected()
         if frame.WhichOneof("body") != "hello":
-            self._refuse(f"the simulator ({self.engine}) did not introduce itself")
+            self._refuse(f"the simulator ({self.engine}) did not begin with a Hello; rebuild it")
         hello = frame.hello
         if hello.contract != CONTRACT:
             self._refuse(
@@ -100,6 +113,7 @@ class PairSession:
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:
+        """See `causeway.bridge.engine.Session`."""
         frame = self._receive()
         body = frame.WhichOneof("body")
         if body == "window":
@@ -114,12 +128,14 @@ class PairSession:
         if body == "finish":
             self._finish()
             return wire.finish(frame.finish)
-        self._refuse(f"the simulator ({self.engine}) sent a frame that has no place here ({body or 'empty'})")
+        self._refuse(f"the simulator ({self.engine}) sent a frame of the wrong kind ({body or 'empty'})")
 
     def answer(self, actions: Actions) -> None:
+        """See `causeway.bridge.engine.Session`."""
         self._send(wire.encode_actions(self._number - 1, actions))
 
     def close(self) -> None:
+        """See `causeway.bridge.engine.Session`."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None
@@ -153,7 +169,7 @@ class PairSession:
         self._transport.send(data, self._deadline_s, self._simulator.death)
 
     def _refuse(self, why: str) -> NoReturn:
-        """Tells the simulator why, lets it end by itself for a moment, and raises."""
+        """Send the reason to the simulator, wait a moment for its end, and raise RunError."""
         assert self._transport is not None
         assert self._simulator is not None
         with contextlib.suppress(RunError):
@@ -162,7 +178,7 @@ class PairSession:
         raise RunError(why)
 
     def _finish(self) -> None:
-        """The last frame is here: the simulator must still end well (it may be writing its result files)."""
+        """Wait for the simulator to end well after its last frame (it may be writing its result files)."""
         assert self._simulator is not None
         began = time.monotonic()
         while (status := self._simulator.wait(0.2)) is None:

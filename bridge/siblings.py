@@ -1,10 +1,10 @@
-"""Import files that stand beside a user's file, as `python FILE.py` does.
+"""Imports files from the folder of a user's file, as `python FILE.py` does.
 
 Two files in two folders may both `import helpers`. Each has a `Home`: while it is entered, `import` finds the files of
-its folder, and what was imported from the folder before. The modules of the home that was entered before leave
-`sys.modules`; whoever has imported them keeps them.
+its folder, and the modules imported from there before. The modules of the home entered before leave `sys.modules`; code
+that has imported them keeps them.
 
-A file that was changed is read anew, however soon after the last time: no bytecode is kept of it.
+A changed file is read anew, however soon after the last time, because no bytecode of it is kept.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ from causeway.bridge.sources import OWN, find_module
 
 
 class FreshLoader(SourceFileLoader):
-    """Compiles the source as it is: bytecode is told from its source by seconds, which is too coarse."""
+    """Compiles the source at every import.
+
+    Bytecode files compare modification times in seconds, which is too coarse.
+    """
 
     def path_stats(self, path: str | bytes) -> Any:
+        """Raise OSError, which makes importlib ignore bytecode."""
         raise OSError(f"no bytecode is kept of {path!r}")
 
 
@@ -37,7 +41,7 @@ class Home:
         self.modules: dict[str, ModuleType] = {}
 
     def enter(self) -> None:
-        """Make the folder the one whose files can be imported."""
+        """Make this folder the one with the files that can be imported."""
         global _entered
         if _FINDER not in sys.meta_path:
             sys.meta_path.insert(0, _FINDER)
@@ -54,11 +58,12 @@ _entered: Home | None = None
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules in the folder of the home that is entered."""
+    """Finds modules in the folder of the home entered last."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Return the spec of a module in the home's folder; None for all other modules."""
         top = name.partition(".")[0]
         if _entered is None or top in sys.stdlib_module_names or top == OWN:
             return None
@@ -79,7 +84,7 @@ def _spec(name: str, file: Path) -> ModuleSpec | None:
 
 
 def _folder(home: Home, name: str) -> ModuleSpec | None:
-    """A folder without `__init__.py` is a package if nothing else has the name."""
+    """Return the spec of a namespace package: a folder without `__init__.py`, if no other package has the name."""
     folder = home.folder.joinpath(*name.split("."))
     if not folder.is_dir() or (not name.count(".") and PathFinder.find_spec(name) is not None):
         return None

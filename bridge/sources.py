@@ -1,8 +1,8 @@
-"""Find what a Python file is made of: the modules that it imports, transitively.
+"""Finds the sources of a Python file: the modules that it imports, transitively.
 
 Nothing is executed. `imported(path)` reads import statements, also those inside functions, and follows them
 
-- into the folder of the file and into folders of `sys.path` that hold no installed packages: these files are listed;
+- into the folder of the file and into folders of `sys.path` without installed packages: these files are listed;
 - to modules of Causeway, which are named (`own_files` follows them further);
 - to installed packages, whose top-level names are listed.
 """
@@ -24,13 +24,13 @@ from causeway.bridge.places import SOURCES
 
 OWN = "causeway"
 APART = tuple(f"{OWN}.{room}" for room in ("analysis", "cli", "pycontrol.check", "pycontrol.forensics"))
-"""Modules that look at runs: no run's numbers come from them."""
+"""Modules that only look at runs. Their code does not influence the numbers of a run."""
 _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 
 @dataclass
 class Imported:
-    """What a file imports."""
+    """The imports of a file."""
 
     files: dict[Path, None] = field(default_factory=dict)
     """The file itself and all files that it imports, in the order in which they were found."""
@@ -43,7 +43,7 @@ class Imported:
 
 
 def imported(path: Path) -> Imported:
-    """Return what the file imports, transitively."""
+    """Return the imports of a file, transitively."""
     found = Imported()
     todo: list[tuple[Path, Path, str]] = [(path, path.parent, "")]
     while todo:
@@ -108,7 +108,7 @@ def _names(file: Path, package: str) -> Iterator[str]:
     try:
         tree = ast.parse(file.read_bytes(), str(file))
     except (SyntaxError, ValueError):
-        return  # said where it is executed
+        return  # reported when the file is executed
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (f"{OWN}.*" if alias.name == OWN else alias.name for alias in node.names)
@@ -128,13 +128,13 @@ def _names(file: Path, package: str) -> Iterator[str]:
 
 
 def check_siblings(found: Imported, path: Path) -> None:
-    """Refuse a file beside `path` that is named like a module which is in use already, and would not be imported."""
+    """Refuse a file beside `path` that would not be imported, because another module of its name is loaded."""
     for name, file in found.siblings.items():
         loaded = sys.modules.get(name)
         where = getattr(loaded, "__file__", None) if loaded is not None else None
         if where and Path(where).resolve() != file.resolve():
             raise UserError(
-                f"{path} imports {name}, and there are two: {file} beside it, and {where}, which is in use already; "
+                f"{path} imports {name}, and there are two: {file} beside it, and {where}, which is already loaded; "
                 "give yours another name"
             )
 
@@ -143,7 +143,7 @@ def check_siblings(found: Imported, path: Path) -> None:
 
 
 def own_files(names: frozenset[str], core: frozenset[Path]) -> set[Path]:
-    """Return the files of Causeway behind these names, and what they import, as far as that is not in `core`."""
+    """Return the files of Causeway behind these names and the files that they import, except those in `core`."""
     files: set[Path] = set()
     todo = list(names)
     seen: set[str] = set()
@@ -163,7 +163,7 @@ def own_files(names: frozenset[str], core: frozenset[Path]) -> set[Path]:
 
 
 def _of_public_name(name: str) -> list[str]:
-    """Return the module that a public name (`causeway.Node`) stands for; for `causeway` and `causeway.*`, all."""
+    """Return the modules behind a public name (`causeway.Node`); for `causeway` and `causeway.*`, all."""
     public = _public_names()
     if name == f"{OWN}.*" or name == f"{OWN}.api":
         return list(public.values())
@@ -172,7 +172,7 @@ def _of_public_name(name: str) -> list[str]:
 
 @cache
 def _public_names() -> dict[str, str]:
-    """Return public name -> module.name, as `causeway.api` imports them."""
+    """Return public name -> module.name, from the imports of `causeway.api`."""
     spec = find_spec(f"{OWN}.api")  # not beside the package's own file: on a worker that may lie in a zip
     assert spec is not None and spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_bytes())

@@ -1,4 +1,4 @@
-"""Records a session that has no frames of its own (an engine in process) as if it had spoken over the wire."""
+"""Records a session without frames of its own (an engine in this process) as if it had used the wire."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from causeway.bridge.recording import Recorder
 
 
 class TapedSession:
-    """Passes everything through to a session and keeps it."""
+    """Passes all calls to a session and records them."""
 
     def __init__(self, session: Session, spec: RunSpec) -> None:
         assert spec.record_to is not None
@@ -21,6 +21,7 @@ class TapedSession:
         self._number = 0
 
     def next(self) -> Window | Finish:
+        """See `causeway.bridge.engine.Session`."""
         step = self.session.next()
         if self._recorder is not None:
             if isinstance(step, Finish):
@@ -33,11 +34,13 @@ class TapedSession:
         return step
 
     def answer(self, actions: Actions) -> None:
+        """See `causeway.bridge.engine.Session`."""
         if self._recorder is not None:
             self._recorder.from_controller(wire.encode_actions(self._number, actions))
         self.session.answer(actions)
 
     def close(self) -> None:
+        """See `causeway.bridge.engine.Session`."""
         self.session.close()
         if self._recorder is not None:
             self._recorder.discard()

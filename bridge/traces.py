@@ -1,10 +1,12 @@
-"""Movement traces of other tools: where hosts are when, read from ns-2 and BonnMotion files.
+"""Movement traces of other tools: positions of hosts over time, read from ns-2 and BonnMotion files.
 
 A trace is an array of waypoints (time in ps, x and y in mm): straight lines at constant speed between them, at rest
-before the first and after the last. Both packet-level engines compute places from these whole numbers by the same
-operations (`bridge/cpp/path.h`; `place_at` is the twin), so that a host is at the same millimetre on all of them.
+before the first and after the last. Both packet-level engines compute positions from these whole numbers by the same
+operations (`bridge/cpp/path.h`; `place_at` is the reference implementation), so that a host is at the same millimetre
+on all of them.
 
-    MobileNetwork((), (), traces=read_traces("city.ns2"), hosts=len(traces), ...)
+    traces = read_traces("city.ns2")
+    MobileNetwork((), (), traces=traces, hosts=len(traces), ...)
 """
 
 from __future__ import annotations
@@ -30,12 +32,12 @@ _GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {
 
 
 def trace(*waypoints: tuple[float, float, float]) -> Trace:
-    """A trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`."""
+    """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`."""
     return _trace([(t, x, y) for t, x, y in waypoints], "a trace")
 
 
 def read_traces(path: str | Path) -> tuple[Trace, ...]:
-    """One trace for each node of an ns-2 or a BonnMotion file."""
+    """Return one trace for each node of an ns-2 or a BonnMotion file."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -46,7 +48,7 @@ def read_traces(path: str | Path) -> tuple[Trace, ...]:
 
 
 def place_at(trace: Trace, time_ps: int) -> tuple[int, int]:
-    """Where a host with this trace is, in mm: what the engines compute, to the bit."""
+    """Return the position in mm of a host with this trace, as the engines compute it, to the bit."""
     after = int(np.searchsorted(trace[:, 0], time_ps, side="right"))
     t0, x0, y0 = (int(v) for v in trace[max(0, after - 1)])
     if after == 0 or after == len(trace):
@@ -123,10 +125,10 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
 
 
 def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
-    """A command holds from its instant until the next one, or until the node is there."""
+    """Return the trace of one node. A command holds until the next one, or until the node has reached its target."""
     where = f"{path}, node {number}"
     if node.x is None or node.y is None:
-        raise UserError(f"{where}: has no place to start; say $node_({number}) set X_ and Y_")
+        raise UserError(f"{where}: has no place to start; add $node_({number}) set X_ and Y_")
     points = [(0.0, node.x, node.y)]
     begin_s, from_x, from_y, to_x, to_y, speed, last_s = 0.0, node.x, node.y, node.x, node.y, 0.0, 0.0
 
@@ -136,7 +138,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
         return from_x + (to_x - from_x) * share, from_y + (to_y - from_y) * share, share == 1.0
 
     def until(now: float | None) -> None:
-        """What is left of the command under way, up to `now`."""
+        """Add the waypoints of the rest of the present command, up to `now`."""
         far = math.hypot(to_x - from_x, to_y - from_y)
         if far == 0 or speed == 0:
             if now is not None:

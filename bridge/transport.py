@@ -1,7 +1,7 @@
-"""The controller's end of the socket: where it listens, and who may connect.
+"""The controller's end of the socket: the address it listens at, and access to it.
 
-By default a PAIR socket over ipc:// in a private directory (0700) that is gone as soon as the simulator has
-connected. tcp:// only on request; it always uses CURVE with keys made for this one run, which the simulator gets in
+The default is a PAIR socket over ipc:// in a private directory (0700), which is removed as soon as the simulator has
+connected. tcp:// is used only on request, and always with CURVE; the simulator gets the keys, made for this one run, in
 its environment.
 """
 
@@ -23,17 +23,17 @@ from zmq.utils.monitor import recv_monitor_message
 from causeway.bridge.errors import RunError, UserError
 
 SLICE_MS = 100
-"""How often a waiting controller looks whether the simulator still lives."""
+"""The interval at which a waiting controller checks that the simulator is alive."""
 HIGH_WATER = 64
-"""Frames in flight. Edges stay below it (they want a reply now and then): beyond it libzmq stops reading, and what it
-has not read is lost when the simulator ends."""
+"""Frames in flight. Adapters stay below it (they want a reply from time to time): beyond it libzmq stops reading, and
+frames that it has not read are lost when the simulator ends."""
 LONGEST_FRAME = 1 << 27
-"""Bytes. Of more, libzmq closes the connection: memory stays bounded whatever the peer sends."""
+"""Bytes. libzmq closes the connection at a longer one, so that memory stays bounded whatever the peer sends."""
 HUNG_UP_S = 2.0
-"""So long after its connection is gone, a simulator that still runs will not say anything any more."""
+"""A simulator that still runs so long after its connection was closed is considered stuck."""
 HUNG_UP = "the simulator closed its connection but did not end; it was ended"
 LINGER_MS = 200
-"""What was sent last (an error, say) gets so long to go out when the socket is closed."""
+"""The time for the last frame (an error, say) to be sent when the socket is closed."""
 PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
 
@@ -46,8 +46,10 @@ class Transport:
     def __init__(self, endpoint: str = "ipc", hung_up: str = HUNG_UP) -> None:
         """Listen at an endpoint.
 
-        `endpoint` is "ipc", "ipc://path" (in a folder of the caller's), "tcp" (loopback, any free port) or
-        "tcp://address:port". `hung_up` is the error message for a peer that closes its end.
+        Args:
+            endpoint: "ipc", "ipc://path" (in a folder of the caller's), "tcp" (loopback, any free port) or
+                "tcp://address:port".
+            hung_up: The error message for a peer that closes its end.
         """
         self.environment: dict[str, str] = {}
         self._hung_up_words = hung_up
@@ -86,7 +88,7 @@ class Transport:
         self.environment["CAUSEWAY_ENDPOINT"] = self.endpoint
 
     def peer_is_connected(self) -> None:
-        """Remove the socket's name and its directory: from here on nobody else needs them."""
+        """Remove the socket's name and its directory, which nobody needs any more."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
@@ -97,8 +99,9 @@ class Transport:
     def receive(self, deadline_s: float, check_peer: Callable[[], str | None]) -> bytes:
         """Return the next frame.
 
-        `check_peer` says in words why none can come any more. The deadline holds for the whole frame, however its bytes
-        come.
+        Args:
+            deadline_s: The longest wait for the whole frame.
+            check_peer: Returns the reason why no frame can come any more, or None.
         """
         began = time.monotonic()
         try:
@@ -107,7 +110,7 @@ class Transport:
             return self._until(began + deadline_s, deadline_s, check_peer, self._socket.recv, "said nothing")
 
     def send(self, data: bytes, deadline_s: float, check_peer: Callable[[], str | None]) -> None:
-        """Send one frame."""
+        """Send one frame; see `receive` for the arguments."""
         began = time.monotonic()
         try:
             self._socket.send(data)
@@ -117,10 +120,10 @@ class Transport:
     def _until(
         self, end: float, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[[], T], silent: str
     ) -> T:
-        """Return what the attempt returns once it succeeds; each one takes up to a slice."""
+        """Repeat an attempt, which takes up to a slice, until it succeeds, and return its result."""
         while True:
             dead = check_peer()
-            with contextlib.suppress(zmq.Again):  # also after a death: what it said last may still be on its way
+            with contextlib.suppress(zmq.Again):  # also after a death: its last frame may still be on its way
                 return attempt()
             if dead is not None:
                 raise RunError(dead) from None
@@ -140,10 +143,10 @@ class Transport:
 
 
 class _Connection:
-    """What becomes of the connection to the first peer.
+    """The state of the connection to the first peer.
 
-    Others may come (a second simulation, say); PAIR does not hear them. Over tcp strangers do, so nobody can say who
-    the first peer was: only the deadline tells that it is gone.
+    Others may connect (a second simulation, say); PAIR ignores them. Over tcp strangers connect, too, so that the first
+    peer cannot be told apart: there only the deadline shows that it is gone.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
@@ -152,7 +155,7 @@ class _Connection:
         self._gone_at: float | None = None
 
     def gone_for_s(self) -> float:
-        """Return how long the peer has been gone; 0 if it is there, or has not come yet."""
+        """Return how long the peer has been gone; 0 if it is connected, or was never."""
         while self._events.poll(0):
             event = recv_monitor_message(self._events)
             if event["event"] == zmq.EVENT_ACCEPTED and self._peer is None:
@@ -162,12 +165,12 @@ class _Connection:
         return 0.0 if self._gone_at is None else time.monotonic() - self._gone_at
 
     def close(self) -> None:
-        """Close the socket that tells of connections."""
+        """Close the socket for events of connections."""
         self._events.close(0)
 
 
 def _only_with_keys(socket: zmq.Socket[bytes]) -> dict[str, str]:
-    """Let only a peer in that has this run's keys; return them as its environment."""
+    """Restrict a socket to a peer with this run's keys; return them as its environment."""
     server_public, server_secret = zmq.curve_keypair()
     client_public, client_secret = zmq.curve_keypair()
     socket.curve_server = True
@@ -180,7 +183,10 @@ def _only_with_keys(socket: zmq.Socket[bytes]) -> dict[str, str]:
 
 
 def private_directory() -> tuple[Path, int]:
-    """A new directory only we can enter, locked while this process lives; sweeps those of killed processes."""
+    """Make a directory that only this user can enter, locked while this process lives.
+
+    Directories of killed processes are removed.
+    """
     parent = Path(tempfile.gettempdir())
     if len(str(parent)) > LONGEST_SOCKET_PATH - 30:
         parent = Path("/tmp")  # a socket's name has room for about 100 bytes
@@ -193,7 +199,7 @@ def private_directory() -> tuple[Path, int]:
 
 
 def _sweep(directory: Path) -> None:
-    """Removes a private directory whose owner died.
+    """Remove a private directory whose owner died.
 
     A living owner holds the lock; a young directory may not be locked yet.
     """

@@ -1,10 +1,10 @@
-"""What goes wrong on a network for a stretch of time, besides nodes that fail: cut wires, jammers, partitions.
+"""Faults of a network, besides failing nodes, each for a stretch of time: link failures, jammers, partitions.
 
-A study says it in one field of its network, as a script:
+A study lists them in one field of its network:
 
     MobileNetwork(..., trouble=(Cut(0, 1, 5 * S_PS, 8 * S_PS), Jammer(0, 0, 60_000, 5 * S_PS, 9 * S_PS)))
 
-or draws the script from its seed: `random_cuts`, `random_jammers`, `random_partitions`. The edges' twin of `apart` is
+or draws them from its seed: `random_cuts`, `random_jammers`, `random_partitions`. The adapters' code for them is
 `bridge/cpp/trouble.h`.
 """
 
@@ -25,8 +25,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Cut:
-    """Whatever would arrive over the wire between two stations is lost. On the abstract network: every packet between
-    the two nodes."""
+    """A link failure: packets that would arrive over the wire between two stations are lost.
+
+    On the abstract network, every packet between the two nodes is lost.
+    """
 
     a: int
     b: int
@@ -36,7 +38,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class Jammer:
-    """Whoever is within the radius understands nothing on the air. What he sends is understood elsewhere."""
+    """A jammer: nodes within its radius receive nothing over the wireless channel.
+
+    Nodes elsewhere still receive from them.
+    """
 
     x_mm: int
     y_mm: int
@@ -47,7 +52,10 @@ class Jammer:
 
 @dataclass(frozen=True)
 class Partition:
-    """Nodes of the one set and of the other get nothing from each other. Nodes in neither hear all."""
+    """A partition: nodes of one set and nodes of the other receive nothing from each other.
+
+    Nodes in neither hear all.
+    """
 
     one: tuple[int, ...]
     other: tuple[int, ...]
@@ -61,7 +69,7 @@ Trouble = Cut | Jammer | Partition
 def random_cuts(
     wires: Sequence[tuple[int, int]], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Cut, ...]:
-    """Cuts at a rate (of all wires together), each of one wire, for exponential times."""
+    """Draw link failures at a rate (of all wires together), each of one wire, with exponential durations."""
 
     def cut(number: int, from_ps: int, to_ps: int) -> Cut:
         a, b = wires[_below(seed, number, 2, len(wires))]
@@ -73,7 +81,7 @@ def random_cuts(
 def random_jammers(
     area_mm: tuple[int, int, int, int], radius_mm: int, seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Jammer, ...]:
-    """Jammers at a rate, anywhere in an area (x, y of two corners), for exponential times."""
+    """Draw jammers at a rate, anywhere in an area (x, y of two corners), with exponential durations."""
     x0, y0, x1, y1 = area_mm
 
     def jam(number: int, from_ps: int, to_ps: int) -> Jammer:
@@ -86,7 +94,7 @@ def random_jammers(
 def random_partitions(
     nodes: Sequence[int], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Partition, ...]:
-    """Partitions at a rate, each of which puts every node on one side or the other by a coin, for exponential times."""
+    """Draw partitions at a rate, each with every node on a random side, with exponential durations."""
 
     def part(number: int, from_ps: int, to_ps: int) -> Partition:
         sides: tuple[list[int], list[int]] = ([], [])

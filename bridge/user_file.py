@@ -1,4 +1,4 @@
-"""A user's Python file as a module. What is wrong with it is told with its own lines, and none of ours."""
+"""A user's Python file as a module. Errors in it are shown with the user's own lines, and without Causeway's."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ from causeway.bridge.sources import check_siblings, imported
 
 MOST_LINES = 6
 ROOMS = ("aio", "analysis", "bridge", "causeway", "cli", "pycontrol", "studies")
-"""Of our own code."""
+"""Causeway's own folders."""
 
 
 def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
-    """Execute the file as a module. It can import the files beside it."""
+    """Execute the file as a module. It can import the files beside it.
+
+    Raises:
+        UserError: The file is not Python, or raised an exception.
+    """
     name = f"{prefix}_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     if path.suffix != ".py":
         raise UserError(f"{path} is not a Python file")
@@ -41,25 +45,24 @@ def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
     except UserError:
         raise
     except (Exception, SystemExit) as error:
-        raise UserError(f"{path} cannot be executed: {in_users_words(error) or _told(error)}") from error
+        raise UserError(f"{path} cannot be executed: {in_users_words(error) or _description(error)}") from error
     return module
 
 
 def enter_home_of(thing: type) -> None:
-    """Let `import` find the files beside the one that defines a class, where that is a file of a user's own."""
+    """Make the files beside a user's file importable again, for a class that was defined in it."""
     if home := _homes.get(thing.__module__):
         home.enter()
 
 
 _homes: dict[str, Home] = {}
-"""By the name of the module that `module_from` made of a file."""
+"""By the name of the module that `module_from` made."""
 
 
 def in_users_words(error: BaseException) -> str | None:
-    """A mistake that came up in, or below, code of the user's own: what it is, and the user's own lines. None if the
-    user's code has no part in it."""
+    """Describe an exception raised in or below a user's code, with the user's lines; None if no line is the user's."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users_own(f.filename)]
-    return _told(error) + _lines(frames) if frames else None
+    return _description(error) + _lines(frames) if frames else None
 
 
 def is_users_own(filename: str) -> bool:
@@ -72,12 +75,12 @@ def is_users_own(filename: str) -> bool:
     return not any(path.resolve().is_relative_to(SOURCES / room) for room in ROOMS)
 
 
-def _told(error: BaseException) -> str:
-    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+def _description(error: BaseException) -> str:
+    message = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
     where = ""
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         where = f"\n  {error.filename}:{error.lineno}: {(error.text or '').strip()}"
-    return (f"{type(error).__name__}: {said}" if said else type(error).__name__) + where
+    return (f"{type(error).__name__}: {message}" if message else type(error).__name__) + where
 
 
 def _lines(frames: list[traceback.FrameSummary]) -> str:

@@ -1,7 +1,7 @@
-"""Validation: the rules of actions and of runs, as proto/causeway.proto declares them, for every check.
+"""The rules of actions and of runs, as proto/causeway.proto declares them, for every check.
 
-They are read here in words (`border_words`), compiled (`border_kernel`), where a node asks for something
-(`pycontrol/given.py`), and before a run begins (`checked`). The edge reads the same declarations
+They are used for error messages (`border_words`), compiled (`border_kernel`), at the calls of a node
+(`pycontrol/given.py`), and before a run begins (`checked`). The adapter reads the same declarations
 (`bridge/cpp/validation.cc`).
 """
 
@@ -25,7 +25,7 @@ INTERFACES = len(declared("Interface"))
 LATEST_PS = constant("LATEST_PS")
 MOST_NODES = constant("MOST_NODES")
 TYPES = {FieldDescriptor.TYPE_INT32: "<i4"}
-"""Of fields that are no columns; the others have room for any bound."""
+"""The types of fields that are no columns; the other types hold any bound."""
 
 
 class Bound(NamedTuple):
@@ -35,7 +35,7 @@ class Bound(NamedTuple):
     plus: int
 
     def value(self, held: Mapping[str, int]) -> int:
-        """Return the bound, where the operands hold these numbers."""
+        """Return the bound for these values of the operands."""
         return held.get(self.base, 0) + self.plus
 
 
@@ -46,25 +46,25 @@ class Rule(NamedTuple):
     least: Bound
     most: Bound
     unlike: str
-    """The operand whose value is wrong though it is within the bounds, or ""."""
+    """The operand whose value is forbidden though within the bounds, or ""."""
     wrong: str
     allowed: str
 
     def is_broken(self, held: Mapping[str, int]) -> bool:
-        """Return whether the operands that hold these numbers break the rule."""
+        """Return whether these values of the operands break the rule."""
         value = held[self.of]
         within = self.least.value(held) <= value <= self.most.value(held)
         return not within or (self.unlike != "" and value == held[self.unlike])
 
     def words(self, held: Mapping[str, int]) -> str:
-        """Return what is wrong and what is allowed."""
+        """Return the message: the wrong value, and the allowed ones."""
         least, most = self.least.value(held), self.most.value(held)
-        said = string.Template(f"{self.wrong}; allowed: {self.allowed}".replace("{", "${"))
-        return said.substitute({**held, "value": held[self.of], "least": least, "most": most})
+        message = string.Template(f"{self.wrong}; allowed: {self.allowed}".replace("{", "${"))
+        return message.substitute({**held, "value": held[self.of], "least": least, "most": most})
 
 
 def first_broken(rules: Iterable[Rule], held: Mapping[str, int]) -> Rule | None:
-    """Return the first rule that is broken, if one is."""
+    """Return the first broken rule, or None."""
     return next((rule for rule in rules if rule.is_broken(held)), None)
 
 
@@ -81,14 +81,14 @@ def rules_of_table(message: str, table: str) -> tuple[Rule, ...]:
 
 @cache
 def rules_of_action(kind: int) -> tuple[Rule, ...]:
-    """Return the rules of a row of this kind, in the order in which they are looked at."""
+    """Return the rules of a row of this kind, in the order in which they are checked."""
     value = pb.Act.Value.DESCRIPTOR.values_by_number[kind]
     own = tuple(_rule(rule, rule.of, _type_of(rule.of)) for rule in value.GetOptions().Extensions[pb.needs])
     return (*rules_of_table("Actions", "actions"), *own)
 
 
 def bounds(kind: int, of: str, **held: int) -> tuple[int, int]:
-    """Return the least and the most that an operand may be in an action of this kind."""
+    """Return the lowest and the highest value of an operand in an action of this kind."""
     rule = next(rule for rule in rules_of_action(kind) if rule.of == of)
     return rule.least.value(held), rule.most.value(held)
 
@@ -118,7 +118,7 @@ def _rule(declared: Any, of: str, dtype: np.dtype) -> Rule:
 
 
 def _bound(text: str, unbounded: int) -> Bound:
-    """Return the bound that a rule spells: a whole number, an operand or a constant."""
+    """Return the bound that a rule names: a whole number, an operand or a constant."""
     if text in OPERANDS:
         return Bound(text, 0)
     if text.lstrip("-").isdigit():
@@ -130,12 +130,14 @@ def _bound(text: str, unbounded: int) -> Bound:
 
 PLACES = {name: place for place, name in enumerate(OPERANDS)}
 OF, LEAST, LEAST_PLUS, MOST, MOST_PLUS, UNLIKE = range(6)
-"""Columns of `TABLE`: places of operands and numbers."""
+"""The columns of `TABLE`: places of operands, and numbers to add."""
 
 
 def _table() -> tuple[np.ndarray, np.ndarray]:
-    """Return all rules of actions as numbers, and where those of each kind begin. Topics, which few answers have, are
-    looked at apart."""
+    """Return all rules of actions as numbers, and the first row of each kind.
+
+    Topics, which few answers have, are left out; `first_bad_topic` checks them.
+    """
     rows: list[tuple[int, ...]] = []
     first = [0]
     known = {int(act) for act in Act}

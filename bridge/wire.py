@@ -1,4 +1,4 @@
-"""Between frames (bytes on the socket) and what the controller works with (columns as numpy arrays)."""
+"""Converts between frames (bytes on the socket) and the controller's windows and answers (numpy columns)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
     "<i8": lambda values: array("q", values).tobytes(),
     "<f8": lambda values: array("d", values).tobytes(),
 }
-"""Plain numbers as the bytes of a column, by its type: quicker than numpy where there are few."""
+"""Type of a column -> function that packs plain numbers; for few numbers quicker than numpy."""
 
 
 class _Table:
-    """How one table of a message goes between numpy and the wire."""
+    """Converts one table of a message to and from numpy columns."""
 
     def __init__(self, message: str, name: str) -> None:
         dtype = table(message, name)
@@ -39,26 +39,26 @@ class _Table:
         self._types = [column_type for _, column_type, _ in self.columns]
 
     def put(self, message: Any, source: Any) -> None:
-        """From the attributes of `source`."""
+        """Fill the columns from the attributes of `source`."""
         for name, dtype, lacks in self.columns:
             values = getattr(source, name)
             if not (lacks and values is None):
                 setattr(message, name, np.asarray(values, dtype).tobytes())
 
     def put_rows(self, message: Any, rows: Any) -> None:
-        """From rows of plain numbers, which may end before columns that may lack."""
+        """Fill the columns from rows of plain numbers, which may leave out optional columns at the end."""
         for (name, pack), values in zip(self.packers, zip(*rows, strict=True), strict=False):
             setattr(message, name, pack(values))
 
     def take(self, message: Any) -> list[Any]:
-        """The columns as arrays that look into the message's bytes; ValueError if they are no table."""
+        """Return the columns as views of the message's bytes; raise ValueError if their lengths differ."""
         found: list[Any] = list(map(np.frombuffer, self._bytes_of(message), self._types))
         if len(set(map(len, found))) > 1:
             self._leave_out(found)
         return found
 
     def _leave_out(self, found: list[Any]) -> None:
-        """Columns that lack are None."""
+        """Set optional columns that are empty to None."""
         rows = len(found[0])
         for at, (name, _, lacks) in enumerate(self.columns):
             if lacks and not len(found[at]):
@@ -71,34 +71,34 @@ _EVENTS, _ACTIONS, _PROMISES = _Table("Window", "events"), _Table("Actions", "ac
 
 
 def decode(data: bytes) -> Any:
-    """The frame in these bytes."""
+    """Return the frame in these bytes."""
     try:
         return pb.Frame.FromString(data)
     except DecodeError:
-        raise RunError(f"what came is no frame of this contract ({len(data)} bytes)") from None
+        raise RunError(f"a message of {len(data)} bytes is no frame of this contract") from None
 
 
 # ---- from the engine ------------------------------------------------------------------------------------------------
 
 
 def window(message: Any) -> Window:
-    """A protobuf Window as columns; the arrays look into the message's bytes."""
+    """Return a protobuf Window as columns, which are views of the message's bytes."""
     try:
         columns = _EVENTS.take(message)
     except ValueError as error:
-        whole = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
-        raise RunError(f"window {message.number} is damaged: {whole}") from None
+        why = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
+        raise RunError(f"window {message.number} is damaged: {why}") from None
     return Window(message.number, message.end_ps, message.reply, *columns)
 
 
 def finish(message: Any) -> Finish:
-    """How the engine says the run ended."""
+    """Return the end of a run as the engine reports it."""
     scalars = {(s.module, s.name): s.value for s in message.scalars}
     return Finish(message.reason, message.end_ps, message.events, scalars, message.waited_ns / 1e9)
 
 
 def encode_hello(engine: str, engine_version: str) -> bytes:
-    """The frame with which an engine introduces itself (for engines written in Python)."""
+    """Return the frame with which an engine introduces itself (for engines written in Python)."""
     frame = pb.Frame()
     h = frame.hello
     h.contract, h.schema_sha256 = CONTRACT, schema_sha256()
@@ -107,7 +107,7 @@ def encode_hello(engine: str, engine_version: str) -> bytes:
 
 
 def encode_finish(finish: Finish) -> bytes:
-    """The frame that ends a run (for engines written in Python)."""
+    """Return the frame that ends a run (for engines written in Python)."""
     frame = pb.Frame()
     f = frame.finish
     f.reason, f.end_ps, f.events = finish.reason, finish.end_ps, finish.events
@@ -117,7 +117,7 @@ def encode_finish(finish: Finish) -> bytes:
 
 
 def encode_window(window: Window) -> bytes:
-    """The frame of a window (for engines written in Python, and tests)."""
+    """Return the frame of a window (for engines written in Python, and tests)."""
     frame = pb.Frame()
     w = frame.window
     w.number, w.end_ps, w.reply = window.number, window.end_ps, window.reply
@@ -129,7 +129,7 @@ def encode_window(window: Window) -> bytes:
 
 
 def encode_actions(number: int, actions: Actions) -> bytes:
-    """The frame that answers window `number`."""
+    """Return the frame that answers window `number`."""
     frame = pb.Frame()
     a = frame.actions
     a.number = number
@@ -147,14 +147,14 @@ def encode_actions(number: int, actions: Actions) -> bytes:
 
 
 def actions(message: Any) -> Actions:
-    """A protobuf Actions as columns."""
+    """Return a protobuf Actions as columns."""
     promises = zip(*(column.tolist() for column in _PROMISES.take(message)), strict=True)
     columns = dict(zip(COLUMNS, _ACTIONS.take(message), strict=True))
     return Actions(**columns, stop=message.stop, patience=tuple(Patience(*p) for p in promises))
 
 
 def encode_error(what: str) -> bytes:
-    """The frame that tells the other side why this one ends."""
+    """Return the frame with the reason why this side ends."""
     frame = pb.Frame()
     frame.error.what = what
     return frame.SerializeToString()
@@ -185,7 +185,7 @@ def encode_setup(spec: RunSpec) -> bytes:
 
 
 def parameters_json(parameters: Mapping[str, Any]) -> str:
-    """Parameters as text; equal parameters give equal text."""
+    """Return parameters as text; equal parameters give equal text."""
     return json.dumps(dict(parameters), sort_keys=True, default=str)
 
 
@@ -238,7 +238,7 @@ def _put_troubles(message: Any, troubles: tuple[Trouble, ...]) -> None:
 
 
 def trouble_tables(troubles: tuple[Trouble, ...]) -> dict[str, Any]:
-    """Troubles as the columns of the contract."""
+    """Return link failures, jammers and partitions as the columns of the contract."""
     rows: list[tuple[int, ...]] = []
     sides: list[tuple[int, int, int]] = []
     for number, one in enumerate(troubles):
@@ -258,6 +258,6 @@ def trouble_tables(troubles: tuple[Trouble, ...]) -> dict[str, Any]:
 
 
 def _put(message: Any, **columns: Any) -> None:
-    """Fills columns, in the types that the contract declares."""
+    """Fill columns, in the types that the contract declares."""
     for name, values in columns.items():
         setattr(message, name, np.asarray(values, column_type(message.DESCRIPTOR.name, name)).tobytes())

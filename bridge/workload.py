@@ -1,9 +1,9 @@
-"""Who broadcasts when, and who fails when.
+"""The workload (which node broadcasts when) and scripted failures of nodes.
 
 The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit
-exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is
-drawn from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per
-node. The C++ twin is `bridge/cpp/workload.h`.
+exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is drawn
+from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per node. The
+same in C++ is `bridge/cpp/workload.h`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Segment:
     start_ps: int
     rate_per_s: float
     hot_share: float = 0.0
-    """This share of the broadcasts comes from the first `hot_nodes` nodes; the rest from all alike."""
+    """The share of the broadcasts that comes from the first `hot_nodes` nodes; the rest comes from all nodes equally.
+    """
     hot_nodes: int = 0
 
 
@@ -63,7 +64,7 @@ class Workload:
     """The workload ends after this many broadcasts; 0: never."""
     size_bytes: int = 0
     segments: tuple[Segment, ...] = ()
-    """In order of time. Before the first one nobody broadcasts; a segment from 0 on is added to say so."""
+    """In order of time. Nobody broadcasts before the first one; it gets a silent segment from 0 on before it."""
     script: Script | None = None
 
     def __post_init__(self) -> None:
@@ -95,7 +96,7 @@ def exponential_quantiles() -> NDArray[np.float64]:
 
 
 class WorkloadTables(NamedTuple):
-    """A workload as the generators (numba and C++) read it: who broadcasts, and the segments as arrays."""
+    """A workload as the generators (numba and C++) read it: the nodes that broadcast, and the segments as arrays."""
 
     first_node: int
     nodes: int
@@ -107,7 +108,7 @@ class WorkloadTables(NamedTuple):
 
     @classmethod
     def of(cls, workload: Workload) -> WorkloadTables:
-        """The tables of a workload."""
+        """Return the tables of a workload."""
         rows = workload.segments or (Segment(0, 0.0),)
         return cls(
             workload.first_node,
@@ -122,9 +123,15 @@ class WorkloadTables(NamedTuple):
 
 @compiled
 def next_broadcast(tables, seed, index, now_ps):
-    """(time_ps, node) of broadcast number `index`, given the time of the one before it; time NEVER if none follows.
+    """Return (time_ps, node) of broadcast number `index`; time NEVER if there is none.
 
     The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
+
+    Args:
+        tables: The workload.
+        seed: The run's seed.
+        index: The number of the broadcast.
+        now_ps: The time of the broadcast before it.
     """
     start_ps, mean_ns, hot_nodes = tables.start_ps, tables.mean_ns, tables.hot_nodes
     left = from_table(tables.exponential, draw(seed, STREAM_INTERVAL, index, 0))
@@ -145,15 +152,15 @@ def next_broadcast(tables, seed, index, now_ps):
         segment += 1
     if time_ps > LATEST_PS:
         return NEVER, 0
-    among = tables.nodes
+    senders = tables.nodes
     if hot_nodes[segment] > 0 and unit(draw(seed, STREAM_HOT, index, 0)) < tables.hot_share[segment]:
-        among = np.int64(hot_nodes[segment])
-    return time_ps, tables.first_node + below(draw(seed, STREAM_SENDER, index, 0), among)
+        senders = np.int64(hot_nodes[segment])
+    return time_ps, tables.first_node + below(draw(seed, STREAM_SENDER, index, 0), senders)
 
 
 @compiled
 def _segment_of(start_ps, now_ps):
-    """The last segment that has begun."""
+    """Return the last segment that has begun."""
     low, high = 0, len(start_ps)
     while low < high:
         middle = (low + high) >> 1

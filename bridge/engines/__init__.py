@@ -1,7 +1,7 @@
-"""The engines, by name. A new engine is one file in this folder and one line here.
+"""The registry of engines. A new engine is one file in this folder and one line here.
 
-Its file says which networks and radios it builds; a study says which network it needs, and so runs on every engine that
-builds it. Of several, the first one here is the default.
+The file declares the networks and radios that the engine builds; a study declares the network that it needs, and so
+runs on every engine that builds it. Of several, the first one here is the default.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENGINES = {
 
 
 def get(name: str) -> Engine:
-    """The engine of that name."""
+    """Return the engine of that name."""
     if name not in ENGINES:
         raise unknown("engine", name, ENGINES)
     module, _, class_ = ENGINES[name].partition(":")
@@ -30,7 +30,7 @@ def get(name: str) -> Engine:
 
 
 def builds(engine: Engine, network: Network) -> bool:
-    """Whether an engine knows how to build such a network, here or on a machine that has what it needs."""
+    """Return whether an engine can build such a network, here or on a machine with the software that it needs."""
     if not isinstance(network, engine.networks):
         return False
     return not isinstance(network, MobileNetwork) or network.radio in getattr(engine, "radios", ())

@@ -1,7 +1,7 @@
-"""The abstract network in process: numpy and numba, no simulator.
+"""The inline engine: the abstract network in this process, with numpy and numba, without a simulator.
 
-Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `bridge/network.py` and
-draw from the same counter-based generator.
+Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `bridge/network.py` and draw
+from the same counter-based generator. The kernels are in `inline_wheel.py`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
 )
 SLOTS = 1 << 15
 TURNS = 1 << 15
-"""Turns that have a chain each: the wheel is through with all of them after a thousand million slots."""
+"""The turns of the wheel that have a chain each: all of them are over only after a thousand million slots."""
 BATCH = 256
-"""Events of one slot that there is room for at first."""
+"""The initial room for the events of one slot."""
 PASSIVE_CAP = 4096
-"""A window of passive events only is handed over at this size, so that memory stays bounded."""
+"""A window of passive events only ends at this size, so that memory stays bounded."""
 EVENTS_PER_SLOT = 12
-"""What the slot width aims at: few enough for insertion sort, many enough to keep empty slots rare."""
+"""The target for the slot width: few enough for insertion sort, many enough to keep empty slots rare."""
 
 
 class InlineEngine:
@@ -47,12 +47,15 @@ class InlineEngine:
     networks = (AbstractNetwork,)
 
     def missing(self, network: Network | None = None) -> str | None:
+        """Return None: the engine needs nothing that is not installed with Causeway."""
         return None
 
     def edges(self) -> list[Edge]:
+        """Return no adapters."""
         return []
 
     def open(self, spec: RunSpec) -> Session:
+        """Begin a run."""
         if not isinstance(spec.network, AbstractNetwork):
             raise UserError(
                 f"engine 'inline' has no radio: study '{spec.study}' needs a packet-level engine (omnet, ns3)"
@@ -62,7 +65,7 @@ class InlineEngine:
 
 
 def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
-    """Wide enough for a few events in the busiest segment, never wider than a receiver's service time."""
+    """Return a width for a few events per slot in the busiest segment, at most a receiver's service time."""
     workload = network.workload
     rate = max((s.rate_per_s for s in workload.segments), default=0.0)
     width = reaction_ps if rate <= 0 else int(EVENTS_PER_SLOT * 1e12 / (rate * network.nodes))
@@ -82,11 +85,11 @@ def _trouble_of(network: AbstractNetwork) -> TroubleRows:
 
 
 class InlineSession:
-    """One run."""
+    """A run of the inline engine."""
 
     engine = "inline"
     makes_its_events = True
-    """Of actions that were checked; nothing comes from another process or from a file."""
+    """The loop need not validate its windows: all events come from validated actions."""
     engine_version = f"inline (numba {numba.__version__}, numpy {np.__version__})"
 
     def __init__(self, spec: RunSpec, network: AbstractNetwork) -> None:
@@ -107,6 +110,7 @@ class InlineSession:
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:
+        """See `causeway.bridge.engine.Session`."""
         if self._number == 0:
             return self._window(0, True)
         if self._stop:
@@ -128,6 +132,7 @@ class InlineSession:
         return self._window(int(at["horizon"][0] if active else at["last"][0] + 1), active)
 
     def answer(self, actions: Actions) -> None:
+        """See `causeway.bridge.engine.Session`."""
         self._stop = self._stop or actions.stop
         if not len(actions):
             return
@@ -139,7 +144,7 @@ class InlineSession:
         a = actions
         bad = _act(
             self._rules.width_ps, self._end_ps, self._w,
-            Asked(a.kind, a.time_ps, a.node, a.ref, a.peer, a.size_bytes, a.interface),
+            ActionColumns(a.kind, a.time_ps, a.node, a.ref, a.peer, a.size_bytes, a.interface),
         )  # fmt: skip
         if bad >= 0:
             raise RunError(
@@ -148,11 +153,11 @@ class InlineSession:
             )
 
     def in_flight(self) -> str:
-        """What waits for its time, in words."""
+        """Return a text with the number of events in flight."""
         return f"the network has {int(self._at['live'][0]):,} copies and timers to come"
 
     def close(self) -> None:
-        """Nothing to leave behind."""
+        """Do nothing: there is no process, socket or file."""
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _window(self, end_ps: int, reply: bool) -> Window:
@@ -172,12 +177,12 @@ class InlineSession:
         return Finish(reason, end_ps, int(self._at["events"][0]))
 
     def _grow_pool(self, rows: int) -> None:
-        """More rows for events; the new ones are free."""
+        """Add free rows for events."""
         self._memory.check(2 * rows * wheel.POOL.itemsize)  # the old rows are there until they are copied
-        at, had = self._at, self._w.pool
-        old = len(had)
+        at, old_pool = self._at, self._w.pool
+        old = len(old_pool)
         pool = np.zeros(rows, wheel.POOL)
-        pool[:old] = had
+        pool[:old] = old_pool
         pool["next"][old : rows - 1] = np.arange(old + 1, rows)
         pool["next"][rows - 1] = at["free"][0]
         at["free"] = old
@@ -193,16 +198,16 @@ class InlineSession:
         self._w = self._w._replace(batch=batch, spare=np.zeros(rows, wheel.POOL), places=places, more_places=more)
 
     def _grow_cancelled(self, rows: int) -> None:
-        """Room for so many more cancelled timers; those that fell due are forgotten."""
-        had, had_ps = self._w.cancelled, self._w.cancelled_ps
-        kept = np.flatnonzero((had != wheel.NOTHING) & (had_ps != NEVER))
+        """Make room for so many more cancelled timers, and drop those that fell due."""
+        old, old_ps = self._w.cancelled, self._w.cancelled_ps
+        kept = np.flatnonzero((old != wheel.NOTHING) & (old_ps != NEVER))
         size = 1 << int(4 * (len(kept) + rows)).bit_length()
         self._w = self._w._replace(
             cancelled=np.full(size, wheel.NOTHING, np.int64), cancelled_ps=np.full(size, NEVER, np.int64)
         )
         self._at["cancelled"] = 0
         for place in kept:
-            wheel.cancel(self._w, had[place], had_ps[place])
+            wheel.cancel(self._w, old[place], old_ps[place])
 
     def _start_workload(self) -> Load:
         workload = self.network.workload
@@ -232,7 +237,7 @@ class InlineSession:
 
 
 def _empty_wheel(nodes: int) -> Wheel:
-    """No events, no room for any, and all nodes up."""
+    """Return a wheel without events or room for any, with all nodes up."""
     at = np.zeros(1, wheel.AT)
     at["epoch"] = at["turn"] = at["free"] = -1
     at["next"] = at["batch"] = 1
@@ -246,7 +251,7 @@ def _empty_wheel(nodes: int) -> Wheel:
     )  # fmt: skip
 
 
-class Asked(NamedTuple):
+class ActionColumns(NamedTuple):
     """The columns of an answer."""
 
     kind: NDArray[np.uint8]
@@ -260,7 +265,7 @@ class Asked(NamedTuple):
 
 @compiled
 def _act(width_ps, end_ps, w, a):
-    """Puts actions into effect; the row of the first one that comes too late, or -1."""
+    """Put actions into effect. Return the row of the first one that comes too late, or -1."""
     for i in range(len(a.kind)):
         kind, time, node, ref = a.kind[i], a.time_ps[i], np.int64(a.node[i]), a.ref[i]
         if time < end_ps:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from causeway.bridge.jit import compiled
 
 RUN = 40
-"""So many events are sorted by insertion."""
+"""The length of runs that are sorted by insertion before they are merged."""
 
 
 @compiled
 def earlier(some, a, others, b):
-    """Return whether an event is before another one in canonical order."""
+    """Return whether event `some[a]` is before `others[b]` in canonical order."""
     if some[a].time != others[b].time:
         return some[a].time < others[b].time
     if some[a].kind != others[b].kind:
@@ -40,7 +40,7 @@ def sort(w, first, n):
 
 @compiled
 def _insert(batch, first, places, start, end):
-    """Sort the places of a few events by insertion."""
+    """Sort the positions of a few events by insertion."""
     for i in range(start, end):
         j = i
         while j > start and earlier(batch, first + i, batch, first + places[j - 1]):
@@ -51,7 +51,7 @@ def _insert(batch, first, places, start, end):
 
 @compiled
 def _merge(batch, first, some, into, start, middle, end):
-    """Merge two sorted runs that are neighbors."""
+    """Merge two adjacent sorted runs."""
     a, b = start, middle
     for at in range(start, end):
         if b >= end or (a < middle and not earlier(batch, first + some[b], batch, first + some[a])):

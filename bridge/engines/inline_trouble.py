@@ -1,4 +1,4 @@
-"""Whether a copy that leaves now meets a cut or a partition: what the inline engine asks of a run's trouble."""
+"""Link failures and partitions on the inline engine: decides whether a copy that leaves now meets one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from causeway.bridge.schema import pb
 
 TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
 FAR_SIDE = 2
-"""Of nodes that are on no side of a partition: with it, no two sides add up to 1."""
+"""The side of nodes on no side of a partition: no sum with another side is 1."""
 
 
 class TroubleRows(NamedTuple):
-    """Cuts and partitions (`bridge/trouble.py`), a row each."""
+    """Link failures and partitions (`bridge/trouble.py`), a row each."""
 
     kind: NDArray[np.uint8]
     from_ps: NDArray[np.int64]
@@ -24,12 +24,12 @@ class TroubleRows(NamedTuple):
     a: NDArray[np.int32]
     b: NDArray[np.int32]
     side: NDArray[np.int8]
-    """Of every node: 0, 1 or FAR_SIDE."""
+    """0, 1 or FAR_SIDE for every node."""
 
 
 @compiled
 def is_troubled(trouble, now):
-    """Whether any trouble is on."""
+    """Return whether any link failure or partition is present."""
     for row in range(len(trouble.from_ps)):  # noqa: SIM110 (numba)
         if trouble.from_ps[row] <= now < trouble.to_ps[row]:
             return True
@@ -38,7 +38,7 @@ def is_troubled(trouble, now):
 
 @compiled
 def is_cut(trouble, now, a, b):
-    """Whether a cut or a partition is between two nodes; the twin of `cut` in bridge/cpp/trouble.h."""
+    """Return whether a link failure or a partition separates two nodes; the same as `cut` in bridge/cpp/trouble.h."""
     for row in range(len(trouble.kind)):
         if now < trouble.from_ps[row] or now >= trouble.to_ps[row]:
             continue

@@ -1,13 +1,13 @@
-"""The inline engine's kernels: a time wheel of arrays and the abstract network's rules.
+"""The inline engine's kernels: a time wheel of arrays and the abstract network's rules. Start at `collect`.
 
-An event lives in a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out whole,
-sorted in canonical order (the batch), and handed out event by event. What is put into a slot that has been taken out
-already goes to a heap beside the batch, however much of it there is. The slots of the wheel are those of its current
-turn. What belongs to a later turn waits in a chain of that turn and is put into its slots when the turn begins, so that
-an event is touched a few times, however many others are in flight. Nothing here allocates per event; a kernel that runs
-out of room returns and is called again with more.
+An event is a row of the pool; rows of one stretch of time (a slot) are chained. A slot is taken out as a whole, sorted
+in canonical order (the batch), and handed out event by event. Events for a slot that has been taken out already go to a
+heap beside the batch, however many they are. The slots of the wheel are those of its current turn. Events of a later
+turn wait in a chain of that turn and are put into its slots when the turn begins, so that an event is touched a few
+times, however many others are in flight. Nothing here allocates per event; a kernel that runs out of room returns and
+is called again with more.
 
-Internal kinds follow the public ones in canonical order: at one instant, what the controller sees comes first.
+Internal kinds follow the public ones in canonical order: at one instant, events that the controller sees come first.
 """
 
 from __future__ import annotations
@@ -35,47 +35,47 @@ K_LEAVE = K_SEND + 1
 K_REACH = K_SEND + 2
 """A copy reaches its receiver's CPU (only on networks where that takes time)."""
 
-NOTHING = -1
-
+NOTHING = -1  # marks a free place in the table of cancelled timers
 MIN_DELAY_PS = constant("MIN_DELAY_PS")
 SPREAD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
-"""Spreads numbers over a hash table."""
+"""Multiplying by the golden ratio spreads consecutive numbers over a hash table."""
 
 WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
-"""What `collect` came back for."""
+"""The reasons for which `collect` returns: a window is complete, or an array needs more room."""
 
 POOL = np.dtype(
     [("time", "i8"), ("ref", "i8"), ("extra", "i8"), ("node", "i4"), ("arg", "i4"), ("next", "i4"), ("kind", "i4")]
 )
-"""A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | how often the sender had failed (K_LEAVE)."""
+"""A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | the sender's number of failures (K_LEAVE)."""
 
 AT = np.dtype([
     ("epoch", "i8"),  # the slot that is being handed out, counted from the beginning of the run
-    ("turn", "i8"),  # the turn that the slots are of
-    ("in_slots", "i8"),  # how many rows are in slots
-    ("touched", "i8"),  # how often a row was taken out of a chain, so far
-    ("dirty", "i8"),  # it has not been taken out yet
+    ("turn", "i8"),  # the turn of the slots
+    ("in_slots", "i8"),  # the number of rows in slots
+    ("touched", "i8"),  # the number of times that a row was taken out of a chain so far
+    ("dirty", "i8"),  # 1: the slot `epoch` is still to be taken out
     ("next", "i8"), ("batch", "i8"),  # of the batch: its next event, and its end
-    ("heap", "i8"), ("live", "i8"),  # how many rows are in the heap; in all
-    ("free", "i8"), ("free_rows", "i8"),  # of the pool: the first free row, and how many there are
-    ("more_batch", "i8"),  # so long must the batch be (NEEDS_BATCH)
-    ("broadcast_ps", "i8"), ("broadcast_node", "i8"), ("broadcast", "i8"),  # what the workload does next
+    ("heap", "i8"), ("live", "i8"),  # the number of rows in the heap; in all
+    ("free", "i8"), ("free_rows", "i8"),  # of the pool: the first free row, and the number of free rows
+    ("more_batch", "i8"),  # the length that the batch must have (NEEDS_BATCH)
+    ("broadcast_ps", "i8"), ("broadcast_node", "i8"), ("broadcast", "i8"),  # the next one of the workload
     ("now", "i8"), ("events", "i8"),
-    ("out", "i8"), ("active", "i8"), ("horizon", "i8"), ("last", "i8"),  # of the window: rows, whether it wants an
-    # answer, where it ends then, its last event
-    ("faulty", "i8"),  # nodes may go down, or packets meet trouble when they leave
-    ("cancelled", "i8"),  # how many places of the table of cancelled timers are taken
+    ("out", "i8"),  # of the window: its rows,
+    ("active", "i8"), ("horizon", "i8"),  # whether it wants an answer, and its end in that case,
+    ("last", "i8"),  # the time of its last event
+    ("faulty", "i8"),  # 1: nodes may go down, or packets may meet a link failure or partition when they leave
+    ("cancelled", "i8"),  # the number of occupied places in the table of cancelled timers
 ])  # fmt: skip
-"""Where the wheel stands."""
+"""The state of the wheel, besides its arrays."""
 
 
 class Rules(NamedTuple):
-    """What stays as it is for a whole run."""
+    """The settings of a run, constant for all of it."""
 
     nodes: int
     seed: int
     width_ps: int
-    """Of a slot."""
+    """The width of a slot."""
     reaction_ps: int
     duration_ps: int
     cap: int
@@ -90,7 +90,7 @@ class Rules(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Who broadcasts when: a script, or else the segments in the tables."""
+    """The workload: a script, or else the segments in the tables."""
 
     tables: WorkloadTables
     messages: int
@@ -101,15 +101,18 @@ class Load(NamedTuple):
 
 
 class Wheel(NamedTuple):
-    """Everything that changes. Arrays of one row for each node: when it can send or receive next, whether it is down,
-    how often it failed."""
+    """The arrays that change.
+
+    `send_free`, `recv_free`, `down` and `failures` have one row for each node: the time at which it can send or receive
+    next, whether it is down, and how often it failed.
+    """
 
     at: NDArray[np.void]
     pool: NDArray[np.void]
     heads: NDArray[np.int32]
-    """Of the chains of slots."""
+    """The first row of each slot's chain."""
     turns: NDArray[np.int32]
-    """Of the chains of later turns. Turns that are many turns apart share one, and are told apart by their time."""
+    """The first row of each later turn's chain. Turns many turns apart share a chain; the times of its rows differ."""
     heap: NDArray[np.int32]
     batch: NDArray[np.void]
     spare: NDArray[np.void]
@@ -121,13 +124,14 @@ class Wheel(NamedTuple):
     down: NDArray[np.uint8]
     failures: NDArray[np.int64]
     cancelled: NDArray[np.int64]
-    """A hash table of timers, NOTHING where it is free; `cancelled_ps`: from when on, NEVER for those that fell due."""
+    """A hash table of timers, NOTHING where free; `cancelled_ps` has the time of effect, NEVER once the timer fell due.
+    """
     cancelled_ps: NDArray[np.int64]
 
 
 @compiled
 def put(w, width_ps, time, kind, node, ref, arg, extra):
-    """Puts an event on the wheel. The caller has made sure that there is a free row."""
+    """Put an event on the wheel. The caller has made sure that a row is free."""
     pool, at = w.pool, w.at
     row = _row(w)
     at[0].live += 1
@@ -147,7 +151,7 @@ def put(w, width_ps, time, kind, node, ref, arg, extra):
 
 @compiled
 def _put_into_slot(w, row, epoch):
-    """Adds a row of the current turn to the chain of its slot."""
+    """Add a row of the current turn to the chain of its slot."""
     slot = epoch & (len(w.heads) - 1)
     w.pool[row].next = w.heads[slot]
     w.heads[slot] = row
@@ -156,7 +160,7 @@ def _put_into_slot(w, row, epoch):
 
 @compiled
 def _begin_turn(w, width_ps, turn):
-    """Puts the rows that waited for this turn into its slots. The slots are empty."""
+    """Put the rows that waited for this turn into its slots, which are empty."""
     pool, at = w.pool, w.at
     place = turn & (len(w.turns) - 1)
     row, later = w.turns[place], np.int32(-1)
@@ -191,7 +195,7 @@ def _free(w, row):
 
 @compiled
 def _push(w, row):
-    """Adds a row to the heap, which has room for all rows."""
+    """Add a row to the heap, which has room for all rows."""
     pool, heap = w.pool, w.heap
     here = w.at[0].heap
     w.at[0].heap += 1
@@ -206,7 +210,7 @@ def _push(w, row):
 
 @compiled
 def _pop(w):
-    """Takes the first row in canonical order out of the heap."""
+    """Remove the first row in canonical order from the heap and return it."""
     pool, heap = w.pool, w.heap
     first = heap[0]
     w.at[0].heap -= 1
@@ -226,7 +230,7 @@ def _pop(w):
 
 @compiled
 def _gather(w):
-    """Takes the events of the current slot out of the wheel into the batch; False if the batch is too small.
+    """Move the events of the current slot from the wheel into the batch. Return False if the batch is too small.
 
     The batch begins at 1: the place before its next event is for one out of the heap.
     """
@@ -258,11 +262,11 @@ def _gather(w):
 
 @compiled
 def _take_from_heap(w):
-    """Puts the first event of the heap before the batch's next one, if it is earlier."""
+    """Move the first event of the heap before the batch's next one, if it is earlier."""
     at, batch = w.at, w.batch
     if at[0].next < at[0].batch and not earlier(w.pool, w.heap[0], batch, at[0].next):
         return
-    if at[0].next == 0:  # one out of the heap is there already: an answer came in between, with something earlier
+    if at[0].next == 0:  # one out of the heap is there already: an answer in between brought an earlier event
         row = _row(w)
         w.pool[row] = batch[0]
         _push(w, row)
@@ -275,7 +279,7 @@ def _take_from_heap(w):
 
 @compiled
 def _copies(c, w, now, node, packet, peer, interface):
-    """A packet leaves: one copy per receiver goes on its way."""
+    """Send a packet: one copy per receiver leaves now."""
     first, last = (0, c.nodes) if peer == BROADCAST_PEER else (peer, peer + 1)
     troubled = is_troubled(c.trouble, now)
     for receiver in range(first, last):
@@ -293,10 +297,10 @@ def _copies(c, w, now, node, packet, peer, interface):
 
 @compiled
 def _advance(c, w, limit_ps):
-    """Moves to the next slot that may hold something; False if that is at or after the limit."""
+    """Move to the next slot that may hold an event. Return False if that is at or after the limit."""
     at, heads = w.at, w.heads
     while True:
-        if at[0].in_slots == 0:  # nothing before the next turn, but for the workload and what comes from the limit on
+        if at[0].in_slots == 0:  # skip slots: up to the next turn, the workload's next broadcast or the limit
             next_turn = (at[0].epoch // len(heads) + 1) * len(heads)
             ahead = min(next_turn, at[0].broadcast_ps // c.width_ps, limit_ps // c.width_ps) - 1
             at[0].epoch = max(at[0].epoch, ahead)
@@ -313,7 +317,7 @@ def _advance(c, w, limit_ps):
 
 @compiled
 def _feed_workload(c, w, load):
-    """Puts the broadcasts that fall into the current slot on the wheel, as far as there are free rows; whether all."""
+    """Put the broadcasts of the current slot on the wheel while rows are free. Return whether all of them are there."""
     at, scripted = w.at, len(load.script_ps)
     end_ps = (at[0].epoch + 1) * c.width_ps
     while at[0].broadcast_ps < end_ps and at[0].free_rows > 0:
@@ -334,7 +338,7 @@ def _feed_workload(c, w, load):
 
 @compiled
 def _internal(c, w, i):
-    """Handles an event of the batch that the controller does not see."""
+    """Process an event of the batch that the controller does not see."""
     e = w.batch[i]
     now, node, ref, arg, extra, kind = e.time, np.int64(e.node), e.ref, np.int64(e.arg), e.extra, e.kind
     if kind == K_SEND:
@@ -358,7 +362,7 @@ def _internal(c, w, i):
 
 @compiled
 def _visible(w, i):
-    """Whether the controller gets to see an event (and what a NODE event does to the node)."""
+    """Return whether the controller sees an event. A NODE event changes the state of the node."""
     e = w.batch[i]
     if e.kind == K_NODE:
         if (e.arg == 0) == (w.down[e.node] == 1):
@@ -374,7 +378,7 @@ def _visible(w, i):
 
 @compiled
 def _place_of(w, timer):
-    """Where a timer is in the table of those cancelled, or would be."""
+    """Return the place of a timer in the table of cancelled ones, or the free place where it would be."""
     mask = len(w.cancelled) - 1
     place = (timer * SPREAD >> 20) & mask
     while w.cancelled[place] != NOTHING and w.cancelled[place] != timer:
@@ -384,7 +388,7 @@ def _place_of(w, timer):
 
 @compiled
 def cancel(w, timer, time_ps):
-    """The timer does not fall due from this time on. The caller has made sure that there is room."""
+    """Cancel a timer from a time on. The caller has made sure that the table has room."""
     place = _place_of(w, timer)
     w.at[0].cancelled += w.cancelled[place] == NOTHING
     w.cancelled[place], w.cancelled_ps[place] = timer, time_ps
@@ -392,7 +396,7 @@ def cancel(w, timer, time_ps):
 
 @compiled
 def _is_due(w, timer, time_ps):
-    """Whether it has not been cancelled; it never falls due again."""
+    """Return whether a timer has not been cancelled, and forget its cancellation."""
     place = _place_of(w, timer)
     if w.cancelled[place] == NOTHING:
         return True
@@ -403,7 +407,7 @@ def _is_due(w, timer, time_ps):
 
 @compiled
 def collect(c: Rules, w: Wheel, load: Load):
-    """Fills `out` with the events of the next window; returns why it stopped (see WINDOW_FULL ...).
+    """Fill `out` with the events of the next window. Return why it stopped (see WINDOW_FULL ...).
 
     It can be called again after NEEDS_*: all its state is in the arrays.
     """

@@ -1,6 +1,6 @@
-"""ns-3: the packet-level engine where OMNeT++ is not installed, and a second opinion where it is.
+"""The engine ns3: mobile networks on ns-3, where OMNeT++ is not installed or as a second opinion.
 
-The simulator is a program of ours (see ns3/), compiled on first use against the ns-3 that PyPI offers.
+The simulator is a program of Causeway's own (see ns3/), compiled at its first use against the ns-3 package of PyPI.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.network import MobileNetwork, Network
 from causeway.bridge.session import PairSession, open_session
 
-HOW_TO_GET_IT = "no ns-3 found: pip install --no-deps ns3==3.44.post0 (or say NS3_ROOT=...)"
+HOW_TO_GET_IT = "no ns-3 found: pip install --no-deps ns3==3.44.post0 (or set NS3_ROOT=...)"
 PROGRAM = "ns3/causeway-ns3"
 
 
 def find_ns3() -> tuple[Path, str] | None:
-    """The folder of the installed ns-3 package and its version; None if there is none."""
+    """Return the folder of the installed ns-3 package and its version; None if there is none."""
     root = Path(os.environ.get("NS3_ROOT") or Path(sysconfig.get_paths()["platlib"]) / "ns3")
     if not (root / "include" / "ns3").is_dir():
         return None
@@ -39,6 +39,7 @@ class Ns3Engine:
     radios = ("unitdisk", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
+        """See `causeway.bridge.engine.Engine`."""
         edges = self.edges()
         if not edges:
             return HOW_TO_GET_IT
@@ -48,6 +49,7 @@ class Ns3Engine:
         return None if edges[0].is_built() else missing_tools()
 
     def edges(self) -> list[Edge]:
+        """Return the adapter for the installed ns-3, if there is one."""
         found = find_ns3()
         if found is None:
             return []
@@ -55,6 +57,7 @@ class Ns3Engine:
         return [Edge(self.name, f"ns3-{version_}", "ns3", (PROGRAM,), {"NS3_ROOT": str(root)})]
 
     def open(self, spec: RunSpec) -> PairSession:
+        """Begin a run; compile the adapter before if it is out of date."""
         if not isinstance(spec.network, MobileNetwork):
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
         if (why := self.missing(spec.network)) is not None:

@@ -1,18 +1,19 @@
-"""Networks on OMNeT++: the abstract network, INET's mobile one, or somebody's own NED network.
+"""The engine omnet: the abstract network, INET's mobile one, or a user's own NED network on OMNeT++.
 
 `RunSpec.options` (all optional):
 
-    ini        another omnetpp.ini; its directory is where the simulation runs
-    config     the configuration in it (default: General)
-    ned_path   more directories with NED files
-    libs       more model libraries, without lib and .so
-    set        more settings, as in an ini file: {"**.rate": "5Mbps"}
-    results    directory for OMNeT++'s own .sca and .vec files (default: none are kept)
-    pcap       directory for a capture file of every node (INET)
-    eventlog   file for OMNeT++'s event log
-    fingerprint  whether to compute the fingerprint of what goes between nodes (INET)
-    ui         Qtenv: in OMNeT++'s graphical environment; there is no deadline then
-    result_name  what they are called there (default: study and seed)
+    ini          another omnetpp.ini; its directory is the working directory of the simulation
+    config       the configuration in it (default: General)
+    ned_path     more directories with NED files
+    libs         more model libraries, without lib and .so
+    set          more settings, as in an ini file: {"**.rate": "5Mbps"}
+    results      directory for OMNeT++'s own .sca and .vec files (default: none are kept)
+    result_name  the name of these files (default: study and seed)
+    pcap         directory for a capture file of every node (INET)
+    eventlog     file for OMNeT++'s event log
+    fingerprint  whether to compute the fingerprint of the traffic between nodes (INET)
+    ui           Qtenv: OMNeT++'s graphical environment; the run has no deadline then
+    endpoint     the address to listen at (`bridge/transport.py`)
 
 A network of your own needs one module for each node that talks to the bridge: `causeway.GateProcess`, a subclass of it,
 or any module that implements `NodeHandler` (omnet/src/Bridge.h).
@@ -38,9 +39,9 @@ INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
 ABSTRACT = SOURCES / "omnet" / "abstract"
 CMDENV, QTENV = "Cmdenv", "Qtenv"
 NO_DEADLINE_S = 1e9
-"""People look at a simulation as long as they like."""
+"""No practical limit: a user may pause the graphical environment for hours."""
 INTERFACES = ("lo", "wlan", "eth", "ppp")
-"""Of INET's nodes."""
+"""The names of the interfaces of INET's nodes."""
 OPTIONS = (
     "ini", "config", "ned_path", "libs", "set", "results", "result_name", "pcap", "eventlog", "fingerprint", "ui",
     "endpoint",
@@ -49,7 +50,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Launch:
-    """What opp_run is told."""
+    """The configuration with which opp_run is started."""
 
     ini: Path
     config: str = "General"
@@ -57,7 +58,7 @@ class Launch:
     libraries: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     run: int = 0
-    """Which of the configuration's runs."""
+    """The number of the configuration's run."""
 
 
 class OmnetEngine:
@@ -68,6 +69,7 @@ class OmnetEngine:
     radios = ("unitdisk", "csma", "acking", "wifi")
 
     def missing(self, network: Network | None = None) -> str | None:
+        """See `causeway.bridge.engine.Engine`."""
         found = find_omnetpp()
         if found is None:
             return HOW_TO_GET_IT
@@ -79,10 +81,12 @@ class OmnetEngine:
         return None if edge_of(found).is_built() else missing_tools()
 
     def edges(self) -> list[Edge]:
+        """Return the adapter for the installed OMNeT++, if there is one."""
         found = find_omnetpp()
         return [] if found is None else [edge_of(found)]
 
     def open(self, spec: RunSpec) -> PairSession:
+        """Begin a run; compile the adapter before if it is out of date."""
         found = find_omnetpp()
         if found is None or (why := self.missing()):
             raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
@@ -101,13 +105,13 @@ class OmnetEngine:
 
 
 def missing_ui(found: Found, ui: str) -> str | None:
-    """Why a simulation cannot be shown, in one line; None if it can."""
+    """Return why a simulation cannot be shown, in one line; None if it can."""
     if ui not in (CMDENV, QTENV):
         return f"there is no user interface '{ui}'; there are {CMDENV}, {QTENV}"
     if ui == QTENV and not any((found.root / "lib").glob("*oppqtenv*")):
         return (
-            f"the OMNeT++ in {found.root} was built without Qtenv: build it with WITH_QTENV=yes, or say which one "
-            "was in OMNETPP_ROOT"
+            f"the OMNeT++ in {found.root} was built without Qtenv: build it with WITH_QTENV=yes, or set OMNETPP_ROOT "
+            "to one that was"
         )
     if ui == QTENV and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return "Qtenv needs a screen: set DISPLAY (without one, `xvfb-run causeway ...`)"
@@ -115,7 +119,7 @@ def missing_ui(found: Found, ui: str) -> str | None:
 
 
 def edge_of(found: Found) -> Edge:
-    """The edge for this installation: with the INET modules where there is an INET."""
+    """Return the adapter for this installation, with the INET modules if there is an INET."""
     simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
     if found.inet_is_known:
         simulator += f"-inet-{found.inet_version}"
@@ -125,13 +129,13 @@ def edge_of(found: Found) -> Edge:
 
 
 def loadable(found: Found, library: str) -> str:
-    """One of the edge's libraries as `opp_run -l` wants it: without lib and .so."""
+    """Return one of the adapter's libraries in the form for `opp_run -l`: without lib and .so."""
     path = edge_of(found).product(library)
     return str(path.with_name(path.stem.removeprefix("lib")))
 
 
 def launch_of(spec: RunSpec, found: Found) -> Launch:
-    """What to start for this network and these options."""
+    """Return the launch configuration for the network and the options of a run."""
     options = spec.options
     if isinstance(spec.network, MobileNetwork):
         from causeway.bridge.engines.omnet_inet import launch_inet
@@ -161,7 +165,7 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
 
 
 def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
-    """The command line of the simulation."""
+    """Return the command line of the simulation."""
     ned_path = dict.fromkeys(str(p) for p in (ABSTRACT, *launch.ned_path))
     settings = {
         **launch.settings,
@@ -183,14 +187,14 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
 
 
 def instruments(spec: RunSpec) -> dict[str, str]:
-    """The settings of what watches a run: captures, the event log, the fingerprint."""
+    """Return the settings for captures, the event log and the fingerprint."""
     if isinstance(spec.network, AbstractNetwork) and (named := {"pcap", "fingerprint"} & set(spec.options)):
         raise UserError(f"the abstract network has no frames: {min(named)} is for networks of INET")
     settings: dict[str, str] = {}
     if folder := spec.options.get("pcap"):
         # real checksums, so that every frame can be written as bytes
         settings |= dict.fromkeys(("**.crcMode", "**.checksumMode", "**.fcsMode"), '"computed"')
-        # one for each node, none for each of its interfaces besides; what comes first holds
+        # one for each node, none for its single interfaces; the first matching setting holds
         settings |= dict.fromkeys((f"**.{interface}[*].numPcapRecorders" for interface in INTERFACES), "0")
         settings["**.recordPcap"] = "true"
         node = 'substringBeforeLast(fullPath(), ".")'
@@ -203,10 +207,10 @@ def instruments(spec: RunSpec) -> dict[str, str]:
 
 
 def _results(spec: RunSpec) -> dict[str, str]:
-    """Where OMNeT++ keeps its own result files, if at all: every run under a name of its own."""
+    """Return the settings for OMNeT++'s own result files: a name for every run, or no files."""
     if "results" in spec.options:
         folder = Path(spec.options["results"]).resolve()
         files = {"scalar": "sca", "vector": "vec"}
         names = {f"output-{kind}-file": f'"{folder / result_name(spec)}.{end}"' for kind, end in files.items()}
-        return {"result-dir": f'"{folder / result_name(spec)}"', **names}  # for what modules write besides
+        return {"result-dir": f'"{folder / result_name(spec)}"', **names}  # result-dir: for files that modules write
     return {"outputscalarmanager-class": '"causeway::NoScalars"', "**.vector-recording": "false"}

@@ -1,4 +1,4 @@
-"""Where OMNeT++ and INET are installed here: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual places."""
+"""Finds the installed OMNeT++ and INET: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual folders."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 OLDEST = (6, 0)
 INET = "4.5"
-"""The INET that the edge is written for. 4.6 wants OMNeT++ 6.2, has no UnitDiskRadio, and 4.7 no crcMode."""
+"""The INET that the adapter is written for. 4.6 needs OMNeT++ 6.2 and has no UnitDiskRadio, 4.7 has no crcMode."""
 HOW_TO_GET_IT = (
     "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), put its bin directory on PATH or "
-    "say OMNETPP_ROOT=..."
+    "set OMNETPP_ROOT=..."
 )
 
 
@@ -36,22 +36,22 @@ class Found:
 
     @property
     def inet_is_known(self) -> bool:
-        """Whether the INET is one that the edge is written for."""
+        """Whether the adapter is written for this INET."""
         return self.inet_version is not None and is_known(self.inet_version)
 
     @property
     def omnetpp_text(self) -> str:
-        """For result tables of networks that do not use INET."""
+        """The version for result tables, of networks that do not use INET."""
         return f"OMNeT++ {self.version}"
 
     @property
     def text(self) -> str:
-        """For people and result tables."""
+        """The versions for users and result tables."""
         return self.omnetpp_text + (f", INET {self.inet_version}" if self.inet_version else "")
 
 
 def find_omnetpp() -> Found | None:
-    """The OMNeT++ to use; None if there is none that is built."""
+    """Return the OMNeT++ to use; None if none is built."""
     for root in _roots():
         version = _version(root, "omnetpp-")
         if version and (root / "bin" / "opp_run").exists() and _numbers(version) >= OLDEST:
@@ -61,21 +61,21 @@ def find_omnetpp() -> Found | None:
 
 
 def _roots() -> Iterable[Path]:
-    if given := os.environ.get("OMNETPP_ROOT"):
-        yield Path(given)
-        return  # what was asked for, or nothing
+    if root := os.environ.get("OMNETPP_ROOT"):
+        yield Path(root)
+        return  # an explicit choice has no alternatives
     if tool := shutil.which("opp_configfilepath"):
-        told = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
-        if told:
-            yield Path(told).resolve().parent
+        config = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
+        if config:
+            yield Path(config).resolve().parent
     for parent in (Path.home(), Path("/opt")):
         yield from _newest_first(parent, "omnetpp*")
 
 
 def _find_inet(omnetpp_root: Path) -> Path | None:
-    """INET counts as found once its library is built."""
-    if given := os.environ.get("INET_ROOT"):
-        candidates = [Path(given)]
+    """Return the INET to use: one with a built library, preferably of the known version."""
+    if root := os.environ.get("INET_ROOT"):
+        candidates = [Path(root)]
     else:
         parents = dict.fromkeys([omnetpp_root.parent, omnetpp_root / "samples", Path.home(), Path("/opt")])
         candidates = [root for parent in parents for root in _newest_first(parent, "inet*")]
@@ -84,7 +84,7 @@ def _find_inet(omnetpp_root: Path) -> Path | None:
 
 
 def is_known(inet_version: str) -> bool:
-    """Whether the edge is written for this INET."""
+    """Return whether the adapter is written for this INET."""
     return _numbers(inet_version)[:2] == _numbers(INET)
 
 
@@ -100,10 +100,10 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _version(root: Path, prefix: str) -> str | None:
-    """The version an installation says it has in its Version file, else the one in the name of its directory."""
+    """Return the version in an installation's Version file, else the one in the name of its directory."""
     text = root.name
     if (root / "Version").exists():
         text = (root / "Version").read_text().strip()
-    elif (root / "WHATSNEW").exists() and (said := re.search(r"\bINET-(\d[\d.]*)", (root / "WHATSNEW").read_text())):
-        text = said[1]
+    elif (root / "WHATSNEW").exists() and (match := re.search(r"\bINET-(\d[\d.]*)", (root / "WHATSNEW").read_text())):
+        text = match[1]
     return text.removeprefix(prefix) if _numbers(text) else None

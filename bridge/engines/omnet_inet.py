@@ -1,4 +1,4 @@
-"""How the mobile network is run on OMNeT++ with INET: ini file, configuration and libraries."""
+"""Networks of INET on OMNeT++: the ini file, configuration and libraries for the mobile network and for users' own."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
 INET_FOLDERS = ("src", "examples", "tutorials", "showcases")
-"""Of an INET: the roots of its NED packages."""
+"""The folders of an INET with NED packages."""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
-"""What 802.11g without the old rates knows."""
+"""The rates of 802.11g without those of 802.11b."""
 
 
 def missing_inet(found: Found) -> str | None:
-    """Why INET cannot be used, and what to do, in one line; None if it can."""
-    if found.inet_root is None and (given := os.environ.get("INET_ROOT")):
+    """Return why INET cannot be used, and what to do, in one line; None if it can."""
+    if found.inet_root is None and (root := os.environ.get("INET_ROOT")):
         return (
-            f"INET_ROOT={given} is no INET that is built (it has no src/libINET.so); unset INET_ROOT to have it looked "
-            "for in the usual places, or name another folder"
+            f"INET_ROOT={root} is no built INET (it has no src/libINET.so); unset INET_ROOT to search the usual "
+            "places, or name another folder"
         )
     if found.inet_root is None:
         return (
-            "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or say "
+            "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or set "
             "INET_ROOT=...; or use --engine ns3"
         )
     if not found.inet_is_known:
         return (
-            f"the edge is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
-            f"parameters are others: build INET {INET} beside it, or say INET_ROOT=..."
+            f"the adapter is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
+            f"parameters differ: build INET {INET} beside it, or set INET_ROOT=..."
         )
     return None
 
 
 def launch_inet(network: MobileNetwork, found: Found) -> Launch:
-    """What to start for a mobile network."""
+    """Return the launch configuration of a mobile network."""
     if why := missing_inet(found):
         raise UserError(f"a mobile network on engine omnet cannot run here: {why}")
     if network.radio not in CONFIGS:
@@ -63,7 +63,7 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
 
 
 def launch_own(network: InetNetwork, found: Found) -> Launch:
-    """What to start for somebody's own INET network."""
+    """Return the launch configuration of a user's own INET network."""
     if why := missing_inet(found):
         raise UserError(f"an INET network cannot run here: {why}")
     assert found.inet_root is not None
@@ -78,17 +78,20 @@ def launch_own(network: InetNetwork, found: Found) -> Launch:
     )
 
 
-def ned_path_of(ini: Path, given: tuple[str, ...], inet_root: Path) -> tuple[Path, ...]:
-    """The roots of NED packages for an ini file: INET's, and those given; by default its own folder and all of INET."""
-    if given:
-        return (inet_root / "src", *(Path(folder).resolve() for folder in given))
+def ned_path_of(ini: Path, folders: tuple[str, ...], inet_root: Path) -> tuple[Path, ...]:
+    """Return the roots of NED packages for an ini file: INET's sources and `folders`.
+
+    Without `folders`, the roots are the folder of the ini file, and INET's own examples, tutorials and showcases.
+    """
+    if folders:
+        return (inet_root / "src", *(Path(folder).resolve() for folder in folders))
     roots = [path for name in INET_FOLDERS if (path := (inet_root / name).resolve()).is_dir()]
     inside = any(ini.is_relative_to(root) for root in roots)
     return (*roots, *(() if inside else (ini.parent,)))
 
 
 def plain_command(found: Found, config: str, *arguments: str) -> list[str]:
-    """The command line (to be run in omnet/inet) of a simulation without a controller."""
+    """Return the command line (to be run in omnet/inet) of a simulation without a controller."""
     assert found.inet_root is not None
     source = found.inet_root / "src"
     libraries = (source / "INET", loadable(found, LIBRARY), loadable(found, INET_LIBRARY))

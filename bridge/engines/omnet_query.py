@@ -1,6 +1,4 @@
-"""What runs a configuration of somebody's ini file has: OMNeT++ itself is asked (`opp_run -q`), nothing is parsed here
-but its answer.
-"""
+"""The runs that a configuration of a user's ini file has, as OMNeT++ lists them (`opp_run -q`)."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from causeway.bridge.engines.omnet_inet import missing_inet
 from causeway.bridge.errors import UserError
 
 QUERY_S = 60.0
-"""Longer than this no list of runs takes."""
+"""Far longer than opp_run needs to list runs."""
 RUN = re.compile(r"Run (\d+): (.*)")
 VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")
-"""`$range=150m`; OMNeT++ numbers variables that have no name: `$0=100`. A `$name` in a value is substituted before."""
+"""`$range=150m`; OMNeT++ numbers unnamed variables: `$0=100`. It has substituted any `$name` in a value."""
 MEANT_NAME = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*")
-"""What OMNeT++ takes for the beginning of the first value, where it does not take a name for one."""
+"""An assignment to a name with an underscore, which OMNeT++ parses as the beginning of the first value."""
 SEED_SET = re.compile(r"\tseed-set = (\d+)\s*$")
 
 
@@ -38,7 +36,11 @@ class IniRun:
 
 
 def runs_of(ini: Path, config: str) -> list[IniRun]:
-    """All runs of a configuration, in order."""
+    """Return all runs of a configuration, in order.
+
+    Raises:
+        UserError: OMNeT++, INET or the ini file is missing, opp_run fails, or a variable's name is not one for OMNeT++.
+    """
     if not ini.is_file():
         raise UserError(f"there is no ini file {ini}")
     found = find_omnetpp()
@@ -53,7 +55,7 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
 
 
 def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
-    """Refuse a variable that was meant to have a name and has none for OMNeT++: its names have no underscores."""
+    """Refuse a variable whose name OMNeT++ does not recognize, as it has an underscore."""
     for run in runs:
         for name, value in run.variables.items():
             if name.isdecimal() and (meant := MEANT_NAME.match(value)):
@@ -65,7 +67,7 @@ def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
 
 
 def read_runs(text: str) -> list[IniRun]:
-    """From what `opp_run -q runconfig` prints. Of a key that is there twice the first one holds, as in OMNeT++."""
+    """Parse the output of `opp_run -q runconfig`. Of a key that is there twice the first one holds, as in OMNeT++."""
     runs: list[IniRun] = []
     seeds: dict[int, int] = {}
     for line in text.splitlines():
@@ -86,10 +88,10 @@ def _ask(found: Found, ini: Path, config: str) -> str:
         "-f", str(ini.resolve()), "-c", config, "-q", "runconfig",
     ]  # fmt: skip
     try:
-        told = subprocess.run(command, cwd=ini.parent, capture_output=True, text=True, timeout=QUERY_S, check=False)
+        query = subprocess.run(command, cwd=ini.parent, capture_output=True, text=True, timeout=QUERY_S, check=False)
     except subprocess.TimeoutExpired:
         raise UserError(f"{found.opp_run} did not list the runs of {ini} within {QUERY_S:g} s") from None
-    if told.returncode != 0:
-        said = [line.strip() for line in (told.stdout + told.stderr).splitlines() if "Error" in line]
-        raise UserError(f"{ini}: {said[0].removeprefix('<!> Error: ') if said else 'opp_run cannot read it'}")
-    return told.stdout
+    if query.returncode != 0:
+        errors = [line.strip() for line in (query.stdout + query.stderr).splitlines() if "Error" in line]
+        raise UserError(f"{ini}: {errors[0].removeprefix('<!> Error: ') if errors else 'opp_run cannot read it'}")
+    return query.stdout

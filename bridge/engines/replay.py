@@ -1,6 +1,7 @@
-"""Recorded frames instead of a simulator: the controller sees the same windows and must answer as it did.
+"""The engine replay: recorded frames in place of a simulator.
 
-`RunSpec.options["recording"]` is the file. The first answer that differs ends the run and is named.
+The controller sees the windows of the recording and must answer as it did then. The first answer that differs ends the
+run, with an error that names it. `RunSpec.options["recording"]` is the file.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ class ReplayEngine:
 
     name = "replay"
     networks: tuple[type, ...] = ()
-    """It builds none: it is given a recording, never chosen."""
+    """It builds none: it is only used with a recording."""
 
     def missing(self, network: Network | None = None) -> str | None:
+        """Return None: a recording needs no further software."""
         return None
 
     def edges(self) -> list[Edge]:
+        """Return no adapters."""
         return []
 
     def open(self, spec: RunSpec) -> ReplaySession:
+        """Open a recording."""
         recording = spec.options.get("recording")
         if recording is None:
             raise UserError("engine 'replay' needs a recording; use `causeway replay FILE`")
@@ -41,7 +45,7 @@ class ReplayEngine:
 
 
 class ReplaySession:
-    """One replay."""
+    """A replay of one recording."""
 
     def __init__(self, path: Path) -> None:
         recorded = describe(path)
@@ -67,6 +71,7 @@ class ReplaySession:
             raise RunError(f"the recording {self.path} ends at frame {self._frame}, before its run does") from None
 
     def next(self) -> Window | Finish:
+        """See `causeway.bridge.engine.Session`."""
         direction, data = self._take()
         if direction == CONTROLLER:
             raise RunError(
@@ -77,12 +82,17 @@ class ReplaySession:
         if body == "finish":
             return wire.finish(frame.finish)
         if body != "window":
-            raise RunError(f"frame {self._frame} of {self.path} has no place here ({body or 'empty'}); record it anew")
+            raise RunError(f"frame {self._frame} of {self.path} is of a wrong kind ({body or 'empty'}); record it anew")
         window = wire.window(frame.window)
         self._window = window.number
         return window
 
     def answer(self, actions: Actions) -> None:
+        """Compare an answer with the recorded one.
+
+        Raises:
+            RunError: They differ, or the recording is damaged.
+        """
         direction, data = self._take()
         if direction != CONTROLLER:
             raise RunError(
@@ -101,26 +111,27 @@ class ReplaySession:
             )
 
     def close(self) -> None:
+        """Close the recording."""
         self._frames.close()
 
 
-def first_difference(recorded: Actions, given: Actions) -> str | None:
-    """Where two answers differ first, in words; None if they are the same."""
-    rows = min(len(recorded), len(given))
+def first_difference(recorded: Actions, replayed: Actions) -> str | None:
+    """Describe the first difference of two answers; None if they are the same."""
+    rows = min(len(recorded), len(replayed))
     first: tuple[int, str] | None = None
     for name in COLUMNS:
-        differs = np.flatnonzero(column(recorded, name)[:rows] != column(given, name)[:rows])
+        differs = np.flatnonzero(column(recorded, name)[:rows] != column(replayed, name)[:rows])
         if len(differs) and (first is None or differs[0] < first[0]):
             first = int(differs[0]), name
     if first is not None:
         row, name = first
-        return f"row {row}, column {name}: recorded {column(recorded, name)[row]}, given {column(given, name)[row]}"
-    if len(recorded) != len(given):
-        return f"row {rows}: recorded {len(recorded)} actions, given {len(given)}"
-    if recorded.stop != given.stop:
-        return f"stop: recorded {recorded.stop}, given {given.stop}"
-    if recorded.patience != given.patience:
-        pairs = zip_longest(recorded.patience, given.patience)
+        return f"row {row}, column {name}: recorded {column(recorded, name)[row]}, now {column(replayed, name)[row]}"
+    if len(recorded) != len(replayed):
+        return f"row {rows}: recorded {len(recorded)} actions, now {len(replayed)}"
+    if recorded.stop != replayed.stop:
+        return f"stop: recorded {recorded.stop}, now {replayed.stop}"
+    if recorded.patience != replayed.patience:
+        pairs = zip_longest(recorded.patience, replayed.patience)
         was, now = next((a, b) for a, b in pairs if a != b)
-        return f"promises of patience: recorded {was}, given {now}"
+        return f"declared lookahead: recorded {was}, now {now}"
     return None

@@ -78,14 +78,14 @@ def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: 
 
 def test_an_edge_that_does_not_compile_says_what_make_said_and_counts_as_not_built(sources: Path) -> None:
     (sources / "small" / "Makefile").write_text("all:\n\t@echo no such header: radio.h && false\n")
-    with pytest.raises(UserError, match=r"the small edge does not compile(?s:.*)no such header: radio\.h"):
+    with pytest.raises(UserError, match=r"the small adapter does not compile(?s:.*)no such header: radio\.h"):
         build(small())
     assert not small().is_built()
 
 
 def test_missing_tools_are_named_in_one_line(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edges.shutil, "which", lambda tool: None if tool == "protoc" else "/usr/bin/" + tool)
-    with pytest.raises(UserError, match=r"^to compile an edge, protoc must be here: apt install .*protobuf-compiler"):
+    with pytest.raises(UserError, match=r"^to compile an adapter, install protoc: apt install .*protobuf-compiler"):
         build(small())
 
 

@@ -116,4 +116,4 @@ def test_an_inet_root_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("INET_ROOT", "/nonexistent")
     found = find_omnetpp()
     assert found is not None
-    assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is no INET that is built")
+    assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is no built INET")

@@ -70,9 +70,9 @@ def test_replay_feeds_every_window_and_ends_as_the_run_did(recording: Path) -> N
 @pytest.mark.parametrize(
     ("column", "row", "told"),
     [
-        ("time_ps", 1, "row 1, column time_ps: recorded 1029999999, given 1030000004"),
-        ("ref", 0, "row 0, column ref: recorded 30, given 35"),
-        ("node", 1, "row 1, column node: recorded 0, given 5"),
+        ("time_ps", 1, "row 1, column time_ps: recorded 1029999999, now 1030000004"),
+        ("ref", 0, "row 0, column ref: recorded 30, now 35"),
+        ("node", 1, "row 1, column node: recorded 0, now 5"),
     ],
 )
 def test_the_first_answer_that_differs_is_named(recording: Path, column: str, row: int, told: str) -> None:
@@ -90,12 +90,12 @@ def test_the_first_answer_that_differs_is_named(recording: Path, column: str, ro
 
 
 def test_an_answer_with_fewer_actions_is_named(recording: Path) -> None:
-    with pytest.raises(RunError, match="at frame 5 \\(window 1\\): row 0: recorded 2 actions, given 0"):
+    with pytest.raises(RunError, match="at frame 5 \\(window 1\\): row 0: recorded 2 actions, now 0"):
         replay(recording, lambda window: no_actions())
 
 
 def test_stopping_where_the_recorded_controller_did_not_is_named(recording: Path) -> None:
-    with pytest.raises(RunError, match="at frame 3 \\(window 0\\): stop: recorded False, given True"):
+    with pytest.raises(RunError, match="at frame 3 \\(window 0\\): stop: recorded False, now True"):
         replay(recording, lambda window: dataclasses.replace(answer(window), stop=True))
 
 
@@ -137,7 +137,7 @@ def test_frames_that_changed_places_are_found(recording: Path, tmp_path: Path) -
     kept = [raw[a:b] for a, b in places]
     kept[10], kept[12] = kept[12], kept[10]
     packed(tmp_path / "swapped.frames", raw[:21] + b"".join(kept))
-    with pytest.raises(UserError, match="damaged: frame 10 is not what was recorded"):
+    with pytest.raises(UserError, match="damaged: frame 10 has a wrong checksum"):
         list(frames(tmp_path / "swapped.frames"))
 
 

@@ -26,13 +26,13 @@ from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec, w
 
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
-    "random bytes at first": "the simulator (fake) broke the contract: what came is no frame of this contract (300 ",
+    "random bytes at first": "the simulator (fake) broke the contract: a message of 300 bytes is no frame",
     "other contract": f"the simulator (fake) speaks contract 7, this controller speaks {CONTRACT}; rebuild it (",
     "other schema": "the simulator (fake) was built from another proto/causeway.proto (schema abababababab, here ",
     "dies": "the simulator (fake) died: exit status 9; its last lines: about to be dies",
     "killed": "the simulator (fake) died: killed by SIGKILL; its last lines: about to be killed",
-    "random frame": "the simulator (fake) broke the contract: what came is no frame of this contract (500 bytes)",
-    "truncated frame": "the simulator (fake) broke the contract: what came is no frame of this contract (39 bytes)",
+    "random frame": "the simulator (fake) broke the contract: a message of 500 bytes is no frame of this contract",
+    "truncated frame": "the simulator (fake) broke the contract: a message of 39 bytes is no frame of this contract",
     "wrong number": "window 13 came instead of window 10",
     "error frame": "the simulator (fake) cannot go on: module 'x' divides by zero",
     "fails at the end": "the simulator (fake) died: exit status 1; its last lines: ",
@@ -107,7 +107,7 @@ def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
-        ("bad frame, then deaf", "the simulator (fake) broke the contract: what came is no frame"),
+        ("bad frame, then deaf", "the simulator (fake) broke the contract: a message of"),
         ("hangs up", "the simulator closed its connection but did not end; it was ended"),
     ],
 )

@@ -85,7 +85,7 @@ def test_copies_for_which_there_is_no_memory_are_told_before_they_are_made(monke
     monkeypatch.setattr(memory, "available_bytes", lambda: 10 << 20)
     found = told(PerNode(Flood))
     assert re.match(
-        r"at 0\.\d+ s: the run takes 0\.\d GB; allowed: 0\.0 GB, 80% of what was left before; node 1 ", found
+        r"at 0\.\d+ s: the run takes 0\.\d GB; allowed: 0\.0 GB, 80% of the memory that was free before; node 1 ", found
     )
     assert re.search(r"; the network has [\d,]+ copies and timers to come; if a node sends on", found)
 
@@ -108,8 +108,8 @@ def test_what_the_run_takes_besides_ends_it_too(monkeypatch) -> None:
             self.set_timer("again", MS)
 
     assert re.match(
-        r"at \d+\.\d+ s: the run takes \d+\.\d GB; allowed: 0\.3 GB, 80% of what was left before; node \d set 1 of the "
-        r"[1-5] timers; ",
+        r"at \d+\.\d+ s: the run takes \d+\.\d GB; allowed: 0\.3 GB, 80% of the memory that was free before; "
+        r"node \d set 1 of the [1-5] timers; ",
         told(PerNode(Keeps)),
     )
     kept.clear()
@@ -122,10 +122,10 @@ def test_an_allowance_counts_what_is_taken_since_it_was_given(monkeypatch) -> No
     allowance = memory.Allowance()
     assert allowance.refusal() is None
     assert allowance.refusal(8 * GB) is None
-    assert allowance.refusal(9 * GB) == "the run takes 9.0 GB; allowed: 8.0 GB, 80% of what was left before"
+    assert allowance.refusal(9 * GB) == "the run takes 9.0 GB; allowed: 8.0 GB, 80% of the memory that was free before"
     has.update(run=12 * GB, left=3 * GB)
     assert allowance.refusal() is None
-    assert allowance.refusal(2 * GB) == "the run takes 9.0 GB; allowed: 8.0 GB, 80% of what was left before"
+    assert allowance.refusal(2 * GB) == "the run takes 9.0 GB; allowed: 8.0 GB, 80% of the memory that was free before"
 
 
 def test_runs_side_by_side_that_leave_nothing_end_before_each_has_its_whole_allowance(monkeypatch) -> None:
@@ -136,7 +136,7 @@ def test_runs_side_by_side_that_leave_nothing_end_before_each_has_its_whole_allo
     has["left"] = GB // 2
     assert allowance.refusal() is None, "the others take it"
     has["run"] = 2 * GB
-    assert allowance.refusal() == "the run takes 2.0 GB, and other processes beside it leave 0.5 GB"
+    assert allowance.refusal() == "the run takes 2.0 GB, and only 0.5 GB are free beside other processes"
 
 
 def test_where_nothing_is_known_of_memory_nothing_is_refused(monkeypatch) -> None:
