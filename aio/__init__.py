@@ -10,14 +10,15 @@
 
 Start reading at `loop.py`. The map:
 
-    loop.py         scheduling on simulated time; refusals.py: what a simulated node does not have
-    networked.py    the part that opens sockets
-    node.py         the loop of one node, and `node`, which main is given; programs.py: all nodes as a protocol
-    stack.py        what an operating system would do: names.py, datagrams.py (UDP), streams.py over connection.py
-    wire.py         what crosses the network, and how long it is
-    world.py        names and sockets as a program sees them; watch.py: a step that does not end
+    loop.py         the event loop on simulated time; refusals.py: the methods that a simulated node refuses
+    networked.py    the methods of the loop that open sockets
+    node.py         the loop of one node, and `node`, the argument of main; programs.py: all nodes as a protocol
+    stack.py        the operating system's part: names.py, datagrams.py (UDP), streams.py over connection.py
+    tcp.py          streams over the simulator's TCP, on networks that have it
+    wire.py         the contents of packets and their lengths
+    world.py        names and sockets as a program sees them: sockets.py; watch.py: reports a step that does not end
     study.py        a study in ten lines; real.py: the same file as real processes over loopback
-    solo.py         a loop without engine, a host by itself, for tests
+    solo.py         a loop without an engine, a host by itself, for tests
 """
 
 from causeway.aio.node import ProgramNode

@@ -1,4 +1,4 @@
-"""`python -m causeway.aio FILE`: a program in simulation, twice to compare, or as real processes.
+"""Runs a program in simulation, twice to compare, or as real processes.
 
 python -m causeway.aio FILE                     simulated, as `causeway run FILE` does, with results printed
 python -m causeway.aio FILE --twice             simulated twice: the same, or the first difference
@@ -14,6 +14,7 @@ from causeway.bridge.errors import RunError, UserError
 
 
 def main() -> int:
+    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m causeway.aio", description=__doc__.splitlines()[0])
     parser.add_argument("file", help="a Python file with a ProgramStudy")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="K=V", help="a parameter")
@@ -21,7 +22,7 @@ def main() -> int:
     parser.add_argument("--engine", help="default: the first that can run it here")
     parser.add_argument("--twice", action="store_true", help="run it twice and name the first difference")
     parser.add_argument("--real", type=int, metavar="N", help="run it as N real processes over loopback")
-    parser.add_argument("--seconds", type=float, default=60.0, help="--real: processes are stopped after so long")
+    parser.add_argument("--seconds", type=float, default=60.0, help="--real: stop the processes after this time")
     args = parser.parse_args()
     try:
         return _real(args) if args.real is not None else _simulated(args)

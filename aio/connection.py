@@ -1,8 +1,8 @@
 """One end of a reliable stream: sequence numbers, a window, retransmission. It is not TCP.
 
-It has TCP's service (bytes in order, flow control, half close, resets, keeping trying and giving up) and the plainest
-means: every segment is acknowledged at once; what is missing is sent again when three acknowledgements ask for it or
-when time is up; the receiver's window bounds what is under way. There is no slow start and no congestion control (the
+It has TCP's service (bytes in order, flow control, half close, resets, retries and a timeout) and the plainest means:
+every segment is acknowledged at once; a missing segment is sent again after three repeated acknowledgements or a
+timeout; the receiver's window bounds the bytes in flight. There is no slow start and no congestion control (the
 abstract network has no congestion), no delayed acknowledgement, and sequence numbers do not wrap.
 """
 
@@ -21,104 +21,109 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 1460
 WINDOW_BYTES = 65_536
-"""How much a receiver holds for a program that does not read, and what a sender's system takes from its program."""
+"""The most that a receiver keeps for a program that does not read, and that a sender's system takes from its program.
+"""
 FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 120.0
-"""Until something is sent again: before anything is measured, at least, at most (as Linux)."""
+"""The initial, shortest and longest wait before a segment is sent again (as Linux)."""
 TRIES = 8
-"""So often is a segment sent again without any answer; then the connection has timed out."""
+"""A segment is sent again this often without any answer; then the connection has timed out."""
 CONNECT_TRIES = 6
 
 
 class Events:
-    """What a connection tells its owner; the owner (causeway.aio.streams) overrides it."""
+    """The interface to the owner of a connection, with nothing done. `causeway.aio.streams` overrides it."""
 
-    def established(self) -> None: ...
+    def established(self) -> None:
+        """Note that the connection is established."""
 
-    def arrived(self, data: bytes) -> None: ...
+    def arrived(self, data: bytes) -> None:
+        """Take bytes that arrived, in order."""
 
     def ended(self) -> None:
-        """The other end will send no more."""
+        """Note that the other end will send no more."""
 
     def room(self) -> None:
-        """Something was acknowledged."""
+        """Note that bytes were acknowledged."""
 
     def lost(self, error: OSError | None) -> None:
-        """The connection is over: None if both ends closed it."""
+        """Note that the connection is over; `error` is None if both ends closed it."""
 
 
 class Connection:
-    """The state of one end. Positions (`seq`) are absolute; SYN and FIN take one each."""
+    """One end of a stream. Positions (`seq`) are absolute; SYN and FIN take one each."""
 
     def __init__(self, stack: Stack, local_port: int, remote: tuple[int, int], local: bool, events: Events) -> None:
         self.stack, self.port, self.remote, self.local, self.events = stack, local_port, remote, local, events
         self.first = stack.chance.getrandbits(32)
         self.acked = self.sent = self.first
-        """Everything before `acked` has arrived there; everything before `sent` has been sent."""
+        """Everything before `acked` was acknowledged; everything before `sent` was sent."""
         self.out = bytearray()
-        """From position `acked` on (without SYN and FIN)."""
+        """The bytes from position `acked` on (without SYN and FIN)."""
         self.right_edge = self.first + 1
-        """The other end takes everything before this."""
+        """The end of the other end's window."""
         self.closing = False
-        """A FIN follows `out`."""
+        """True: a FIN follows `out`."""
         self.expected = -1
-        """The next position wanted from the other end; -1: nothing has come."""
+        """The next position expected from the other end; -1: no segment has arrived."""
         self.early: dict[int, Segment] = {}
         self.held_bytes = 0
-        """Delivered, but not taken by the program yet: it pauses reading."""
+        """Bytes in order that the program has not read yet."""
         self.is_established = self.other_ended = self.over = self._fin_acked = False
         self._tries = 0
         self._repeats = 0
         self._mean_s = self._spread_s = 0.0
         self._timed: tuple[int, int] | None = None
-        """(position, since when): one segment at a time is measured, none that was sent twice."""
+        """(position, time) of the segment being measured: one at a time, and none that was sent twice."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def not_taken(self) -> int:
-        """So many written bytes wait in the program: its system takes a window full."""
+        """The number of written bytes that wait in the program: its system takes a window full."""
         return max(0, len(self.out) - WINDOW_BYTES)
 
-    # ---- what the owner does --------------------------------------------------------------------------------------
+    # ---- called by the owner --------------------------------------------------------------------------------------
     def connect(self) -> None:
-        """Sends a SYN; with what came before it, an acknowledgement."""
+        """Send a SYN; it acknowledges the other end's SYN, if that has arrived."""
         self.sent = self.first + 1
         self._timed = (self.sent, self.stack.loop.clock.now_ps)
         self._emit(SYN, self.first)
         self._start_timer()
 
     def accept(self, syn: Segment) -> None:
+        """Answer the SYN of another end."""
         self.expected = syn.seq + 1
         self.right_edge = self.first + 1 + syn.window
         self.connect()
 
     def join(self, other: Connection) -> None:
-        """Both are ends of one connection, from the beginning."""
+        """Make both ends of one connection established, without a handshake."""
         self.sent = self.acked = self.first + 1
         self.expected, self.right_edge = other.first + 1, self.sent + WINDOW_BYTES
         self.is_established = True
 
     def write(self, data: bytes) -> None:
+        """Send bytes, as far as the window allows."""
         self.out += data
         self._push()
 
     def close(self) -> None:
-        """No more will be written. What was written is still sent."""
+        """End the stream after the bytes already written."""
         if not self.closing:
             self.closing = True
             self._push()
 
     def drop_waiting(self) -> None:
-        """Forgets what the program's system has not taken."""
+        """Drop the bytes that the program's system has not taken."""
         del self.out[WINDOW_BYTES:]
 
     def reset(self) -> None:
-        """Ends it at once."""
+        """End the connection at once."""
         if not self.over:
             self._emit(RST | ACK, self.sent)
             self._finish(None)
 
     def taken(self, size_bytes: int) -> None:
-        """The program took bytes that were held: the window opens."""
+        """Open the window by bytes that the program has read."""
         was_shut = WINDOW_BYTES - self.held_bytes < SEGMENT_BYTES
         self.held_bytes -= size_bytes
         if was_shut and not self.over:
@@ -126,7 +131,7 @@ class Connection:
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def _push(self) -> None:
-        """Sends what the window lets through."""
+        """Send as much as the window allows."""
         if not self.is_established or self.over:
             return
         data_end = self.acked + len(self.out)
@@ -139,7 +144,7 @@ class Connection:
             self._start_timer()
 
     def _emit_data(self, position: int) -> int:
-        """One segment from this position on, within the window; its length."""
+        """Send one segment from this position on, within the window. Return its length."""
         offset = position - self.acked
         length = min(SEGMENT_BYTES, len(self.out) - offset, self.right_edge - position)
         if self._timed is None and position == self.sent:
@@ -189,7 +194,7 @@ class Connection:
         self._start_timer()
 
     def _repeat(self) -> None:
-        """Sends the first segment again that was not acknowledged; asks, if the window is shut."""
+        """Send the first unacknowledged segment again; if the window is shut, ask for it."""
         self._timed = None
         if not self.is_established:
             self._emit(SYN, self.first)
@@ -202,13 +207,14 @@ class Connection:
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def receive(self, segment: Segment) -> None:
+        """Process a segment."""
         if segment.flags & RST:
             self._was_reset(segment)
             return
         if segment.flags & SYN:
             self._take_syn(segment)
             return
-        if self.expected < 0:  # about a connection that this end had before it failed: the other end must drop it
+        if self.expected < 0:  # of a connection from before a failure of this node: the other end must drop it
             self.stack.send(self.remote[0], Segment(self.remote[1], self.port, RST, segment.ack, 0, 0))
             return
         if segment.flags & ACK:
@@ -266,7 +272,7 @@ class Connection:
         self.acked = ack
 
     def _take_repeated_ack(self, segment: Segment) -> None:
-        """It says nothing new, or that something after the first missing segment has come."""
+        """Process an acknowledgement of nothing new, which may mean that a segment is missing."""
         if not self.out:
             return
         if self.sent == self.acked or segment.window == 0:
@@ -293,7 +299,7 @@ class Connection:
             self._finish(None)
 
     def _take_in_order(self, segment: Segment) -> None:
-        """What of a segment is new."""
+        """Take the new part of a segment."""
         data = segment.data[self.expected - segment.seq :]
         if data and self.held_bytes + len(data) <= WINDOW_BYTES + SEGMENT_BYTES:
             self.expected += len(data)

@@ -1,4 +1,4 @@
-"""UDP of one node: sockets, ports, broadcast, and the refusal of a host on whose port nobody listens."""
+"""UDP of one node: sockets, ports, broadcast, and the answer of a host without a socket on the port."""
 
 from __future__ import annotations
 
@@ -22,23 +22,32 @@ SENDS_EMPTY = sys.version_info >= (3, 13)
 
 
 class DatagramTransport(asyncio.DatagramTransport):
-    """One socket."""
+    """One UDP socket."""
 
     def __init__(
         self, stack: Stack, protocol: Any, local: tuple[str, int], remote: tuple[int, int] | None, broadcasts: bool,
         to_itself: bool,
     ) -> None:  # fmt: skip
-        """`remote`: (node, port), for a connected one; `to_itself`: to 127.0.0.1."""
+        """Make a socket.
+
+        Args:
+            stack: The node's stack.
+            protocol: The program's protocol.
+            local: (address, port).
+            remote: (node, port) of the other end, for a connected socket.
+            broadcasts: Whether it may broadcast.
+            to_itself: Whether it is connected to 127.0.0.1.
+        """
         self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
         self.host, self.port = local
         self.remote = remote
         self.is_choosy = remote is not None or self.host == HERE
-        """It does not take everything that comes to its port."""
+        """True: it takes only some of the datagrams for its port."""
         self._to_itself = to_itself
         self._context = contextvars.copy_context()
         self._closing = False
         self._routes: dict[Any, tuple[int, int]] = {}
-        """Where addresses lead that were sent to before."""
+        """(node, port) of the addresses that it has sent to."""
         me = HERE if to_itself else address_of(stack.node)
         peer = (HERE if to_itself else address_of(remote[0]), remote[1]) if remote is not None else None
         name = (me if peer and self.host == EVERYWHERE else self.host, self.port)
@@ -49,6 +58,7 @@ class DatagramTransport(asyncio.DatagramTransport):
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def sendto(self, data: Any, addr: Any = None) -> None:
+        """Send a datagram; an OSError goes to the protocol's `error_received`, as with asyncio's own transport."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
         if self._closing or (not data and not SENDS_EMPTY):
@@ -92,13 +102,13 @@ class DatagramTransport(asyncio.DatagramTransport):
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def takes(self, sender: int, datagram: Datagram) -> bool:
-        """Whether a datagram for this port is for this socket."""
+        """Return whether a datagram for this port is for this socket."""
         if self.host == HERE and not datagram.local:
             return False
         return self.remote is None or self.remote == (sender, datagram.from_port)
 
     def take(self, data: bytes, addr: tuple[str, int]) -> None:
-        """The program has it at once: this is called while its loop runs."""
+        """Pass a datagram to the protocol at once: this is called while the node's loop runs."""
         if self._closing:
             return
         try:
@@ -111,12 +121,13 @@ class DatagramTransport(asyncio.DatagramTransport):
             self._stack.loop.call_exception_handler(context)
 
     def refuse(self) -> None:
-        """Nobody listens where this connected socket sends to."""
+        """Report to the protocol that the other end has no socket on the port."""
         refused = ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
         self._stack.loop.inject(self._protocol.error_received, refused, context=self._context)
 
     # ---- asyncio.DatagramTransport --------------------------------------------------------------------------------
     def close(self) -> None:
+        """Close the socket; the protocol's `connection_lost` follows."""
         if not self._closing:
             self._closing = True
             self._stack.datagrams.forget(self)
@@ -125,21 +136,26 @@ class DatagramTransport(asyncio.DatagramTransport):
     abort = close
 
     def is_closing(self) -> bool:
+        """Return whether the socket is closed."""
         return self._closing
 
     def get_write_buffer_size(self) -> int:
+        """Return 0: datagrams are not buffered."""
         return 0
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
+        """Return zeros: datagrams are not buffered."""
         return 0, 0
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Datagrams do not wait here."""
+        """Do nothing: datagrams are not buffered."""
 
     def set_protocol(self, protocol: Any) -> None:
+        """Set the protocol."""
         self._protocol = protocol
 
     def get_protocol(self) -> Any:
+        """Return the protocol."""
         return self._protocol
 
 
@@ -154,7 +170,19 @@ class Datagrams:
         self, factory: Any, local: tuple[str, int] | None, remote: tuple[int, int] | None, reuse: bool,
         broadcasts: bool, to_itself: bool = False,
     ) -> tuple[DatagramTransport, Any]:  # fmt: skip
-        """`local`: (address, port), port 0 for any free one."""
+        """Open a socket.
+
+        Args:
+            factory: Makes the protocol.
+            local: (address, port), port 0 for any free one.
+            remote: (node, port) to connect to.
+            reuse: Whether other sockets may have the port, too.
+            broadcasts: Whether it may broadcast.
+            to_itself: Whether it is connected to 127.0.0.1.
+
+        Returns:
+            The transport and the protocol.
+        """
         host, port = local or (EVERYWHERE, 0)
         if host not in (EVERYWHERE, HERE, address_of(self._stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self._stack.node}")
@@ -168,12 +196,14 @@ class Datagrams:
         return transport, protocol
 
     def forget(self, transport: DatagramTransport) -> None:
+        """Remove a closed socket from its port."""
         sockets = self.ports[transport.port]
         sockets.remove(transport)
         if not sockets:
             del self.ports[transport.port]
 
     def receive(self, sender: int, datagram: Datagram) -> None:
+        """Pass a datagram to its socket; answer that there is none."""
         takers: Any = self.ports.get(datagram.to_port, ())
         if len(takers) != 1 or takers[0].is_choosy:
             takers = [s for s in takers if s.takes(sender, datagram)]
@@ -191,11 +221,13 @@ class Datagrams:
         takers[-1].take(datagram.data, addr)
 
     def unreachable(self, sender: int, answer: Unreachable) -> None:
+        """Report to connected sockets that the other end has no socket on the port."""
         for socket_ in self.ports.get(answer.to_port, ()):
             if socket_.remote == (sender, answer.from_port):
                 socket_.refuse()
 
     def close_all(self) -> None:
+        """Close all sockets."""
         for sockets in list(self.ports.values()):
             for socket_ in list(sockets):
                 socket_.close()

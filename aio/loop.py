@@ -1,9 +1,9 @@
-"""An asyncio event loop on simulated time: the scheduler. Start reading here.
+"""An asyncio event loop on simulated time. Start reading here.
 
-A loop owns a queue of callbacks that are ready and a heap of those that wait for an instant. It never waits itself:
-whoever owns it calls `turn` when something has happened, at the time of `clock.now_ps`, and is asked through `arm` to
-call again at an instant. `NodeLoop` (causeway.aio.node) is owned by a simulated node, `SoloLoop` (causeway.aio.solo) by
-nobody: it jumps from instant to instant, as tests want it.
+A loop has a queue of callbacks that are ready and a heap of those that wait for an instant. It never waits itself: its
+owner calls `turn` when something has happened, at the time of `clock.now_ps`, and the loop calls `arm` to be called
+again at an instant. A simulated node owns a `NodeLoop` (causeway.aio.node). `SoloLoop` (causeway.aio.solo) has no
+owner: it jumps from instant to instant, for tests.
 
 Time is int64 picoseconds inside and seconds (float) towards the program. Callbacks that are due at one instant run in
 the order in which they were scheduled, so that a run is the same every time.
@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import heapq
 import logging
+import math
 import sys
 import weakref
 from asyncio import events
@@ -28,7 +29,7 @@ from causeway.pycontrol.mistakes import ProtocolError
 
 S_PS = 10**12
 CALLBACKS_AT_ONCE = 1_000_000
-"""So many callbacks at one instant are a program that spins (`while True: await asyncio.sleep(0)`)."""
+"""More callbacks at one instant mean that a program spins (`while True: await asyncio.sleep(0)`)."""
 
 log = logging.getLogger("causeway.aio")
 _running_loop, _set_running_loop, _set_hooks = (
@@ -36,11 +37,11 @@ _running_loop, _set_running_loop, _set_hooks = (
     events._set_running_loop,
     sys.set_asyncgen_hooks,
 )
-"""Called once for every event."""
+"""Looked up once, as they are called for every event."""
 
 
 class Clock(Protocol):
-    """What knows the time."""
+    """A clock of simulated time."""
 
     now_ps: int
 
@@ -51,7 +52,7 @@ def _number(future: Any) -> int:
 
 
 class _Numbered:
-    """Its hash is its number, not its address: a set of such has the same order in every run."""
+    """An object whose hash is its number, not its address: a set of such objects has the same order in every run."""
 
     _order: int
 
@@ -70,31 +71,38 @@ class SimulatedTask(_Numbered, asyncio.Task[Any]):
 
 
 class SimulatedFuture(_Numbered, asyncio.Future[Any]):
-    """A future of one."""
+    """A future of a simulated loop."""
 
 
 class Counter:
-    """Numbers for all loops of a run: tasks of several nodes must not collide in asyncio's own sets."""
+    """Numbers for all loops of a run. Tasks of several nodes must not collide in asyncio's own sets."""
 
     def __init__(self) -> None:
         self.last = 0
 
     def next(self) -> int:
+        """Return the next number."""
         self.last += 1
         return self.last
 
 
 AnyLoop: Any = asyncio.AbstractEventLoop
-"""Not checked: typeshed gives the arguments of callbacks types of their own."""
+"""Not type-checked: typeshed gives the arguments of callbacks types of their own."""
 
 
 class SimulatedLoop(Refusals, AnyLoop):
-    """The part of an event loop that is the same for all owners."""
+    """The event loop, except for its owner and its sockets."""
 
     name = "the loop"
 
     def __init__(self, clock: Clock, arm: Callable[[int], None], counter: Counter | None = None) -> None:
-        """`arm(due_ps)`: asks the owner to call `turn` at that time; only the last one counts."""
+        """Make a loop.
+
+        Args:
+            clock: The time.
+            arm: Asks the owner to call `woken` at a time in ps; only the last call counts.
+            counter: Numbers for tasks and futures, shared by the loops of a run.
+        """
         self.clock, self._arm = clock, arm
         self.next_number = (counter or Counter()).next
         self._ready: deque[events.Handle] = deque()
@@ -103,7 +111,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._cancelled = 0
         self._armed_ps = -1
         self._reached_s = 0.0
-        """The latest time that a timer which has run was set to: less than a picosecond after its instant."""
+        """The latest exact time of a timer that has run: less than a picosecond after its instant."""
         self._running = self._closed = self._debug = self._stopping = False
         self._tasks: dict[SimulatedTask, None] = {}
         self._failed: list[weakref.ref[SimulatedTask]] = []
@@ -119,10 +127,11 @@ class SimulatedLoop(Refusals, AnyLoop):
 
     # ---- time -----------------------------------------------------------------------------------------------------
     def time(self) -> float:
-        """Simulated seconds since the beginning of the run; when a timer runs, never less than what it was set to.
+        """Return the simulated seconds since the beginning of the run.
 
-        Floats are finer than picoseconds: a program that asks for 0.3000000000000004 s and looks whether it is late
-        enough would else find that it is not, and ask again, for ever.
+        In the callback of a timer they are never less than the timer's time. Floats are finer than picoseconds: a
+        program that sets a timer to 0.3000000000000004 s and checks in its callback that the time has come would
+        otherwise find that it has not, and set it again, forever.
         """
         now_s = self.clock.now_ps / S_PS
         return now_s if now_s >= self._reached_s else self._reached_s
@@ -130,34 +139,44 @@ class SimulatedLoop(Refusals, AnyLoop):
     def call_later(
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
+        """Call a function after a delay in seconds."""
         if delay is None:
             raise TypeError("delay must not be None")
-        return self._schedule(self.clock.now_ps + round(delay * S_PS), self.time() + delay, callback, args, context)
+        due_ps = None if delay == math.inf else self.clock.now_ps + round(delay * S_PS)
+        return self._schedule(due_ps, self.time() + delay, callback, args, context)
 
     def call_at(
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
+        """Call a function at a time in seconds."""
         if when is None:
             raise TypeError("when cannot be None")
-        return self._schedule(round(when * S_PS), when, callback, args, context)
+        return self._schedule(None if when == math.inf else round(when * S_PS), when, callback, args, context)
 
     def call_at_ps(self, due_ps: int, callback: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
-        """The same with exact time, for the owner."""
+        """Call a function at an exact time; for the owner."""
         return self._schedule(due_ps, due_ps / S_PS, callback, args, None)
 
     def _schedule(
-        self, due_ps: int, when: float, callback: Callable[..., Any], args: tuple[Any, ...], context: Context | None
-    ) -> asyncio.TimerHandle:
+        self, due_ps: int | None, when: float, callback: Callable[..., Any], args: tuple[Any, ...],
+        context: Context | None,
+    ) -> asyncio.TimerHandle:  # fmt: skip
+        """Return a timer for an exact time; one for None never comes."""
         if not self._running:
             self._check_called_from_inside()
         timer: Any = asyncio.TimerHandle(when, callback, args, self, context)
-        timer._scheduled = True  # so that `cancel` tells us
+        if due_ps is None:
+            return timer
+        timer._scheduled = True  # makes `cancel` call `_timer_handle_cancelled`
         self._scheduled += 1
         heapq.heappush(self._waiting, (due_ps, self._scheduled, timer))
         return timer
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Called by TimerHandle.cancel. Mostly cancelled timers would fill the heap: timeouts that did not happen."""
+        """Remove cancelled timers when they are most of the heap: the timeouts that did not happen.
+
+        TimerHandle.cancel calls it.
+        """
         self._cancelled += 1
         if self._cancelled > 50 and 2 * self._cancelled > len(self._waiting):
             self._waiting = [row for row in self._waiting if not row[2]._cancelled]
@@ -166,6 +185,7 @@ class SimulatedLoop(Refusals, AnyLoop):
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        """Call a function in this turn or the next."""
         if not self._running:
             self._check_called_from_inside()
         if self._debug and (asyncio.iscoroutine(callback) or asyncio.iscoroutinefunction(callback)):
@@ -175,18 +195,23 @@ class SimulatedLoop(Refusals, AnyLoop):
         return handle
 
     call_soon_threadsafe = call_soon
-    """There is one thread."""
+    """The loop has only one thread."""
 
     def _check_called_from_inside(self) -> None:
-        """For owners that know better than to be called while they do not run."""
+        """Check a call from outside of a turn; owners override it."""
         self._check_closed()
 
     def inject(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> None:
-        """For the owner: something happened in the world. The callback runs in the next `turn`."""
+        """Call a function in the next `turn`, because something happened in the world; for the owner."""
         self._ready.append(events.Handle(callback, args, self, context))
 
     def turn(self, first: Callable[..., None] | None = None, *args: Any) -> None:
-        """Runs all that is ready now, and what becomes ready by that; before it, `first`: what has happened."""
+        """Run all callbacks that are ready, and those that become ready meanwhile.
+
+        Args:
+            first: Called before them with `args`: the reason for the turn.
+            *args: Its arguments.
+        """
         if self._closed:
             return
         before = _running_loop()
@@ -228,14 +253,14 @@ class SimulatedLoop(Refusals, AnyLoop):
                 return
             if left < 0:
                 raise ProtocolError(self._spins(handle))
-            waiting = self._waiting  # cleaning makes a new one
+            waiting = self._waiting  # `_timer_handle_cancelled` may have made a new one
 
     def _spins(self, handle: Any) -> str:
         task = getattr(handle._callback, "__self__", None)
         who = getattr(task.get_coro(), "__qualname__", "") if isinstance(task, asyncio.Task) else repr(handle)
         return (
-            f"{self.name} ran {CALLBACKS_AT_ONCE:,} callbacks at {self.time():g} s and time did not go on: {who} seems "
-            "to wait in a circle; simulated time passes only in sleeps, timeouts and packets"
+            f"{self.name} ran {CALLBACKS_AT_ONCE:,} callbacks at {self.time():g} s without any time passing: {who} "
+            "seems to loop without waiting; simulated time passes only in sleeps, timeouts and packets"
         )
 
     def _arm_next(self) -> None:
@@ -248,15 +273,17 @@ class SimulatedLoop(Refusals, AnyLoop):
             self._arm(self._armed_ps)
 
     def woken(self) -> None:
-        """The instant that `arm` asked for has come."""
+        """Run a turn at the instant for which `arm` was called."""
         self._armed_ps = -1
         self.turn()
 
     # ---- tasks and futures ----------------------------------------------------------------------------------------
     def create_future(self) -> asyncio.Future[Any]:
+        """Return a future of this loop."""
         return SimulatedFuture(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
+        """Return a task of this loop."""
         self._check_closed()
         if self._task_factory is not None:
             task = (
@@ -272,23 +299,23 @@ class SimulatedLoop(Refusals, AnyLoop):
         return task
 
     def _task_is_done(self, task: SimulatedTask) -> None:
-        """Notes when it failed: the failure may be found much later, when nobody can ask for it any more."""
+        """Note when a task failed. Its error may be found much later, when nothing can await it any more."""
         self._tasks.pop(task, None)
-        if not task.cancelled() and task._exception is not None:  # without taking it
+        if not task.cancelled() and task._exception is not None:  # not exception(), which marks it as retrieved
             task.failed_at_ps = self.clock.now_ps
             self._failed.append(weakref.ref(task))
 
     def forgotten_failures(self) -> list[SimulatedTask]:
-        """Tasks that failed and whose error nobody has taken."""
+        """Return the tasks that failed and whose error was never retrieved."""
         failed = [task for ref in self._failed if (task := ref()) is not None]
         return [task for task in failed if task._log_traceback]
 
     def pending_tasks(self) -> list[SimulatedTask]:
-        """Tasks that have not ended, in order of creation."""
+        """Return the tasks that have not ended, in order of creation."""
         return list(self._tasks)
 
     def throw_away(self) -> None:
-        """Ends what never ended, after the run."""
+        """Close all tasks that have not ended, after the run."""
         self._closed = True
         self._ready.clear()
         self._waiting.clear()
@@ -300,11 +327,13 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._tasks.clear()
 
     def set_task_factory(self, factory: Callable[..., Any] | None) -> None:
+        """Set the factory of tasks; None for the loop's own."""
         if factory is not None and not callable(factory):
             raise TypeError("task factory must be a callable or None")
         self._task_factory = factory
 
     def get_task_factory(self) -> Callable[..., Any] | None:
+        """Return the factory of tasks."""
         return self._task_factory
 
     # ---- asynchronous generators ----------------------------------------------------------------------------------
@@ -313,12 +342,13 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._asyncgens[key] = weakref.ref(agen, lambda _: self._asyncgens.pop(key, None))
 
     def _agen_dropped(self, agen: Any) -> None:
-        """Nobody holds it any more: what is left of it runs as a task of this loop."""
+        """Close an asynchronous generator that was garbage-collected, in a task of this loop."""
         self._asyncgens.pop(id(agen), None)
         if not self._closed:
             self.inject(lambda: self.create_task(agen.aclose()))
 
     async def shutdown_asyncgens(self) -> None:
+        """Close all asynchronous generators."""
         left = [agen for ref in self._asyncgens.values() if (agen := ref()) is not None]
         self._asyncgens.clear()
         results = await asyncio.gather(*(agen.aclose() for agen in left), return_exceptions=True)
@@ -328,18 +358,21 @@ class SimulatedLoop(Refusals, AnyLoop):
                 self.call_exception_handler({"message": message, "exception": result, "asyncgen": agen})
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """There is none."""
+        """Do nothing: there is no executor."""
 
     # ---- errors ---------------------------------------------------------------------------------------------------
     def set_exception_handler(self, handler: Callable[..., Any] | None) -> None:
+        """Set the handler of unhandled errors; None for the default one."""
         if handler is not None and not callable(handler):
             raise TypeError(f"A callable object or None is expected, got {handler!r}")
         self._exception_handler = handler
 
     def get_exception_handler(self) -> Callable[..., Any] | None:
+        """Return the handler of unhandled errors."""
         return self._exception_handler
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Call the handler of unhandled errors."""
         if self._exception_handler is None:
             self.default_exception_handler(context)
             return
@@ -352,15 +385,18 @@ class SimulatedLoop(Refusals, AnyLoop):
             self.default_exception_handler({"message": message, "exception": error, "context": context})
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """Log an unhandled error."""
         error = context.get("exception")
         info = (type(error), error, error.__traceback__) if error is not None else False
         log.error("%s: %s", self.name, context.get("message") or "unhandled exception", exc_info=info)
 
     # ---- state ----------------------------------------------------------------------------------------------------
     def is_running(self) -> bool:
+        """Return whether a turn is going on."""
         return self._running
 
     def is_closed(self) -> bool:
+        """Return whether the loop is closed."""
         return self._closed
 
     def _check_closed(self) -> None:
@@ -368,6 +404,7 @@ class SimulatedLoop(Refusals, AnyLoop):
             raise RuntimeError("Event loop is closed")
 
     def close(self) -> None:
+        """Close the loop and drop its callbacks."""
         if self._running:
             raise RuntimeError("Cannot close a running event loop")
         self._closed = True
@@ -375,7 +412,9 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._waiting.clear()
 
     def get_debug(self) -> bool:
+        """Return whether debug mode is on."""
         return self._debug
 
     def set_debug(self, enabled: bool) -> None:
+        """Set debug mode."""
         self._debug = enabled

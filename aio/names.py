@@ -1,6 +1,6 @@
-"""Addresses and names of nodes. Inside the simulation nothing else has one.
+"""Addresses and names of nodes, the only ones that exist inside the simulation.
 
-Node n has the address 10.0.x.y that counts from 10.0.0.1, and the name `node<n>`.
+Node n has the n-th address from 10.0.0.1 on, and the name `node<n>`.
 """
 
 from __future__ import annotations
@@ -8,35 +8,43 @@ from __future__ import annotations
 import socket
 from typing import Any
 
+from causeway.bridge.errors import UserError
+
+MOST_NODES = (1 << 16) - 2
+"""The addresses 10.0.x.y without the first, 10.0.0.0, and the last, which is for broadcasts."""
 EVERYWHERE, HERE = "0.0.0.0", "127.0.0.1"
 BROADCASTS = frozenset({"255.255.255.255", "<broadcast>", "10.0.255.255"})
 WILDCARDS = frozenset({"", EVERYWHERE, "::"})
-"""`::` is what programs for both kinds of addresses listen on."""
+"""Programs for both IPv4 and IPv6 listen on `::`."""
 MULTICAST = frozenset(map(str, range(224, 240)))
 SERVICES = {"http": 80, "https": 443, "ws": 80, "coap": 5683, "mqtt": 1883, "domain": 53, "ntp": 123}
 BY_PROTOCOL = ((socket.SOCK_STREAM, socket.IPPROTO_TCP), (socket.SOCK_DGRAM, socket.IPPROTO_UDP))
 
 
 def address_of(node: int) -> str:
-    """10.0.x.y"""
+    """Return the address of a node: 10.0.x.y."""
     return f"10.0.{(node + 1) >> 8}.{(node + 1) & 255}"
 
 
 def name_of(node: int) -> str:
-    """node<n>"""
+    """Return the name of a node: node<n>."""
     return f"node{node}"
 
 
 class Names:
-    """What the nodes of one run are called."""
+    """The names and addresses of the nodes of one run."""
 
     def __init__(self, nodes: int) -> None:
+        if nodes > MOST_NODES:
+            raise UserError(
+                f"programs run on {nodes:,} nodes; allowed: up to {MOST_NODES:,}, the addresses of 10.0.x.y"
+            )
         self.nodes = nodes
         self.addresses = [address_of(n) for n in range(nodes)]
         self._node = {name_of(n): n for n in range(nodes)} | {address_of(n): n for n in range(nodes)}
 
     def node(self, host: str, asking: int) -> int:
-        """The node of a name or an address; `asking` itself for localhost."""
+        """Return the node with a name or an address; `asking` itself for localhost."""
         found = self._node.get(host)
         if found is not None:
             return found
@@ -53,7 +61,7 @@ class Names:
         )
 
     def address(self, host: str | bytes | None, asking: int, passive: bool = False) -> str:
-        """The numeric address of a host, as getaddrinfo gives it."""
+        """Return the numeric address of a host, as getaddrinfo does."""
         if isinstance(host, bytes):
             host = host.decode("ascii")
         if host is None:
@@ -68,7 +76,7 @@ class Names:
     def getaddrinfo(
         self, asking: int, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
     ) -> list[tuple[Any, ...]]:
-        """As socket.getaddrinfo; addresses are IPv4."""
+        """Return rows as socket.getaddrinfo does; addresses are IPv4."""
         if family not in (socket.AF_UNSPEC, socket.AF_INET):
             raise socket.gaierror(socket.EAI_FAMILY, "nodes have IPv4 addresses only: ask for AF_INET or AF_UNSPEC")
         address = (self.address(host, asking, bool(flags & socket.AI_PASSIVE)), port_number(port))
@@ -82,14 +90,14 @@ class Names:
         return rows
 
     def getnameinfo(self, asking: int, sockaddr: tuple[Any, ...], flags: int = 0) -> tuple[str, str]:
-        """As socket.getnameinfo."""
+        """Return the name and the port of an address, as socket.getnameinfo does."""
         host, port = sockaddr[:2]
         node = self.node(host, asking)
         return (host if flags & socket.NI_NUMERICHOST else name_of(node)), str(port)
 
 
 def port_number(port: Any) -> int:
-    """A port as a number: it may be one, its digits, or a few names of services."""
+    """Return a port as a number. It may be a number, its digits, or the name of a well-known service."""
     if port is None or port == "":
         return 0
     if isinstance(port, bytes):

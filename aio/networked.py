@@ -21,32 +21,32 @@ INSTEAD = {
     "thread": "use asyncio.create_task, and await the task",
     "process": "run its work as a coroutine, or as a node of its own",
     "wait": "use asyncio.Event, Condition or Queue",
-    "files": "use asyncio's streams, and what the program needs as parameters (node.params)",
+    "files": "use asyncio's streams, and pass data as parameters (node.params)",
     "socket": "use asyncio's streams or create_datagram_endpoint",
     "exit": "end `main`, or call node.stop() to end the whole run",
     "folder": "use absolute paths, such as Path(__file__).parent / 'data'",
 }
-"""What a program uses in place of what it cannot have."""
+"""Remedies for operations that are refused inside a simulation."""
 
 
 class NetworkedLoop(SimulatedLoop):
-    """What a program runs on. While it runs, `causeway.aio.world` answers from here."""
+    """The event loop of a program, with sockets. While it runs, `causeway.aio.world` answers from it."""
 
     node: int
     stack: Stack
     _chance: random.Random | None = None
     read_at_ps, reads = -1, 0
-    """How often the program has read a clock at one instant (causeway.pycontrol.answers)."""
+    """The number of times that the program has read a clock at one instant (causeway.pycontrol.answers)."""
     instead = INSTEAD
     _numpy_chance: np.random.RandomState | None = None
 
     def chance_of(self, what: str) -> random.Random:
-        """A source of its own for each use."""
+        """Return a random generator for one use."""
         raise NotImplementedError
 
     @property
     def chance(self) -> random.Random:
-        """What the program sees as `random`, os.urandom and so on."""
+        """The generator behind `random`, os.urandom and so on."""
         if self._chance is None:
             self._chance = self.chance_of("program")
         return self._chance
@@ -58,7 +58,7 @@ class NetworkedLoop(SimulatedLoop):
 
     @property
     def numpy_chance(self) -> np.random.RandomState:
-        """Return what the program sees as numpy's global generator."""
+        """The generator behind numpy's global one."""
         if self._numpy_chance is None:
             self._numpy_chance = np.random.RandomState(self.chance_of("numpy").getrandbits(32))
         return self._numpy_chance
@@ -67,9 +67,11 @@ class NetworkedLoop(SimulatedLoop):
     async def getaddrinfo(
         self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
     ) -> list[tuple[Any, ...]]:
+        """Return rows as socket.getaddrinfo does."""
         return self.stack.names.getaddrinfo(self.node, host, port, family, type, proto, flags)
 
     async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> tuple[str, str]:
+        """Return the name and the port of an address."""
         return self.stack.names.getnameinfo(self.node, sockaddr, flags)
 
     def _end(self, addr: Any, passive: bool) -> tuple[str, int]:
@@ -81,6 +83,7 @@ class NetworkedLoop(SimulatedLoop):
         proto: int = 0, flags: int = 0, reuse_address: Any = None, reuse_port: bool | None = None,
         allow_broadcast: bool | None = None, sock: Any = None,
     ) -> tuple[Any, Any]:  # fmt: skip
+        """Open a UDP socket."""
         if sock is not None:
             known = sockets.own(sock, socket.SOCK_DGRAM)
             local_addr, remote_addr = known.local, known.remote
@@ -109,6 +112,7 @@ class NetworkedLoop(SimulatedLoop):
         server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
         happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
     ) -> tuple[Any, Any]:  # fmt: skip
+        """Connect a stream, or take over the connection of `sock`."""
         _refuse_tls("create_connection", ssl)
         if sock is not None:
             transport, protocol = sockets.take_over(sock), protocol_factory()
@@ -118,6 +122,7 @@ class NetworkedLoop(SimulatedLoop):
         return await self.stack.streams.connect(protocol_factory, self._end((host, port), False), local_addr)
 
     async def sock_connect(self, sock: Any, address: Any) -> None:
+        """Connect a stream socket that the program made."""
         await sockets.connect(self, sock, address)
 
     async def create_server(
@@ -126,6 +131,7 @@ class NetworkedLoop(SimulatedLoop):
         reuse_port: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
         start_serving: bool = True, **_: Any,
     ) -> Any:  # fmt: skip
+        """Listen for streams."""
         _refuse_tls("create_server", ssl)
         if sock is not None:
             host, port = sockets.own(sock, socket.SOCK_STREAM).local or (None, 0)
@@ -138,6 +144,6 @@ class NetworkedLoop(SimulatedLoop):
         return server
 
 
-def _refuse_tls(what: str, ssl: Any) -> None:
+def _refuse_tls(method: str, ssl: Any) -> None:
     if ssl:
-        raise outside(f"{what}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")
+        raise outside(f"{method}(ssl=...)", "talk in plain text inside the simulation (ssl=None)")

@@ -1,4 +1,4 @@
-"""One simulated node that runs a program: its event loop, its stack, and what the program may ask of it."""
+"""One simulated node that runs a program: its event loop, its stack, and the argument `node` of the program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from causeway.aio.loop import S_PS
 from causeway.aio.names import address_of, name_of
 from causeway.aio.networked import NetworkedLoop
 from causeway.aio.stack import Stack
+from causeway.bridge.schema import constant
 from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import Node
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from causeway.aio.programs import Programs
 
 WAKE = "wake"
+LATEST_PS = constant("LATEST_PS")
 
 
 class NodeLoop(NetworkedLoop):
-    """The event loop of one node, from when it comes up until it fails."""
+    """The event loop of one node, from the time it comes up until it fails."""
 
     def __init__(self, node: ProgramNode, programs: Programs) -> None:
         super().__init__(programs, node.wake_at, programs.counter)
@@ -37,7 +39,7 @@ class NodeLoop(NetworkedLoop):
         self.receivers = self.stack.receivers
 
     def chance_of(self, what: str) -> random.Random:
-        """A source of its own for each use, from the run's seed."""
+        """Return a random generator for one use, from the run's seed."""
         return random.Random(f"{self.program.programs.context.seed}/{self.node}/{self._life}/{what}")
 
     def _check_called_from_inside(self) -> None:
@@ -50,15 +52,15 @@ class NodeLoop(NetworkedLoop):
             )
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """Nobody in the program took the error: it is the run's."""
+        """Report an error that the program did not handle to the run."""
         error, task = context.get("exception"), context.get("task") or context.get("future")
-        if isinstance(error, asyncio.CancelledError):  # of a task that was cancelled: asyncio's streams say so in 3.11
+        if isinstance(error, asyncio.CancelledError):  # asyncio's streams report cancelled tasks in Python 3.11
             return
         self.program.programs.failed(self.program, error, context.get("message", ""), task)
 
 
 class Place(NamedTuple):
-    """Where a node is. station: the nearest one in reach, -1 if none."""
+    """The position of a node. station: the nearest one in reach, -1 if none."""
 
     station: int
     x_m: float
@@ -66,7 +68,7 @@ class Place(NamedTuple):
 
 
 class ProgramNode(Node):
-    """A node whose handlers drive the event loop of its program; what `main(node)` is given."""
+    """A node whose handlers drive the event loop of its program; the argument of `main`."""
 
     not_state = frozenset({"programs", "loop", "host", "_asked"})
 
@@ -75,20 +77,20 @@ class ProgramNode(Node):
         self.programs = programs
         self.name, self.address = name_of(id_), address_of(id_)
         self.life = 0
-        """How often it has failed and come up again."""
+        """The number of times that it has come up again after a failure."""
         self.loop: NodeLoop | None = None
         self.store: dict[Any, Any] = {}
-        """What survives a failure."""
+        """The node's disk: a dict that survives a failure."""
         self.place: Place | None = None
         self._asked: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
-    # ---- what a program may ask of it -----------------------------------------------------------------------------
+    # ---- for programs ---------------------------------------------------------------------------------------------
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self.programs.names.nodes
 
     @property
@@ -102,15 +104,15 @@ class ProgramNode(Node):
         return self.loop is not None and self.loop.has_drawn
 
     def address_of(self, node: int) -> str:
-        """The address of another node."""
+        """Return the address of another node."""
         return address_of(node)
 
     async def asked(self) -> tuple[int, int]:
-        """Waits until the study's workload asks this node to broadcast: (number of the broadcast, size in bytes)."""
+        """Wait until the study's workload has this node broadcast. Return (number of the broadcast, size in bytes)."""
         return await self._asked.get()
 
     def broadcast(self) -> int:
-        """Tells the observers that this node broadcasts a new message; returns its id. It sends nothing."""
+        """Report the broadcast of a new message to the observers, and return its id. It sends nothing."""
         if self.programs.over:
             return -1
         message = super().broadcast()
@@ -118,22 +120,24 @@ class ProgramNode(Node):
         return message
 
     def deliver(self, message: int) -> None:
-        """Tells the observers that this node delivers a message."""
+        """Report the delivery of a message to the observers."""
         if not self.programs.over:
             self.programs.tell(self, "deliver", message)
             super().deliver(message)
 
     def record(self, name: str, value: float) -> None:
-        """Adds a sample to this node's time series `name`."""
+        """Add a sample to this node's time series `name`."""
         if not self.programs.over:
             self.programs.tell(self, f"record {name}", value)
             super().record(name, value)
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        """Start the program."""
         self._begin()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Pass a packet to the stack."""
         loop = self.loop
         if loop is not None:
             loop.turn(loop.receivers[type(content)], sender, content)
@@ -141,31 +145,36 @@ class ProgramNode(Node):
                 self.programs.check()
 
     def on_timer(self, key: Any) -> None:
+        """Run the callbacks of the loop that are due."""
         if self.loop is not None:
             self.loop.woken()
             self.programs.check()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Queue a broadcast of the workload for `asked`."""
         if self.loop is not None:
             self.loop.turn(self._asked.put_nowait, (number, size_bytes))
             self.programs.check()
 
     def on_connection(self, kind: int, connection: int, arg: int) -> None:
+        """Pass an event of the simulator's TCP to the stack."""
         if self.loop is not None:
             self.loop.turn(self.loop.stack.streams.happened, kind, connection, arg)
             self.programs.check()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        """Note the position."""
         self.place = Place(station, x_mm / 1000, y_mm / 1000)
 
     def on_down(self) -> None:
-        """Nothing of the program runs any more, not even its `finally`: the power is off."""
+        """Stop the program without running its `finally` blocks: the power is off."""
         if self.loop is not None:
             self.loop.stack.streams.power_off()
             self.programs.bury(self.loop)
             self.loop = None
 
     def on_up(self) -> None:
+        """Start the program anew."""
         self.life += 1
         self._begin()
 
@@ -180,7 +189,7 @@ class ProgramNode(Node):
         loop.create_task(self._live(loop), name=f"main of {self.name}")
 
     async def _live(self, loop: NodeLoop) -> None:
-        """A whole life of the program, as asyncio.run does it."""
+        """Run the program from its start to its end, as asyncio.run does."""
         try:
             self.programs.results[self.id] = await self.programs.main(self)
         except (GeneratorExit, KeyboardInterrupt):
@@ -198,28 +207,33 @@ class ProgramNode(Node):
         loop.stack.close()
 
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
-        if self.programs.trace is not None:
+        """Send a packet of the stack."""
+        if self.programs.trace is not None:  # spares the text otherwise
             self.programs.tell(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
         self.host.send(self.id, peer, content, size_bytes, 0, 0)
 
     def wake_at(self, due_ps: int) -> None:
-        """The loop's timer: exact, but never sooner than the node can react."""
-        self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
+        """Set the loop's timer: exact, but never sooner than the node can react."""
+        if due_ps <= LATEST_PS:
+            self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
 
 
 def told(node: ProgramNode, now_ps: int, error: BaseException | None, what: str, task: Any) -> ProtocolError:
-    """The end of a run by a program's error: who, when, what, and where in the program."""
+    """Return the error that ends a run because of a program's error.
+
+    It names the node, the time, the task and the error, and shows the program's traceback.
+    """
     at_ps = getattr(task, "failed_at_ps", -1)
     where = f" in task {task.get_name()}" if isinstance(task, asyncio.Task) else ""
     head = f"{node.name} at {(at_ps if at_ps >= 0 else now_ps) / S_PS:g} s{where}: "
     if error is None:
         return ProtocolError(head + what)
-    text = "".join(traceback.format_exception(_without_ours(error)))
+    text = "".join(traceback.format_exception(_from_program(error)))
     return ProtocolError(f"{head}{type(error).__name__}: {error} ({what})\n{text.rstrip()}")
 
 
-def _without_ours(error: BaseException) -> BaseException:
-    """The error with the traceback from the program's first line on."""
+def _from_program(error: BaseException) -> BaseException:
+    """Return the error with its traceback from the program's first line on."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_name == "_live":
         trace = trace.tb_next

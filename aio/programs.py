@@ -26,9 +26,11 @@ Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 class Programs(PerNode):
     """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
 
-    `errors`: an error that the program does not take ends the run ("end") or is kept in `failures` ("keep").
-    `mtu_bytes`: the largest datagram. `executor`: what is meant for a thread is refused ("refuse") or called in place
-    ("at once").
+    Args:
+        main: The program.
+        errors: "end": an error that the program does not handle ends the run; "keep": it is kept in `failures`.
+        mtu_bytes: The size of the largest datagram.
+        executor: "refuse": functions for a thread are refused; "at once": they are called in place.
     """
 
     can_be_copied = False
@@ -42,15 +44,15 @@ class Programs(PerNode):
         self.main, self.errors, self.mtu_bytes, self.executor = main, errors, mtu_bytes, executor
         self.counter = Counter()
         self.results: dict[int, Any] = {}
-        """What `main` returned, by node."""
+        """The results of `main`, by node."""
         self.failures: list[RunError] = []
         self.pending: list[str] = []
-        """Tasks that had not ended when the run did."""
+        """Descriptions of the tasks that had not ended when the run did."""
         self.params: Any = None
-        """The study's, for `node.params`."""
+        """The parameters of the study, for `node.params`."""
         self.trace = wanted()
         self._pairs: dict[int, Pair] | None = None
-        """TCP connections of the simulator, by number; None: it has none."""
+        """TCP connections of the simulator, by number; None: it has no TCP."""
         self._wires: frozenset[tuple[int, int]] = frozenset()
         self.over = False
         self.fault: RunError | None = None
@@ -58,6 +60,7 @@ class Programs(PerNode):
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
+        """Start the nodes."""
         self.names = Names(context.nodes)
         if not isinstance(context.network, AbstractNetwork):
             self._pairs = {}
@@ -70,13 +73,14 @@ class Programs(PerNode):
             raise self._ended_by(error) from error.__cause__
 
     def on_window(self, window: Window) -> Actions:
+        """Run the handlers of the nodes."""
         try:
             return super().on_window(window)
         except BaseException as error:
             raise self._ended_by(error) from error.__cause__
 
     def scalars(self) -> Mapping[str, float]:
-        """The end of the run."""
+        """Note the pending tasks at the end of the run, report errors that nothing awaited, and return the counts."""
         self._world.leave()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
         try:
@@ -91,20 +95,21 @@ class Programs(PerNode):
         return {**super().scalars(), **tasks}
 
     def discard(self) -> None:
+        """Close the programs of a run that failed."""
         self._end()
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def tcp_of(self, node: ProgramNode) -> Tcp | None:
-        """The simulator's TCP of a node, where it has one."""
+        """Return the simulator's TCP of a node, if it has one."""
         return Tcp(node, self._pairs, self._wires) if self._pairs is not None else None
 
     def tell(self, node: ProgramNode, what: str, content: Any) -> None:
-        """For the comparison of two runs."""
+        """Add an event to the trace, by which two runs are compared."""
         if self.trace is not None:
             self.trace.add(self.now_ps, node.name, what, content)
 
     def failed(self, node: ProgramNode, error: BaseException | None, what: str, task: Any) -> None:
-        """An error that the program did not take."""
+        """Note an error that the program did not handle."""
         if self.over:
             return
         fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
@@ -114,12 +119,12 @@ class Programs(PerNode):
             self.fault = fault
 
     def check(self) -> None:
-        """Ends the run if a program failed."""
+        """Raise the error of a program that failed."""
         if self.fault is not None:
             raise self.fault
 
     def bury(self, loop: NodeLoop) -> None:
-        """Keeps what a failed node was doing, so that Python does not run its `finally` blocks as it forgets it."""
+        """Keep the tasks of a failed node, so that their `finally` blocks do not run when Python collects them."""
         loop._closed = True
         self._buried.append(loop)
 
@@ -134,7 +139,7 @@ class Programs(PerNode):
         return error
 
     def _end(self) -> None:
-        """What programs do from now on does not count. What they left is closed here, not when Python finds it."""
+        """Close all programs. Calls of theirs from now on have no effect."""
         self._world.leave()
         self.over = True
         for loop in self._loops():
@@ -145,7 +150,7 @@ class Programs(PerNode):
         return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]
 
     def _look_for_forgotten_errors(self) -> None:
-        """A task that failed and was kept, but never awaited, tells it when it is thrown away."""
+        """Report the errors of tasks that failed and were never awaited, even if the program still holds them."""
         for loop in self._loops():
             for task in loop.forgotten_failures():
                 self.failed(loop.program, task.exception(), "nobody awaited the task", task)
@@ -158,15 +163,15 @@ def _pending(node: ProgramNode) -> list[asyncio.Task[Any]]:
 
 
 def _describe(task: asyncio.Task[Any]) -> str:
-    """Its name, its coroutine, and the program's line where it waits."""
+    """Return a task's name, its coroutine, and the program's line where it waits."""
     coroutine: Any = task.get_coro()
-    what: Any = "main" if task.get_name().startswith("main of ") else getattr(coroutine, "__qualname__", coroutine)
+    name: Any = "main" if task.get_name().startswith("main of ") else getattr(coroutine, "__qualname__", coroutine)
     line = _waits_at(coroutine)
-    return f"{task.get_name()} ({what}){f' at {line}' if line else ''}"
+    return f"{task.get_name()} ({name}){f' at {line}' if line else ''}"
 
 
 def _waits_at(coroutine: Any) -> str:
-    """Of what awaits what awaits what: the innermost line that is the program's own (or its library's)."""
+    """Return the innermost line of the program's own code (or of its libraries) in a chain of awaits."""
     line = ""
     while coroutine is not None:
         frame: Any = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)

@@ -1,8 +1,8 @@
-"""The same file as real processes: one for each node, real sockets, loopback only.
+"""The same file as real processes: one for each node, with real sockets on loopback.
 
-Node n has the address 127.77.x.y that counts from 127.77.0.1, and its name and its simulated address are understood,
-too. A wildcard address is the node's own, so that all nodes can have the same ports. Time is real, nothing is lost.
-What a program tells of itself (`deliver`, `record`) is printed as lines of JSON.
+Node n has the n-th address from 127.77.0.1 on; its name and its simulated address are understood, too. A wildcard
+address is the node's own, so that all nodes can use the same ports. Time is real, nothing is lost. `deliver` and
+`record` print lines of JSON.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ GRACE_S = 2.0
 
 
 def loopback_of(node: int) -> str:
-    """127.77.x.y"""
+    """Return the loopback address of a node: 127.77.x.y."""
     return "127.77." + address_of(node).split(".", 2)[2]
 
 
 class LoopbackNames:
-    """Any name or address of the simulation as one of loopback; everything else is refused."""
+    """Translates names and addresses of the simulation to loopback; refuses all others."""
 
     def __init__(self, me: int, nodes: int) -> None:
         self.own, self.nodes = loopback_of(me), nodes
@@ -42,6 +42,7 @@ class LoopbackNames:
         self._known |= {loopback_of(n): loopback_of(n) for n in range(nodes)}
 
     def __call__(self, host: Any) -> str:
+        """Return the loopback address of a host."""
         host = host.decode("ascii") if isinstance(host, bytes) else host
         if host is None or host in WILDCARDS or host in ("localhost", "127.0.0.1"):
             return self.own
@@ -50,6 +51,7 @@ class LoopbackNames:
         return self._known[host]
 
     def end(self, addr: Any) -> tuple[str, int] | None:
+        """Return an (address, port) pair translated to loopback; None for None."""
         return (self(addr[0]), port_number(addr[1])) if addr else None
 
 
@@ -61,6 +63,7 @@ class LoopbackTransport(asyncio.DatagramTransport):
         self._inner, self._names, self._broadcasts = inner, names, broadcasts
 
     def sendto(self, data: Any, addr: Any = None) -> None:
+        """Send a datagram to one node, or to all for a broadcast address."""
         if addr is None:
             self._inner.sendto(data)
         elif addr[0] not in BROADCASTS:
@@ -72,20 +75,24 @@ class LoopbackTransport(asyncio.DatagramTransport):
                 self._inner.sendto(data, (loopback_of(node), addr[1]))
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """Return information about the real transport."""
         return self._inner.get_extra_info(name, default)
 
     def is_closing(self) -> bool:
+        """Return whether the transport is closing."""
         return self._inner.is_closing()
 
     def close(self) -> None:
+        """Close the transport."""
         self._inner.close()
 
     def abort(self) -> None:
+        """Close the transport at once."""
         self._inner.abort()
 
 
 class _Introduced:
-    """A protocol that is given a LoopbackTransport for its own."""
+    """Wraps a protocol, so that it gets a LoopbackTransport in place of the real one."""
 
     def __init__(self, protocol: Any, names: LoopbackNames, broadcasts: bool) -> None:
         self.protocol, self._names, self._broadcasts = protocol, names, broadcasts
@@ -103,18 +110,20 @@ AnyLoop: Any = asyncio.SelectorEventLoop
 
 
 class LoopbackLoop(AnyLoop):
-    """asyncio's own loop; only addresses are translated."""
+    """asyncio's own loop, with translated addresses."""
 
     def __init__(self, names: LoopbackNames) -> None:
         super().__init__()
         self.names = names
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
+        """Resolve a name of the simulation."""
         return await super().getaddrinfo(self.names(host), port, **options)
 
     async def create_datagram_endpoint(
         self, protocol_factory: Callable[[], Any], local_addr: Any = None, remote_addr: Any = None, **options: Any
     ) -> tuple[Any, Any]:
+        """Open a UDP socket on the node's loopback address."""
         local = self.names.end(local_addr) or (self.names.own, 0)
         broadcasts = bool(options.pop("allow_broadcast", False))
         _, outer = await super().create_datagram_endpoint(
@@ -128,18 +137,20 @@ class LoopbackLoop(AnyLoop):
     async def create_connection(
         self, protocol_factory: Any, host: Any = None, port: Any = None, *, local_addr: Any = None, **options: Any
     ) -> Any:
+        """Connect a stream from the node's loopback address."""
         local = self.names.end(local_addr) or (self.names.own, 0)
         return await super().create_connection(
             protocol_factory, self.names(host), port_number(port), local_addr=local, **options
         )
 
     async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
+        """Listen on the node's loopback address."""
         host = host[0] if isinstance(host, list | tuple) and host else host
         return await super().create_server(protocol_factory, self.names(host), port, **options)
 
 
 class RealNode:
-    """What `main` is given: as causeway.aio.node.ProgramNode, without a simulation."""
+    """The argument of `main` in a real process; the same as causeway.aio.node.ProgramNode, without a simulation."""
 
     life, place = 0, None
 
@@ -150,31 +161,34 @@ class RealNode:
         self._broadcasts = 0
 
     def address_of(self, node: int) -> str:
+        """Return the loopback address of another node."""
         return loopback_of(node)
 
     def _tell(self, what: str, **values: Any) -> None:
         print(json.dumps({"node": self.id, "time": round(time.time(), 6), "what": what, **values}), flush=True)
 
     async def asked(self) -> tuple[int, int]:
-        """There is no workload: waits for ever."""
+        """Wait forever: there is no workload."""
         return await asyncio.get_running_loop().create_future()
 
     def broadcast(self) -> int:
-        """An id that no other node gives."""
+        """Print a broadcast and return an id for it that no other node uses."""
         message = self._broadcasts * self.nodes + self.id
         self._broadcasts += 1
         self._tell("broadcast", message=message)
         return message
 
     def deliver(self, message: int) -> None:
+        """Print a delivery."""
         self._tell("deliver", message=message)
 
     def record(self, name: str, value: float) -> None:
+        """Print a sample."""
         self._tell("record", name=name, value=value)
 
 
 def run_one(file: str, id_: int, nodes: int, settings: Mapping[str, str]) -> None:
-    """One process."""
+    """Run the program of one node in this process."""
     study, params = _load(file, nodes, settings)
     names = LoopbackNames(id_, nodes)
     with asyncio.Runner(loop_factory=lambda: LoopbackLoop(names)) as runner:
@@ -189,14 +203,14 @@ def _load(file: str, nodes: int, settings: Mapping[str, str]) -> tuple[ProgramSt
 
     study = registry.get(file)
     if not isinstance(study, ProgramStudy):
-        raise UserError(f"{file} is no ProgramStudy, so there is nothing to run for real")
+        raise UserError(f"{file} has no ProgramStudy; only programs can run as real processes (--real)")
     return study, make_params(study, {**settings, "nodes": nodes})
 
 
 def run_processes(file: str, nodes: int, settings: Mapping[str, str], seconds: float) -> int:
-    """All processes, for so long at most; 0 if every one of them ended well or was still running at the end."""
+    """Run all nodes as processes. Return 0 if each of them ended well or still ran when the time was over, else 1."""
     if not 1 <= nodes <= MOST_PROCESSES:
-        raise UserError(f"--real {nodes}: give 1 to {MOST_PROCESSES} processes")
+        raise UserError(f"--real {nodes}: allowed are 1 to {MOST_PROCESSES} processes")
     _load(file, nodes, settings)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     processes = [
@@ -224,7 +238,7 @@ def _pass_on(id_: int, process: subprocess.Popen[str]) -> None:
 
 
 def _wait(processes: list[subprocess.Popen[str]], until: float) -> int:
-    """Ends when all have ended, one has failed, or the time is over."""
+    """Wait until all processes have ended, one has failed, or the time is over. Return the exit status."""
     while time.monotonic() < until:
         statuses = [process.poll() for process in processes]
         failed = [(id_, status) for id_, status in enumerate(statuses) if status]

@@ -1,4 +1,4 @@
-"""What an event loop on simulated time does not do. Every refusal says what to use instead."""
+"""The methods of an event loop that are refused on simulated time. Every error names an alternative."""
 
 from __future__ import annotations
 
@@ -10,28 +10,32 @@ from causeway.pycontrol.outside import outside
 DATAGRAMS = "use create_datagram_endpoint, whose packets cross the simulated network"
 STREAMS = "use asyncio.open_connection and asyncio.start_server, which cross the simulated network"
 EXECUTOR = (
-    "there is one thread; await a coroutine, call the function if it is quick, or say executor = 'at once' in the "
+    "there is one thread; await a coroutine, call the function if it is quick, or set executor = 'at once' in the "
     "study to have all such functions called in place"
 )
 SIGNALS = "a simulated node gets no signals; end `main`, or let the study fail the node"
 
 
 class Refusals:
-    """Methods of AbstractEventLoop that reach out of the simulation."""
+    """Methods of AbstractEventLoop that need the world outside the simulation. They raise OutsideError."""
 
     calls_in_place = False
-    """What is meant for a thread is called at once. It must not block; it takes no simulated time."""
+    """True: functions for a thread are called at once. They must not block, and take no simulated time."""
 
     def run_forever(self) -> None:
+        """Refuse: the simulator runs the loop."""
         raise outside("run_forever inside a node", "the simulator runs the loop; await what you wait for")
 
     def run_until_complete(self, future: Any) -> Any:
+        """Refuse: the simulator runs the loop."""
         raise outside("run_until_complete inside a node", "the simulator runs the loop; await the coroutine")
 
     def stop(self) -> None:
+        """Refuse: the simulator runs the loop."""
         raise outside("loop.stop()", "end `main`, or call node.stop() to end the whole run")
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+        """Call the function in place if the study allows it; else refuse."""
         if not self.calls_in_place:
             raise outside(f"run_in_executor({_name(func)})", EXECUTOR)
         loop: Any = self
@@ -43,78 +47,103 @@ class Refusals:
         return future
 
     def set_default_executor(self, executor: Any) -> None:
+        """Refuse: there is one thread."""
         raise outside("set_default_executor", EXECUTOR)
 
     def add_reader(self, fd: Any, callback: Any, *args: Any) -> None:
+        """Refuse: simulated sockets have no descriptors."""
         raise outside("add_reader", DATAGRAMS)
 
     def remove_reader(self, fd: Any) -> bool:
+        """Return False: there is no reader."""
         return False
 
     def add_writer(self, fd: Any, callback: Any, *args: Any) -> None:
+        """Refuse: simulated sockets have no descriptors."""
         raise outside("add_writer", DATAGRAMS)
 
     def remove_writer(self, fd: Any) -> bool:
+        """Return False: there is no writer."""
         return False
 
     def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:
+        """Refuse: a simulated node gets no signals."""
         raise outside(f"add_signal_handler({sig})", SIGNALS)
 
     def remove_signal_handler(self, sig: int) -> bool:
+        """Return False: there is no handler."""
         return False
 
     async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
+        """Refuse: a simulated node has no other processes."""
         raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
 
     async def subprocess_shell(self, *args: Any, **options: Any) -> Any:
+        """Refuse: a simulated node has no other processes."""
         raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
 
     async def connect_read_pipe(self, *args: Any) -> Any:
+        """Refuse: a simulated node has no pipes."""
         raise outside("a pipe", "use an asyncio.Queue")
 
     async def connect_write_pipe(self, *args: Any) -> Any:
+        """Refuse: a simulated node has no pipes."""
         raise outside("a pipe", "use an asyncio.Queue")
 
     async def create_unix_connection(self, *args: Any, **options: Any) -> Any:
+        """Refuse: a simulated node has no Unix sockets."""
         raise outside("a Unix socket", STREAMS)
 
     async def create_unix_server(self, *args: Any, **options: Any) -> Any:
+        """Refuse: a simulated node has no Unix sockets."""
         raise outside("a Unix socket", STREAMS)
 
     async def connect_accepted_socket(self, *args: Any, **options: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("connect_accepted_socket", STREAMS)
 
     async def start_tls(self, *args: Any, **options: Any) -> Any:
+        """Refuse: streams are plain text."""
         raise outside("TLS", "talk in plain text inside the simulation (ssl=None)")
 
     async def sendfile(self, *args: Any, **options: Any) -> Any:
+        """Refuse: streams have no files."""
         raise outside("sendfile", "read the file and transport.write() it")
 
     async def sock_recv(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_recv", STREAMS)
 
     async def sock_recv_into(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_recv_into", STREAMS)
 
     async def sock_recvfrom(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_recvfrom", DATAGRAMS)
 
     async def sock_recvfrom_into(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_recvfrom_into", DATAGRAMS)
 
     async def sock_sendall(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_sendall", STREAMS)
 
     async def sock_sendto(self, *args: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_sendto", DATAGRAMS)
 
     async def sock_connect(self, *args: Any) -> Any:
+        """Refuse; loops with a network override it."""
         raise outside("sock_connect", STREAMS)
 
     async def sock_accept(self, *args: Any) -> Any:
+        """Refuse: use a server."""
         raise outside("sock_accept", STREAMS)
 
     async def sock_sendfile(self, *args: Any, **options: Any) -> Any:
+        """Refuse: simulated sockets move no bytes themselves."""
         raise outside("sock_sendfile", STREAMS)
 
 

@@ -1,8 +1,8 @@
-"""Sockets as programs see them: pictures of them, and those that a program makes itself to connect them.
+"""Sockets as programs see them: views of a transport's socket, and sockets that a program makes itself.
 
-`get_extra_info('socket')` gives a `SocketView`, for programs that ask for its name or set an option. A `socket.socket`
-that a program makes in a node has no descriptor; it can be bound, connected with `loop.sock_connect` and handed to
-`create_connection(sock=...)`, which is what libraries do that try several addresses. It moves no bytes itself.
+`get_extra_info('socket')` returns a `SocketView`, for programs that read its name or set an option. A `socket.socket`
+that a program makes in a node has no descriptor; it can be bound, connected with `loop.sock_connect` and passed to
+`create_connection(sock=...)`, as libraries do that try several addresses. It moves no bytes itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SocketView:
-    """Knows its two ends, remembers options, and moves no bytes."""
+    """The socket of a transport: it knows its two ends, remembers options, and moves no bytes."""
 
     family, proto = socket.AF_INET, 0
 
@@ -34,30 +34,36 @@ class SocketView:
         return f"<simulated {self.type.name} {self._local} to {self._remote}>"
 
     def getsockname(self) -> tuple[str, int]:
+        """Return the address of this end."""
         return self._local
 
     def getpeername(self) -> tuple[str, int]:
+        """Return the address of the other end."""
         if self._remote is None:
             raise OSError(107, "Transport endpoint is not connected")
         return self._remote
 
     def setsockopt(self, level: int, option: int, value: Any, *_: Any) -> None:
+        """Remember an option."""
         self._options[level, option] = value
 
     def getsockopt(self, level: int, option: int, *_: Any) -> Any:
+        """Return an option that was set, else 0."""
         return self._options.get((level, option), 0)
 
     def fileno(self) -> int:
+        """Return -1: there is no descriptor."""
         return -1
 
     def setblocking(self, flag: bool) -> None:
-        """It never blocks."""
+        """Do nothing: it never blocks."""
 
     def get_inheritable(self) -> bool:
         """Return False, as of every socket that Python makes."""
         return False
 
     def gettimeout(self) -> float:
+        """Return 0: it never blocks."""
         return 0.0
 
     def __getattr__(self, name: str) -> Any:
@@ -67,19 +73,19 @@ class SocketView:
 
 
 class OwnSocket:
-    """What is known of a `socket.socket` that a program made."""
+    """The state of a `socket.socket` that a program made."""
 
     def __init__(self, kind: int) -> None:
         self.kind = kind
         self.local: tuple[str, int] | None = None
         self.remote: tuple[str, int] | None = None
-        """Of a socket for datagrams."""
+        """The other end of a socket for datagrams."""
         self.transport: StreamTransport | None = None
         self.options: dict[tuple[int, int], Any] = {}
         self.inheritable = False
 
     def is_on(self, option: int) -> bool:
-        """An option of the socket's own level."""
+        """Return whether an option of the socket's own level is set."""
         return bool(self.options.get((socket.SOL_SOCKET, option), 0))
 
 
@@ -88,7 +94,7 @@ KINDS = (socket.SOCK_STREAM, socket.SOCK_DGRAM)
 
 
 def make(loop: NetworkedLoop, sock: Any, family: int = -1, type: int = -1, proto: int = -1, fileno: Any = None) -> None:
-    """`socket.socket(...)` in a node."""
+    """Initialize a `socket.socket(...)` that is made in a node."""
     kind = socket.SOCK_STREAM if type == -1 else type & ~(socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     if fileno is not None or family not in (-1, socket.AF_INET) or kind not in KINDS:
         raise outside(
@@ -100,7 +106,7 @@ def make(loop: NetworkedLoop, sock: Any, family: int = -1, type: int = -1, proto
 
 
 def pair(loop: NetworkedLoop, *_: Any) -> tuple[socket.socket, socket.socket]:
-    """`socket.socketpair()` in a node: for `create_connection(sock=...)`."""
+    """Return a `socket.socketpair()` of a node, for `create_connection(sock=...)`."""
     made = socket.socket(), socket.socket()
     for sock, transport in zip(made, loop.stack.streams.pair(), strict=True):
         own(sock).transport = transport
@@ -108,7 +114,12 @@ def pair(loop: NetworkedLoop, *_: Any) -> tuple[socket.socket, socket.socket]:
 
 
 def own(sock: Any, kind: int | None = None) -> OwnSocket:
-    """What is known of it; an error if it was made outside of the node, or is of another kind than is asked for."""
+    """Return the state of a socket that a node made.
+
+    Raises:
+        OutsideError: It was made outside of a node.
+        ValueError: It is of another kind than `kind`.
+    """
     found = _own.get(sock)
     if found is None:
         raise outside("a socket that was made elsewhere", "use asyncio's streams, which cross the simulated network")
@@ -120,14 +131,14 @@ def own(sock: Any, kind: int | None = None) -> OwnSocket:
 
 
 def bind(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
-    """Port 0 becomes a free one now, so that the program can ask for it."""
+    """Bind a socket. Port 0 becomes a free port at once, so that the program can read it."""
     known = own(sock)
     port = port_number(addr[1]) or loop.stack.unused_port(known.kind)
     known.local = loop.stack.names.address(addr[0], loop.node, passive=True), port
 
 
 def connect_now(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
-    """`socket.connect` of a socket for datagrams; a stream's would block."""
+    """Connect a datagram socket (`socket.connect`); refuse a stream socket, which would block."""
     known = own(sock)
     if known.kind == socket.SOCK_STREAM:
         raise outside(f"a real socket in {loop.name}", "use asyncio's streams, or loop.sock_connect")
@@ -135,33 +146,38 @@ def connect_now(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
 
 
 def set_option(_: NetworkedLoop, sock: Any, level: int, option: int, value: Any, *more: Any) -> None:
+    """Set an option of a socket."""
     own(sock).options[level, option] = value
 
 
 def get_option(_: NetworkedLoop, sock: Any, level: int, option: int, *more: Any) -> Any:
+    """Return an option of a socket."""
     return own(sock).options.get((level, option), 0)
 
 
 def set_inheritable(_: NetworkedLoop, sock: Any, inheritable: bool) -> None:
-    """Servers ask for it that start processes; a node starts none, so it is only remembered."""
+    """Remember the flag. Servers that start processes set it; a node starts none."""
     own(sock).inheritable = bool(inheritable)
 
 
 def get_inheritable(_: NetworkedLoop, sock: Any) -> bool:
+    """Return the flag that was set."""
     return own(sock).inheritable
 
 
 def nothing(_: NetworkedLoop, sock: Any, *more: Any) -> None:
-    """It never blocks."""
+    """Check that the node made the socket, and do nothing else: it never blocks."""
     own(sock)
 
 
 def name(_: NetworkedLoop, sock: Any) -> Any:
+    """Return the address of this end."""
     known = own(sock)
     return known.transport.get_extra_info("sockname") if known.transport else known.local or ("0.0.0.0", 0)
 
 
 def peer(_: NetworkedLoop, sock: Any) -> Any:
+    """Return the address of the other end."""
     transport = own(sock).transport
     if transport is None:
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
@@ -169,7 +185,7 @@ def peer(_: NetworkedLoop, sock: Any) -> Any:
 
 
 def close(_: NetworkedLoop, sock: Any) -> None:
-    """A connection that no transport has taken over is broken off."""
+    """Close a socket; reset a connection that no transport has taken over."""
     sock._closed = True
     known = _own.pop(sock, None)
     if known is not None and known.transport is not None:
@@ -177,13 +193,13 @@ def close(_: NetworkedLoop, sock: Any) -> None:
 
 
 async def connect(loop: NetworkedLoop, sock: Any, addr: Any) -> None:
-    """`loop.sock_connect`."""
+    """Connect a stream socket (`loop.sock_connect`)."""
     known = own(sock, socket.SOCK_STREAM)
     known.transport = await loop.stack.streams.open(addr, known.local)
 
 
 def take_over(sock: Any) -> StreamTransport:
-    """For `create_connection(sock=...)`: its connection, which is a transport's from now on."""
+    """Return the transport of a connected socket, for `create_connection(sock=...)`."""
     known = own(sock, socket.SOCK_STREAM)
     transport, known.transport = known.transport, None
     if transport is None or transport.connection.over:

@@ -1,11 +1,10 @@
-"""A loop that nobody owns: simulated time without a simulator. For tests of programs and of the loop itself.
+"""A loop without an owner: simulated time without a simulator, for tests of programs and of the loop itself.
 
     with asyncio.Runner(loop_factory=SoloLoop) as runner:
         runner.run(main())          # an hour of sleeping takes no time
 
-It is a host by itself: sockets reach other sockets of the same loop, over 127.0.0.1, and nothing else. A suite of
-tests that opens sockets of its own (`socket.socket`), or asks for the time, sees the simulation's inside
-`with solo_world():`.
+It is a host by itself: sockets reach other sockets of the same loop, over 127.0.0.1, and nothing else. Inside `with
+solo_world():`, `socket.socket`, clocks and random generators are the simulation's.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from causeway.aio.stack import Stack
 from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES, Content
 
 CROSSING_S = 1e-6
-"""How long a packet takes from one socket to another."""
+"""The time that a packet takes from one socket to another."""
 
 
 class _Time:
@@ -31,14 +30,20 @@ class _Time:
 
 
 def _nobody(peer: int, content: Content, size_bytes: int) -> None:
-    """Who else hears a broadcast."""
+    """Drop a broadcast: there are no other nodes."""
 
 
 class SoloLoop(NetworkedLoop):
-    """Jumps from one instant to the next."""
+    """A loop that jumps from one instant to the next."""
 
     def __init__(self, seed: int = 0, crossing_s: float = CROSSING_S, calls_in_place: bool = False) -> None:
-        """`calls_in_place`: functions for an executor are called at once."""
+        """Make a loop.
+
+        Args:
+            seed: The seed of its random generators.
+            crossing_s: The time that a packet takes.
+            calls_in_place: Whether functions for an executor are called at once, or refused.
+        """
         self._next_ps, self.calls_in_place = -1, calls_in_place
         super().__init__(_Time(), self._set_next)
         self.node, self._seed = 0, seed
@@ -48,15 +53,18 @@ class SoloLoop(NetworkedLoop):
         )  # fmt: skip
 
     def chance_of(self, what: str) -> random.Random:
+        """Return a random generator for one use, from the seed."""
         return random.Random(f"{self._seed}/{what}")
 
     def _set_next(self, due_ps: int) -> None:
         self._next_ps = due_ps
 
     def stop(self) -> None:
+        """Stop the loop after this turn."""
         self._stopping = True
 
     def run_forever(self) -> None:
+        """Run until `stop` is called."""
         self._check_closed()
         if self._running:
             raise RuntimeError("This event loop is already running")
@@ -66,10 +74,11 @@ class SoloLoop(NetworkedLoop):
                 self._stopping = False
                 return
             if self._next_ps < 0:
-                raise RuntimeError("nothing is left to happen, and the loop was not told to stop")
+                raise RuntimeError("the loop has no callbacks or timers left, and `stop` was not called")
             self.clock.now_ps, self._next_ps, self._armed_ps = max(self.clock.now_ps, self._next_ps), -1, -1
 
     def run_until_complete(self, future: Any) -> Any:
+        """Run until a future is done, and return its result."""
         self._check_closed()
         if self._running:
             raise RuntimeError("This event loop is already running")
@@ -87,7 +96,7 @@ class SoloLoop(NetworkedLoop):
 
 @contextlib.contextmanager
 def solo_world() -> Iterator[None]:
-    """Clocks, chance and `socket.socket` are the simulation's while a SoloLoop runs."""
+    """Make clocks, random generators and `socket.socket` the simulation's while a SoloLoop runs."""
     from causeway.aio.world import World
 
     world = World()

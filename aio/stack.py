@@ -1,4 +1,4 @@
-"""The network stack of one node, between its event loop and the engine: what its operating system would be.
+"""The network stack of one node, between its event loop and the engine: the part of its operating system.
 
 It outlives the program (a connection whose program has ended is still closed properly) and dies with the node.
 """
@@ -25,9 +25,10 @@ FIRST_FREE_PORT, LAST_PORT = 49_152, 65_535
 
 
 class Wire(Protocol):
-    """How the stack sends: (peer or BROADCAST_PEER, content, size in bytes)."""
+    """The function by which a stack sends: (peer or BROADCAST_PEER, content, size in bytes)."""
 
-    def __call__(self, peer: int, content: Content, size_bytes: int) -> None: ...
+    def __call__(self, peer: int, content: Content, size_bytes: int) -> None:
+        """Send a packet."""
 
 
 class Stack:
@@ -37,7 +38,18 @@ class Stack:
         self, node: int, loop: SimulatedLoop, names: Names, wire: Wire, reaction_ps: int, chance: random.Random,
         mtu_bytes: int, tcp: Tcp | None,
     ) -> None:  # fmt: skip
-        """`tcp`: the simulator's, where it has one."""
+        """Make a stack without sockets.
+
+        Args:
+            node: The node's id.
+            loop: Its event loop.
+            names: The names of all nodes.
+            wire: Sends a packet.
+            reaction_ps: The delay of packets from the node to itself.
+            chance: The node's random generator.
+            mtu_bytes: The size of the largest datagram.
+            tcp: The simulator's TCP, if it has one.
+        """
         self.node, self.loop, self.names, self.mtu_bytes, self.chance = node, loop, names, mtu_bytes, chance
         self._wire, self._reaction_ps, self.tcp = wire, reaction_ps, tcp
         self._last_port = FIRST_FREE_PORT + chance.randrange(LAST_PORT - FIRST_FREE_PORT)
@@ -50,18 +62,18 @@ class Stack:
         }
 
     def receive(self, sender: int, content: Content) -> None:
-        """A packet arrived."""
+        """Process a packet that arrived."""
         self.receivers[type(content)](sender, content)
 
     def send(self, peer: int, content: Content) -> None:
-        """To one node. What a node sends to itself takes its reaction time and crosses no network."""
+        """Send to one node. A packet to the node itself takes its reaction time and crosses no network."""
         if peer != self.node:
             self._wire(peer, content, content.size_bytes)
         else:
             self._later(self.receive, peer, content)
 
     def send_everyone(self, datagram: Datagram) -> None:
-        """To all in reach, and to the node's own sockets, as Linux does it."""
+        """Send to all nodes in reach, and to the node's own sockets, as Linux does."""
         self._wire(BROADCAST_PEER, datagram, datagram.size_bytes)
         self._later(self.receive, self.node, datagram)
 
@@ -69,11 +81,11 @@ class Stack:
         self.loop.call_at_ps(self.loop.clock.now_ps + self._reaction_ps, call, *args)
 
     def resolve(self, addr: Any) -> tuple[int, int]:
-        """(host, port) as (node, port)."""
+        """Return (host, port) as (node, port)."""
         return self.names.node(addr[0], self.node), port_number(addr[1])
 
     def free_port(self, used: Container[int]) -> int:
-        """The next port that nobody has."""
+        """Return the next port that is not in `used`."""
         for _ in range(LAST_PORT - FIRST_FREE_PORT + 1):
             self._last_port = self._last_port + 1 if self._last_port < LAST_PORT else FIRST_FREE_PORT
             if self._last_port not in used:
@@ -81,10 +93,10 @@ class Stack:
         raise OSError(f"node {self.node} has no free port left")
 
     def unused_port(self, kind: int) -> int:
-        """A free port for a socket that will listen, or take datagrams."""
+        """Return a free port for a socket that will listen, or take datagrams."""
         return self.free_port(self.datagrams.ports if kind == socket.SOCK_DGRAM else self.streams.listeners)
 
     def close(self) -> None:
-        """The program has ended: its sockets are closed as its operating system would close them."""
+        """Close all sockets, as an operating system does when a program has ended."""
         self.datagrams.close_all()
         self.streams.close_all()

@@ -41,10 +41,10 @@ class StreamTransport(asyncio.Transport, Events):
         self.begin: Callable[[], None] = lambda: None
         """Called when the connection is established."""
         self.fail: Callable[[OSError | None], None] = lambda _: None
-        """Called when it ends before that."""
+        """Called when the connection ends before it is established."""
         self._closing = self._gone = self._paused = self._writing_paused = self._eof_written = False
         self._held: list[bytes | None] = []
-        """Arrived while reading is paused, or before it began; None: the end."""
+        """Data that arrived while reading was paused, or before it began; None: the end."""
         self.set_write_buffer_limits()
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class StreamTransport(asyncio.Transport, Events):
         return f"<StreamTransport of node {self._stack.node} to {self.get_extra_info('peername')}{state}>"
 
     def start(self, protocol: Any) -> None:
-        """The program takes over."""
+        """Connect the transport with the program's protocol."""
         self._protocol = protocol
         protocol.connection_made(self)
         self._deliver_held()
@@ -60,22 +60,26 @@ class StreamTransport(asyncio.Transport, Events):
     def _soon(self, call: Callable[..., Any], *args: Any) -> None:
         self._loop.inject(call, *args, context=self._context)
 
-    # ---- what the connection tells --------------------------------------------------------------------------------
+    # ---- called by the connection ---------------------------------------------------------------------------------
     def established(self) -> None:
+        """Call `begin`."""
         self.begin()
 
     def arrived(self, data: bytes) -> None:
-        if self._gone:  # nobody reads any more: the other end must not think so
+        """Schedule the delivery of data."""
+        if self._gone:  # nobody will read it: let the other end know
             self.connection.reset()
         elif not self._closing:
             self.connection.held_bytes += len(data)
             self._soon(self._deliver, data)
 
     def ended(self) -> None:
+        """Schedule the delivery of the end."""
         if not self._closing:
             self._soon(self._deliver, None)
 
     def room(self) -> None:
+        """Resume writing, or finish closing, when the buffer is empty enough."""
         if self._closing and not self._gone and self.get_write_buffer_size() == 0:
             self._go(None)
         elif self._writing_paused and self.get_write_buffer_size() <= self._low:
@@ -83,7 +87,8 @@ class StreamTransport(asyncio.Transport, Events):
             self._soon(self._protocol.resume_writing)
 
     def lost(self, error: OSError | None) -> None:
-        if isinstance(error, ConnectionResetError) and self.connection.other_ended:  # as Linux tells it then
+        """Report the end of the connection to the protocol, or to `fail` before there is one."""
+        if isinstance(error, ConnectionResetError) and self.connection.other_ended:  # as on Linux
             error = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         if self._protocol is None:
             self.fail(error)
@@ -95,7 +100,10 @@ class StreamTransport(asyncio.Transport, Events):
         self._soon(self._tell_lost, error)
 
     def _tell_lost(self, error: BaseException | None) -> None:
-        """asyncio's readers mark their future as seen when they are collected: too late if the future is first."""
+        """Call `connection_lost`, and mark the error of a stream reader's future as retrieved.
+
+        asyncio's readers mark it when they are collected, which is too late if the future is collected first.
+        """
         self._protocol.connection_lost(error)
         if isinstance(self._protocol, asyncio.StreamReaderProtocol):
             closed = self._protocol._get_close_waiter(None)  # type: ignore[attr-defined]
@@ -103,7 +111,7 @@ class StreamTransport(asyncio.Transport, Events):
                 closed.exception()
 
     def _deliver(self, data: bytes | None) -> None:
-        """Hands over what came, in order; keeps it while the program pauses."""
+        """Pass data to the protocol in order; keep it while the program pauses."""
         if self._paused or self._held or self._protocol is None:
             self._held.append(data)
         elif data is not None:
@@ -128,7 +136,7 @@ class StreamTransport(asyncio.Transport, Events):
             data = data[count:]
 
     def _call(self, method: str, *args: Any) -> Any:
-        """A protocol that fails loses its connection, as with asyncio's own transports."""
+        """Call a method of the protocol. If it fails, it loses its connection, as with asyncio's own transports."""
         try:
             return getattr(self._protocol, method)(*args)
         except (SystemExit, KeyboardInterrupt):
@@ -143,13 +151,16 @@ class StreamTransport(asyncio.Transport, Events):
 
     # ---- reading --------------------------------------------------------------------------------------------------
     def is_reading(self) -> bool:
+        """Return whether data is passed to the protocol."""
         return not self._paused and not self._closing
 
     def pause_reading(self) -> None:
+        """Pause passing data to the protocol."""
         if not self._closing:
             self._paused = True
 
     def resume_reading(self) -> None:
+        """Resume passing data to the protocol."""
         if self._paused and not self._closing:
             self._paused = False
             self._deliver_held()
@@ -161,6 +172,7 @@ class StreamTransport(asyncio.Transport, Events):
 
     # ---- writing --------------------------------------------------------------------------------------------------
     def write(self, data: Any) -> None:
+        """Write data."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
         if self._eof_written:
@@ -173,24 +185,29 @@ class StreamTransport(asyncio.Transport, Events):
             self._protocol.pause_writing()
 
     def writelines(self, list_of_data: Any) -> None:
+        """Write several pieces of data."""
         self.write(b"".join(list_of_data))
 
     def write_eof(self) -> None:
+        """Close the writing end, after the data written so far."""
         if not self._eof_written and not self._closing:
             self._eof_written = True
             self.connection.close()
 
     def can_write_eof(self) -> bool:
+        """Return True."""
         return True
 
     def get_write_buffer_size(self) -> int:
-        """What the system has not taken."""
+        """Return the number of bytes that the system has not taken."""
         return self.connection.not_taken
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
+        """Return the limits (low, high)."""
         return self._low, self._high
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Set the limits at which writing pauses and resumes."""
         if high is None:
             high = HIGH_WATER_BYTES if low is None else 4 * low
         if low is None:
@@ -201,13 +218,18 @@ class StreamTransport(asyncio.Transport, Events):
 
     # ---- closing --------------------------------------------------------------------------------------------------
     def is_closing(self) -> bool:
+        """Return whether the transport is closed or closing."""
         return self._closing
 
     def close(self) -> None:
+        """Close the connection after the data written so far.
+
+        If data that arrived was not read, reset it, as TCP does.
+        """
         if self._closing:
             return
         self._closing = True
-        if self.connection.held_bytes:  # what came was not read: TCP resets then
+        if self.connection.held_bytes:
             self.connection.reset()
             return
         self.connection.close()
@@ -215,31 +237,37 @@ class StreamTransport(asyncio.Transport, Events):
             self._go(None)
 
     def abort(self) -> None:
+        """Close the connection; data that the system has not taken is dropped."""
         self._break_off(None)
 
     def _break_off(self, error: BaseException | None) -> None:
-        """As a system closes a socket: what it has taken is still sent, what waits here is not."""
+        """Close the connection as a system closes a socket.
+
+        Data that the system has taken is still sent, the rest is dropped.
+        """
         self._closing = True
         if not self._gone:
             self._go(error)
-        if self.connection.held_bytes:  # what came was not read
+        if self.connection.held_bytes:  # TCP resets a connection with unread data
             self.connection.reset()
         else:
             self.connection.drop_waiting()
             self.connection.close()
 
     def set_protocol(self, protocol: Any) -> None:
+        """Set the protocol."""
         self._protocol = protocol
 
     def get_protocol(self) -> Any:
+        """Return the protocol."""
         return self._protocol
 
 
 class Listener(asyncio.AbstractServer):
-    """What create_server gives."""
+    """A listening socket; the result of create_server."""
 
     _ssl_context = None
-    """As of asyncio's own, at which some look."""
+    """An attribute of asyncio's own servers, which some programs read."""
 
     def __init__(self, streams: Streams, host: str, port: int, factory: Callable[[], Any]) -> None:
         self._streams, self._factory = streams, factory
@@ -250,10 +278,11 @@ class Listener(asyncio.AbstractServer):
         self.sockets: tuple[SocketView, ...] = (SocketView(socket.SOCK_STREAM, (host, port), None),)
 
     def get_loop(self) -> Any:
+        """Return the event loop."""
         return self._streams.stack.loop
 
     def accept(self, transport: StreamTransport) -> None:
-        """A connection to this port is established."""
+        """Start the protocol of an established connection."""
         transport._context = self._context.copy()
         transport._soon(self._begin, transport)
 
@@ -262,24 +291,27 @@ class Listener(asyncio.AbstractServer):
             transport.start(self._factory())
 
     def takes(self, local: bool) -> bool:
-        """Whether it answers now to what comes from here (`local`) or from outside."""
+        """Return whether it accepts connections from the node itself (`local`) or from others now."""
         return self._serving and (self.host != HERE or local)
 
     @property
     def is_public(self) -> bool:
-        """Others can reach it."""
+        """Whether other nodes can reach it."""
         return self.host != HERE
 
     def is_serving(self) -> bool:
+        """Return whether it accepts connections."""
         return self._serving
 
     async def start_serving(self) -> None:
+        """Accept connections from now on."""
         if self._closed:
             raise RuntimeError(f"server {self!r} is closed")
         self._serving = True
         await asyncio.sleep(0)
 
     async def serve_forever(self) -> None:
+        """Accept connections until it is cancelled or closed."""
         if self._forever is not None:
             raise RuntimeError(f"server {self!r} is already being awaited on serve_forever()")
         await self.start_serving()
@@ -291,6 +323,7 @@ class Listener(asyncio.AbstractServer):
             self.close()
 
     def close(self) -> None:
+        """Stop listening."""
         if not self._closed:
             self._closed, self._serving, self.sockets = True, False, ()
             self._streams.stop_listening(self)
@@ -298,7 +331,7 @@ class Listener(asyncio.AbstractServer):
                 self._forever.cancel()
 
     async def wait_closed(self) -> None:
-        """Nothing is left to wait for once it is closed."""
+        """Return at once: closing takes no time."""
 
 
 class Streams:
@@ -308,18 +341,18 @@ class Streams:
         self.stack = stack
         self.listeners: dict[int, Listener] = {}
         self._connections: dict[Key, Connection | TcpEnd] = {}
-        self._by_number: dict[int, TcpEnd] = {}
-        """Those that are the simulator's."""
+        self._by_number: dict[int, TcpEnd] = {}  # connections of the simulator's TCP
 
     # ---- opening --------------------------------------------------------------------------------------------------
     async def connect(self, factory: Callable[[], Any], addr: Any, local_addr: Any) -> tuple[StreamTransport, Any]:
+        """Open a connection and start its protocol."""
         transport = await self.open(addr, local_addr)
         protocol = factory()
         transport.start(protocol)
         return transport, protocol
 
     async def open(self, addr: Any, local_addr: Any) -> StreamTransport:
-        """A connection that nobody uses yet."""
+        """Open a connection. Return its transport, which has no protocol yet."""
         stack = self.stack
         local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
         remote = stack.resolve((HERE if local else addr[0], addr[1]))
@@ -351,7 +384,7 @@ class Streams:
         return transport
 
     def pair(self) -> tuple[StreamTransport, StreamTransport]:
-        """Two ends of one connection of this node with itself."""
+        """Return two ends of one connection of this node with itself."""
         stack, ports = self.stack, (self.stack.free_port(self.listeners), self.stack.free_port(self.listeners))
         ends = [StreamTransport(stack, a, (stack.node, b), True) for a, b in (ports, ports[::-1])]
         for end, other in zip(ends, ends[::-1], strict=True):
@@ -361,6 +394,7 @@ class Streams:
         return ends[0], ends[1]
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
+        """Listen on a port; 0 for any free one."""
         if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self.stack.node}")
         if port == 0:
@@ -373,16 +407,19 @@ class Streams:
         return listener
 
     def stop_listening(self, listener: Listener) -> None:
+        """Free the port of a listener."""
         if self.listeners.pop(listener.port, None) and self.stack.tcp is not None and listener.is_public:
             self.stack.tcp.listen(listener.port, False)
 
     def forget(self, connection: Connection | TcpEnd) -> None:
+        """Remove a connection that is over."""
         self._connections.pop((connection.port, *connection.remote), None)
         if isinstance(connection, TcpEnd):
             self._by_number.pop(connection.number, None)
 
     # ---- receiving ------------------------------------------------------------------------------------------------
     def receive(self, sender: int, segment: Segment) -> None:
+        """Process a segment."""
         connection = self._connections.get((segment.to_port, sender, segment.from_port))
         if isinstance(connection, Connection):
             connection.receive(segment)
@@ -403,7 +440,7 @@ class Streams:
         transport.connection.accept(syn)
 
     def happened(self, kind: int, number: int, arg: int) -> None:
-        """The simulated TCP tells of a connection."""
+        """Process an event of the simulator's TCP."""
         if kind == ACCEPTED:
             self._accept_number(number)
         elif (end := self._by_number.get(number)) is not None:
@@ -424,12 +461,13 @@ class Streams:
         listener.accept(transport)
 
     def power_off(self) -> None:
-        """The node fails: the simulator has forgotten its connections, too."""
+        """Drop the simulator's connections, which it has forgotten, too: the node failed."""
         for end in self._by_number.values():
             end.over = True
             end.tcp.leave(end.number)
 
     def close_all(self) -> None:
+        """Close all listeners and connections."""
         for listener in list(self.listeners.values()):
             listener.close()
         for connection in list(self._connections.values()):

@@ -1,7 +1,7 @@
 """A study in ten lines: a coroutine, and a network to run it on.
 
 The network is abstract (any node reaches any other; inline, omnet) or, with `--set network=walking`, hosts that walk in
-one wireless channel (omnet with INET, ns-3): there a node hears who is in reach, and streams are simulated TCP.
+one wireless channel (omnet with INET, ns-3): there a node hears the nodes in reach, and streams are simulated TCP.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ US_PS = 10**6
 
 
 class ProgramParams(Params):
-    """Subclass it for parameters of your own: `main` finds them as `node.params`."""
+    """The parameters of a program. Subclass it for your own: `main` finds them as `node.params`."""
 
     nodes: int = Field(10, ge=1, le=65_000)
-    duration_s: float = Field(60.0, gt=0, description="the run ends here, or when nothing is left to happen")
+    duration_s: float = Field(60.0, gt=0, description="the run ends at this time, or when no events are left")
     network: Literal["abstract", "walking"] = "abstract"
     delay_ms: float = Field(20.0, ge=0, description="abstract: mean delay of a packet")
     jitter_ms: float = Field(5.0, ge=0, description="abstract: its standard deviation")
     loss: float = Field(0.0, ge=0, lt=1, description="abstract: share of packets that are lost")
-    speed: float = Field(1.389, ge=0, description="walking: metres a second")
-    spacing_m: float = Field(40.0, gt=0, description="walking: the hosts share a square with so much room for each")
+    speed: float = Field(1.389, ge=0, description="walking: speed of a host in metres a second")
+    spacing_m: float = Field(40.0, gt=0, description="walking: side of the square area for each host, in metres")
     radio: Literal["wifi", "unitdisk"] = "wifi"
-    rate: float = Field(0.0, ge=0, description="broadcasts a second that the workload asks for (node.asked())")
-    size_bytes: int = Field(100, ge=1, description="of such a broadcast")
-    reaction_us: int = Field(100, ge=1, description="how long a node takes to react")
+    rate: float = Field(0.0, ge=0, description="rate of the workload's broadcasts per second (node.asked())")
+    size_bytes: int = Field(100, ge=1, description="size of each of these broadcasts")
+    reaction_us: int = Field(100, ge=1, description="reaction time of a node")
 
 
 class ProgramStudy(Study):
@@ -46,11 +46,13 @@ class ProgramStudy(Study):
     Params: ClassVar[type[Params]] = ProgramParams
     engines: ClassVar[tuple[str, ...]] = ("inline", "omnet", "ns3")
     errors: ClassVar[Literal["end", "keep"]] = "end"
-    """Whether an error that a program does not take ends the run, or is only counted."""
+    """"end": an error that a program does not handle ends the run; "keep": it is only counted."""
     executor: ClassVar[Literal["refuse", "at once"]] = "refuse"
-    """Functions for a thread (`asyncio.to_thread`, `run_in_executor`) are refused, or called in place."""
+    """"refuse": functions for a thread (`asyncio.to_thread`, `run_in_executor`) are refused; "at once": called in
+    place."""
 
     def network(self, params: ProgramParams, seed: int) -> Network:
+        """Return the network of the parameters."""
         workload = Workload(params.nodes, size_bytes=params.size_bytes, segments=(Segment(0, params.rate),))
         if params.network == "walking":
             return walking(params, workload)
@@ -58,36 +60,43 @@ class ProgramStudy(Study):
         return AbstractNetwork(params.nodes, delays, workload, loss=params.loss)
 
     def program(self) -> Main:
-        """The coroutine function `main`."""
+        """Return the coroutine function `main`."""
         main = inspect.getattr_static(self, "main", None)
         main = main.__func__ if isinstance(main, staticmethod) else main
         if not inspect.iscoroutinefunction(main):
-            raise UserError(f"study {self.name} has no program: write main = <a coroutine function with one argument>")
+            raise UserError(f"study {self.name} has no program: set main = <a coroutine function with one argument>")
         return main
 
     def protocol(self, params: ProgramParams) -> Programs:
+        """Return the programs as a protocol."""
         programs = Programs(self.program(), errors=self.errors, executor=self.executor)
         programs.params = params
         return programs
 
     def reaction_ps(self, params: ProgramParams) -> int:
+        """Return the reaction time."""
         return params.reaction_us * US_PS
 
     def duration_ps(self, params: ProgramParams) -> int:
+        """Return the duration of a run."""
         return round(params.duration_s * S_PS)
 
     def observers(self, params: ProgramParams, nodes: int) -> list[Observer]:
-        """None: most programs do not tell of broadcasts. Return `[CausalityChecker(nodes)]` if yours does."""
+        """Return no observers: most programs do not report broadcasts.
+
+        Return `[CausalityChecker(nodes)]` if yours does.
+        """
         return []
 
     def options(self, params: ProgramParams, engine: str) -> Mapping[str, Any]:
+        """Return no options; refuse network=walking on engine inline."""
         if params.network == "walking" and engine == "inline":
-            raise UserError("engine inline has no radio: say --engine ns3 or --engine omnet with network=walking")
+            raise UserError("engine inline has no radio: use --engine ns3 or --engine omnet with network=walking")
         return {}
 
 
 def walking(params: ProgramParams, workload: Workload) -> MobileNetwork:
-    """Return a square in which hosts start anywhere and walk. Node 0 is a station, and stands in the middle."""
+    """Return a square in which hosts start anywhere and walk. Node 0 is a station in its middle."""
     cells = ceil(sqrt(params.nodes))
     middle_mm = round(params.spacing_m * 500 * cells)
     return MobileNetwork(

@@ -1,8 +1,8 @@
-"""One end of a stream that is a TCP connection of the simulator, on networks that have TCP.
+"""Streams over the simulator's TCP, on networks that have TCP.
 
-The simulator carries lengths: what a program writes is kept in the connection's `Pair`, and as many bytes of it are
-taken out at the other end as the simulated TCP says have arrived there, in order. TCP's window is the program's: what
-it has not read stays in TCP's buffer, and what TCP has not taken stays with the program.
+The simulator carries lengths: the bytes that a program writes are kept in the connection's `Pair`, and as many of them
+are taken out at the other end as the simulated TCP reports to have arrived there, in order. TCP's flow control reaches
+the program: bytes that it has not read stay in TCP's buffer, and bytes that TCP has not taken stay with the program.
 """
 
 from __future__ import annotations
@@ -33,27 +33,34 @@ ERRORS: dict[int, tuple[type[OSError], int]] = {
 
 
 class Pair:
-    """What both ends of a connection share: who opened it, and the bytes under way to either node."""
+    """The state that both ends of a connection share: the opener, and the bytes in flight to either node."""
 
     def __init__(self, opener: int, opener_port: int, to: int, port: int) -> None:
         self.opener, self.port = (opener, opener_port), port
         self.to = {opener: bytearray(), to: bytearray()}
         self.ends = {opener}
-        """Nodes that have an end of it and are not through with it."""
+        """The nodes that still use their end of it."""
 
 
 class Tcp:
     """The simulated TCP of one node."""
 
     def __init__(self, node: ProgramNode, pairs: dict[int, Pair], wires: frozenset[tuple[int, int]]) -> None:
-        """`wires`: pairs of stations, both ways."""
+        """Make the TCP of a node.
+
+        Args:
+            node: The node.
+            pairs: The connections of all nodes, by number.
+            wires: Pairs of stations with a wire, in both directions.
+        """
         self._node, self.pairs, self._wires = node, pairs, wires
 
     def listen(self, port: int, begin: bool) -> None:
+        """Begin to listen on a port, or stop."""
         self._node.host.on_tcp(LISTEN, self._node.id, 0, port, int(begin))
 
     def connect(self, port: int, remote: tuple[int, int]) -> int:
-        """Opens a connection; its number. Over the wire, if there is one between the two."""
+        """Open a connection, over the wire if there is one between the two. Return its number."""
         node = self._node.id
         interface = WIRE if (node, remote[0]) in self._wires else WIRELESS_TCP
         number = self._node.host.connect(node, remote[0], remote[1], interface)
@@ -61,15 +68,17 @@ class Tcp:
         return number
 
     def act(self, act: int, number: int, size_bytes: int = 0) -> None:
+        """Do an action on a connection."""
         self._node.host.on_tcp(act, self._node.id, number, size_bytes)
 
     def write(self, number: int, to: int, data: bytes) -> None:
+        """Write data to a connection."""
         self.pairs[number].to[to] += data
         self._node.programs.tell(self._node, f"write to connection {number}", data)
         self.act(WRITE, number, len(data))
 
     def leave(self, number: int) -> None:
-        """This node is through with a connection."""
+        """Note that this node does not use a connection any more."""
         pair = self.pairs.get(number)
         if pair is not None:
             pair.ends.discard(self._node.id)
@@ -78,59 +87,62 @@ class Tcp:
 
 
 class TcpEnd:
-    """This node's end; to its owner it is what `causeway.aio.connection.Connection` is."""
+    """One end of a connection of the simulator's TCP. It has the interface of `causeway.aio.connection.Connection`."""
 
     def __init__(self, stack: Stack, tcp: Tcp, port: int, remote: tuple[int, int], events: Events) -> None:
         self.stack, self.tcp, self.port, self.remote, self.events = stack, tcp, port, remote, events
         self.number = -1
         self.out = bytearray()
-        """What TCP has no room for."""
+        """The bytes that TCP has no room for."""
         self.held_bytes = 0
-        """Arrived, but not taken by the program yet."""
+        """Bytes that arrived and that the program has not read yet."""
         self.is_established = self.other_ended = self.over = False
         self._closing = self._closed = False
         self._unacknowledged = 0
 
     @property
     def not_taken(self) -> int:
-        """So many written bytes wait in the program."""
+        """The number of written bytes that wait in the program."""
         return len(self.out)
 
-    # ---- what the owner does --------------------------------------------------------------------------------------
+    # ---- called by the owner --------------------------------------------------------------------------------------
     def connect(self) -> None:
+        """Open the connection."""
         self.number = self.tcp.connect(self.port, self.remote)
 
     def accept(self, number: int) -> None:
+        """Take a connection that another node opened."""
         self.number, self.is_established = number, True
         self.tcp.pairs[number].ends.add(self.stack.node)
 
     def write(self, data: bytes) -> None:
+        """Send bytes, as far as TCP has room."""
         self.out += data
         self._push()
 
     def close(self) -> None:
-        """No more will be written. What was written is still sent."""
+        """End the stream after the bytes already written."""
         self._closing = True
         self._push()
 
     def drop_waiting(self) -> None:
-        """Forgets what TCP has not taken."""
+        """Drop the bytes that TCP has not taken."""
         self.out.clear()
 
     def reset(self) -> None:
-        """Ends it at once."""
+        """End the connection at once."""
         if not self.over:
             self.tcp.act(ABORT, self.number)
             self._finish(None)
 
     def taken(self, size_bytes: int) -> None:
-        """The program took bytes that were held: the window opens."""
+        """Open the window by bytes that the program has read."""
         self.held_bytes -= size_bytes
         if not self.over:
             self.tcp.act(READ, self.number, size_bytes)
 
     def _push(self) -> None:
-        """Hands TCP what it takes."""
+        """Pass TCP as many bytes as it has room for."""
         if self.over or not self.is_established:
             return
         size = min(len(self.out), SEND_BUFFER_BYTES - self._unacknowledged)
@@ -144,8 +156,9 @@ class TcpEnd:
             if self.other_ended:
                 self._finish(None)
 
-    # ---- what the simulated TCP tells -----------------------------------------------------------------------------
+    # ---- events of the simulated TCP ------------------------------------------------------------------------------
     def happened(self, kind: int, arg: int) -> None:
+        """Process an event of the connection."""
         if kind == BYTES:
             under_way = self.tcp.pairs[self.number].to[self.stack.node]
             data = bytes(under_way[:arg])

@@ -1,7 +1,7 @@
-"""Looks from a thread of its own whether a node's step ends: one that waits for a lock, or computes on, is named.
+"""Watches from a thread of its own that a node's steps end, and reports one that waits for a lock or computes on.
 
-Most blocking calls are refused as they are made (causeway.pycontrol.answers). Some cannot be: a lock of C code, a loop
-without end. The run may also be right and only slow, so it is told and goes on.
+Most blocking calls are refused when they are made (causeway.pycontrol.answers). A lock of C code or an endless loop
+cannot be refused. The run may also be right and only slow, so the watch prints a message and the run goes on.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from causeway.aio.loop import SimulatedLoop
 from causeway.pycontrol.trace import user_line
 
 PATIENCE_S = 10.0
-"""A step of a node takes microseconds."""
+"""The time after which a step is reported; one takes microseconds."""
 STEP = SimulatedLoop.turn.__code__
 
 
 class Watch:
-    """Of the thread that makes it, until `end`."""
+    """A watch over the thread that makes it, until `end`."""
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self._watched, self._patience_s = threading.get_ident(), patience_s
@@ -28,28 +28,29 @@ class Watch:
         threading.Thread(target=self._look, name="causeway.aio.watch", daemon=True).start()
 
     def end(self) -> None:
+        """Stop watching."""
         self._over.set()
 
     def _look(self) -> None:
-        before, told = None, None
+        before, reported = None, None
         while not self._over.wait(self._patience_s):
             frame = sys._current_frames().get(self._watched)
             step = _step_of(frame)
-            if step is not None and step is before and step is not told:
-                told = step
-                _tell(step, frame, self._patience_s)
+            if step is not None and step is before and step is not reported:
+                reported = step
+                _report(step, frame, self._patience_s)
             before = step
             del frame
 
 
 def _step_of(frame: FrameType | None) -> FrameType | None:
-    """The node's step that is going on. Each has a frame of its own."""
+    """Return the frame of the node's step in progress; each step has a frame of its own."""
     while frame is not None and frame.f_code is not STEP:
         frame = frame.f_back
     return frame
 
 
-def _tell(step: FrameType, frame: FrameType | None, waited_s: float) -> None:
+def _report(step: FrameType, frame: FrameType | None, waited_s: float) -> None:
     loop: Any = step.f_locals["self"]
     print(
         f"causeway: a step of {loop.name} at {loop.time():g} s has taken {waited_s:g} s and goes on, at "

@@ -1,7 +1,7 @@
-"""What crosses the simulated network: contents as tuples, and how long they are on the wire.
+"""The contents of packets on the simulated network, as tuples, and their lengths.
 
-A datagram is as long as its bytes and DATAGRAM_HEADER_BYTES, a segment of a stream as its bytes and
-SEGMENT_HEADER_BYTES. Engines that have UDP and IP add their own headers to that.
+The length of a datagram is that of its bytes and DATAGRAM_HEADER_BYTES, of a segment that of its bytes and
+SEGMENT_HEADER_BYTES. Engines with UDP and IP add their own headers.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 DATAGRAM_HEADER_BYTES = 4
-"""The two ports: the simulated node has one UDP port of the engine's, and ours share it."""
+"""The two ports: all sockets of a simulated node share one UDP port of the engine."""
 SEGMENT_HEADER_BYTES = 20
-"""Ports, sequence number, acknowledgement, flags, window: as many as TCP's."""
+"""Ports, sequence number, acknowledgement, flags and window, as in TCP's header."""
 UNREACHABLE_BYTES = 32
-"""What ICMP quotes of the datagram that nobody wanted."""
+"""The part of a datagram that an ICMP message quotes."""
 MAX_DATAGRAM_BYTES = 65_507
-"""Of IPv4."""
+"""The maximum of IPv4."""
 
 SYN, ACK, FIN, RST, PROBE = 1, 2, 4, 8, 16
 
@@ -28,20 +28,21 @@ class Datagram(NamedTuple):
     data: bytes
     broadcast: bool = False
     local: bool = False
-    """Sent to 127.0.0.1."""
+    """True: it was sent to 127.0.0.1."""
 
     @property
     def size_bytes(self) -> int:
+        """The length on the wire."""
         return len(self.data) + DATAGRAM_HEADER_BYTES
 
 
 class Unreachable(NamedTuple):
-    """Nobody listens on the port: the answer of a host (ICMP)."""
+    """The answer of a host that has no socket on the port (ICMP)."""
 
     to_port: int
-    """Whose datagram it was."""
+    """The port that sent the datagram."""
     from_port: int
-    """Where nobody is."""
+    """The port without a socket."""
     size_bytes: int = UNREACHABLE_BYTES
 
 
@@ -59,6 +60,7 @@ class Segment(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
+        """The length on the wire."""
         return len(self.data) + SEGMENT_HEADER_BYTES
 
 

@@ -1,4 +1,4 @@
-"""The world that a program sees while its node runs: clocks, chance and names from the simulation.
+"""The world that a program sees while its node runs: clocks, randomness and names are those of the simulation.
 
 The functions of `causeway.pycontrol.answers` answer from a simulated loop while one runs in this thread, and so do
 those below, which are only for programs: names and sockets.
@@ -27,7 +27,10 @@ def _loop() -> NetworkedLoop | None:
 
 
 def _record_of_node(real: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
-    """Log lines of a node begin with its name and simulated time; `record.node` and `record.sim_s` have them alone."""
+    """Return a factory of log records that begin with the node's name and simulated time.
+
+    `record.node` and `record.sim_s` have them alone.
+    """
 
     def record(*args: Any, **options: Any) -> logging.LogRecord:
         made: Any = real(*args, **options)
@@ -71,14 +74,14 @@ confined.add_wrapper(logging, "_logRecordFactory", _record_of_node)
 
 
 class World:
-    """The stand-ins, for as long as one run goes on. Several runs may overlap."""
+    """The substitutes for the functions of the real world, installed during one run. Several runs may overlap."""
 
     def __init__(self) -> None:
         self._left, self._watch = False, Watch()
         confined.enter()
 
     def leave(self) -> None:
-        """End it with the run. May be called twice."""
+        """Remove them at the end of the run. May be called twice."""
         if self._left:
             return
         self._left = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import subprocess
 import threading
@@ -68,6 +69,25 @@ def test_a_timeout_ends_what_takes_too_long_and_leaves_alone_what_does_not():
         return now()
 
     assert results(main, 1) == [1.75]
+
+
+def test_an_infinite_timeout_never_comes():
+    async def main(node):
+        async with asyncio.timeout(math.inf):
+            await asyncio.sleep(1)
+        asyncio.get_running_loop().call_later(math.inf, node.record, "never", 1).cancel()
+        return now()
+
+    assert results(main, 1) == [1.0]
+
+
+def test_a_sleep_longer_than_a_run_can_be_lasts_until_its_end():
+    async def main(node):
+        await asyncio.sleep(365 * 24 * 3600)
+
+    programs, outcome = run(main, 1, duration_s=10)
+    assert outcome.finish.end_ps <= 10 * loop.S_PS
+    assert len(programs.pending) == 1
 
 
 def test_a_task_group_cancels_the_others_when_one_fails():
@@ -308,7 +328,7 @@ def test_a_program_that_spins_is_named(monkeypatch):
         await spins()
 
     monkeypatch.setattr(loop, "CALLBACKS_AT_ONCE", 10_000)
-    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s and time did not go on: .*_live"):
+    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s without any time passing: .*_live"):
         run(main, 1)
 
 

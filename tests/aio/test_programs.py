@@ -108,7 +108,7 @@ def test_a_study_without_a_program_is_refused_in_words():
     class Empty(ProgramStudy):
         name, title = "empty", "nothing"
 
-    with pytest.raises(UserError, match="study empty has no program: write main ="):
+    with pytest.raises(UserError, match="study empty has no program: set main ="):
         Empty().protocol(Empty.Params())
 
 
@@ -141,4 +141,4 @@ def test_processes_are_stopped_when_their_time_is_over():
 
 def test_too_many_processes_are_refused():
     done = _command("--real", "1000")
-    assert (done.returncode, done.stderr) == (2, "causeway: --real 1000: give 1 to 64 processes\n")
+    assert (done.returncode, done.stderr) == (2, "causeway: --real 1000: allowed are 1 to 64 processes\n")
