@@ -50,6 +50,8 @@ class Found:
     """Whether it breaks each time that the plan is followed."""
     chance: str = ""
     """Made-up orders: who draws random numbers."""
+    contents: bool = False
+    """Whether it breaks only where contents are watched."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
@@ -73,7 +75,7 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     if found.broken is None:
         console.print("nothing is broken", markup=False)
         return False
-    trial = replace(trial, clocks=found.clocks)
+    trial = replace(trial, clocks=found.clocks or trial.clocks, contents=found.contents)
     found = follow_again(trial, found)
     _tell(found, console)
     _write(trial, found, out_dir, console)
@@ -124,14 +126,13 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
 
     rules = trial.rules()
     if not search.most_states:
-        made_up = schedules.search(
-            trial.make, rules, search.tries, search.seconds, search.seed, lambda tried: told(f"{tried:,} orders")
+        return _of_random(
+            schedules.search(
+                trial.make, rules, search.tries, search.seconds, search.seed, lambda tried: told(f"{tried:,} orders")
+            )
         )
-        came = f"{made_up.tried:,} orders of events"
-        return Found(
-            came, made_up.seconds, made_up.broken, made_up.plan, tried=made_up.tried, log=made_up.log,
-            repeats=made_up.repeats, chance=made_up.chance,
-        )  # fmt: skip
+    if (changed := look_at_contents(trial, search)) is not None:
+        return changed
     reduce = not search.whole and orders.can_reduce(trial.make(), rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
@@ -149,6 +150,25 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
     if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = orders.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
+
+
+def look_at_contents(trial: Trial, search: Search) -> Found | None:
+    """Explore a few random schedules before every order is followed, where nodes work with copies of contents.
+
+    What also breaks where contents are not watched is left to the search of every order: it finds the shortest case.
+    """
+    rules = trial.rules()
+    found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
+    if found.broken is None or schedules.comes_again(trial.make, rules, found):
+        return None
+    return _of_random(schedules.in_short(found, trial.make, rules))
+
+
+def _of_random(verdict: schedules.Verdict) -> Found:
+    return Found(
+        f"{verdict.tried:,} orders of events", verdict.seconds, verdict.broken, verdict.plan, tried=verdict.tried,
+        log=verdict.log, repeats=verdict.repeats, chance=verdict.chance, contents=verdict.contents,
+    )  # fmt: skip
 
 
 def _states_of(covered: orders.Covered, reduced: bool) -> str:

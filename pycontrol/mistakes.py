@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,14 @@ def seconds(time_ps: int) -> str:
     return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 
 
+def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the protocol's part of the traceback, the last call at the end."""
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+
+
 def _own_lines(error: BaseException) -> str:
-    """The protocol's part of the traceback, the last call at the end."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
+    """Return the protocol's part of the traceback in lines."""
+    frames = users_frames(error)
     lines = []
     for frame in frames[-MOST_LINES:]:
         code = linecache.getline(frame.filename, frame.lineno or 0).strip()
@@ -79,6 +85,7 @@ def _own_lines(error: BaseException) -> str:
     return "".join(lines)
 
 
+@cache
 def _is_ours(filename: str) -> bool:
     path = Path(filename).resolve()
     if path.is_relative_to(NOT_OURS):

@@ -18,7 +18,7 @@ one reaction time later. Contents of packets stay here: the simulator only carri
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.border_kernel import FAR_PS
@@ -54,7 +54,7 @@ from causeway.pycontrol.load import check_load, in_words
 from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.shared import watch_if_wanted
+from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
 EVERYONE = BROADCAST_PEER
@@ -71,6 +71,8 @@ class PerNode(Protocol):
 
     can_be_copied: ClassVar[bool] = True
     """Whether a node is all in its attributes; else `causeway check --every` tells it again what has happened to it."""
+    contents: Contents | None = None
+    """What watches the contents of packets, if somebody wants that."""
     packet_lifetime_ps = LIFETIME_PS
     """How long the content of a packet is kept on networks that do not say when no copy of it is left."""
 
@@ -135,13 +137,13 @@ class PerNode(Protocol):
         """Of each packet that may still arrive: what it holds, first."""
         return self._kept.packets
 
-    @property
-    def next_packet(self) -> int:
-        """The number of the packet that is sent next."""
-        return self._next_packet
+    def packets_on_their_way(self) -> Container[int]:
+        """Return the numbers of the packets of which copies may still arrive."""
+        return self._kept.packets
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
+        """Send a packet; return its number."""
         if not (
             type(node) is type(peer) is type(size_bytes) is type(interface) is type(topic) is int
             and 0 <= node < self._count
@@ -157,6 +159,7 @@ class PerNode(Protocol):
         self._kept.keep(packet, content, node, peer, interface, topic, self.now_ps)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic, *PAD[8]))
+        return packet
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         topic, patience_ps = given.patience(topic, patience_ps)

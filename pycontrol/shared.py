@@ -1,8 +1,9 @@
 """Find nodes that change a content after they sent or received it.
 
 Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it changes
-packets on their way, and what other nodes keep. The second of two runs (`causeway.studies.again`) looks for that: it
-compares a fingerprint of each content after every handler of a node that sent or received it.
+packets on their way, and what other nodes keep. Inside `watching_contents()`, the fingerprints of contents are compared
+after every handler of a node that sent or received them. The second of two runs (`causeway.studies.again`) is made so,
+and some of the random schedules of `causeway check`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextvars import ContextVar
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.pycontrol.handlers import HANDLERS, Node
-from causeway.pycontrol.mistakes import Misuse, seconds
+from causeway.pycontrol.mistakes import Misuse, seconds, shown
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -28,9 +30,13 @@ _wanted = ContextVar("watching_contents", default=False)
 """Of this thread: runs in other threads begin and end at any time."""
 
 
+class ChangedContent(Misuse):
+    """A node changed a content after it was sent. The message names handler, file, attribute, sender and time."""
+
+
 @contextlib.contextmanager
 def watching_contents() -> Iterator[None]:
-    """Watch the contents of the runs inside."""
+    """Watch the contents of the runs, and of the models, that begin inside."""
     before = _wanted.set(True)
     try:
         yield
@@ -41,7 +47,7 @@ def watching_contents() -> Iterator[None]:
 def watch_if_wanted(protocol: PerNode) -> None:
     """Watch the contents of a protocol whose nodes have just been made, if somebody wants that."""
     if _wanted.get() and protocol.can_be_copied:  # what programs send is bytes
-        _Watched(protocol)
+        protocol.contents = Contents(protocol)
 
 
 class _Sent(NamedTuple):
@@ -52,43 +58,46 @@ class _Sent(NamedTuple):
     sent_ps: int
 
 
-class _Watched:
-    """Stands between a protocol and its nodes."""
+class Contents:
+    """The contents that the nodes of a protocol sent and received. It can be copied together with them."""
 
     def __init__(self, protocol: PerNode) -> None:
+        """Take the place of the protocol's `send`, and look on behind the handlers of its nodes."""
         self.protocol, self._send = protocol, protocol.send
         self.touched: list[deque[_Sent]] = [deque(maxlen=LAST) for _ in protocol.nodes]
         self.by_content: dict[int, _Sent] = {}
         changed: Any = protocol
         changed.send = self.send
         for node in protocol.nodes:
-            for name in HANDLERS:
-                setattr(node, name, self.watched(node, name, getattr(node, name)))
+            node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
 
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
-        packet = self.protocol.next_packet
-        self._send(node, peer, content, size_bytes, interface, topic)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find contents by their addresses, which are others in a copy."""
+        self.__dict__.update(state, by_content={id(sent.content): sent for sent in state["by_content"].values()})
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
+        """Send a packet, and keep the fingerprint of its content."""
+        packet = self._send(node, peer, content, size_bytes, interface, topic)
         if not isinstance(content, PLAIN) and (found := _fingerprint(content)) is not None:
             sent = _Sent(packet, content, found, node, self.protocol.now_ps)
             self.touched[node].append(sent)
             self.by_content[id(content)] = sent
+        return packet
 
-    def watched(self, node: Node, name: str, handler: Callable[..., None]) -> Callable[..., None]:
-        """Return the handler with a look at the contents behind it."""
+    def received(self, node: Node, content: Any) -> _Sent | None:
+        """Note that a node gets a content; return what is known of it."""
+        found = self.by_content.get(id(content))
+        if found is not None and found not in self.touched[node.id]:
+            self.touched[node.id].append(found)
+        return found
 
-        def look_after(*arguments: Any) -> None:
-            received = self.by_content.get(id(arguments[0])) if name in ("on_packet", "on_lost") else None
-            if received is not None and received not in self.touched[node.id]:
-                self.touched[node.id].append(received)
-            handler(*arguments)
-            self.look(node, received, handler)
-
-        return look_after
-
-    def look(self, node: Node, received: _Sent | None, handler: Any) -> None:
+    def look(self, node: Node, handler: Any, received: _Sent | None = None) -> None:
         """Raise an error if a content that the node has, or had, is not as it was sent."""
+        if not self.touched[node.id]:
+            return
+        packets = self.protocol.packets_on_their_way()
         for sent in list(self.touched[node.id]):
-            on_its_way = sent.packet in self.protocol.kept_packets
+            on_its_way = sent.packet in packets
             if not on_its_way and sent is not received:
                 self.touched[node.id].remove(sent)
                 continue
@@ -98,15 +107,40 @@ class _Watched:
             if not on_its_way and (theirs is node or not _attribute(theirs, sent.content)):
                 continue  # nobody else has it
             kept = _attribute(node, sent.content)
-            raise Misuse(
+            raise ChangedContent(
                 f"{_where(handler)} changed the content that node {sent.sender} sent at {seconds(sent.sent_ps)} s"
                 f"{f' ({kept})' if kept else ''}: contents are not copied, so that others see the change, too; "
                 "send a copy, or change a copy of what arrived (copy.deepcopy, list(...), dict(...))"
             )
 
 
+@cache
+def _watched(kind: type[Node]) -> type[Node]:
+    """Return a subclass whose handlers are looked at; it has nothing of its own, so that nodes can change to it."""
+    handlers = {
+        name: _looked_at(name, found) for name in HANDLERS if (found := getattr(kind, name)) is not vars(Node)[name]
+    }
+    named = {"__slots__": (), "__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    return type(kind.__name__, (kind,), {**named, **handlers})
+
+
+def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
+    """Return the handler with a look at the contents behind it."""
+
+    @wraps(handler)
+    def look_after(node: Any, *arguments: Any) -> None:
+        contents: Contents = node.host.contents
+        received = contents.received(node, arguments[0]) if name in ("on_packet", "on_lost") else None
+        handler(node, *arguments)
+        contents.look(node, handler, received)
+
+    return look_after
+
+
 def _where(handler: Any) -> str:
-    code = handler.__code__
+    code = getattr(handler, "__code__", None)
+    if code is None:  # a partial, say
+        return shown(handler)
     return f"{handler.__qualname__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 

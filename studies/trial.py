@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from causeway.pycontrol.check.mobile import MobileWorld
 from causeway.pycontrol.check.properties import Rules
 from causeway.pycontrol.check.world import Budget, World
 from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.shared import watching_contents
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 from causeway.studies import registry
 from causeway.studies.parameters import make_params, parse_settings
@@ -44,6 +46,8 @@ class Trial:
     """Which of the things that the application can do; none: all."""
     every: bool = False
     """In every order."""
+    contents: bool = False
+    """Nodes must not change contents that they sent or received: a counterexample may need that to break."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.AT_REST)
@@ -123,7 +127,11 @@ class Trial:
         return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end, *bounds])
 
     def make(self) -> World:
-        """A fresh world."""
+        """Return a fresh model."""
+        with watching_contents() if self.contents else nullcontext():
+            return self._made()
+
+    def _made(self) -> World:
         study, checks = self.study, self.checks
         params = make_params(study, self.settings)
         protocol = checks.protocol() if checks.protocol else study.protocol(params)

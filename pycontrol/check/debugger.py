@@ -6,6 +6,7 @@ through, and texts of packets are made on the way, which may call code of the us
 
 from __future__ import annotations
 
+import inspect
 import pdb
 import sys
 import sysconfig
@@ -24,7 +25,7 @@ USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """What of the package is read and debugged as a user's own code is."""
 SKIPPED = (
     "causeway.pycontrol.check.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
-    "causeway.pycontrol.confined", "causeway.pycontrol.answers", "asyncio.*",
+    "causeway.pycontrol.confined", "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
 )  # fmt: skip
 """Steps do not lead into these modules."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
@@ -71,7 +72,9 @@ def _handler(world: World, choice: Choice) -> CodeType | None:
         function = world.calls[str(choice.key)]
     else:
         function = getattr(world.nodes[choice.node], HANDLERS.get(choice.what, ""), None)
-    function = getattr(function, "__func__", function)
+    if function is None:
+        return None
+    function = inspect.unwrap(getattr(function, "__func__", function))  # it may be watched (causeway.pycontrol.shared)
     return getattr(function, "__code__", None)
 
 

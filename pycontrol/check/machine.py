@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
+from causeway.pycontrol import given
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.check.chance import why_not_all
 from causeway.pycontrol.check.frozen import frozen
@@ -115,6 +116,8 @@ class Desk:
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         machine, receivers = self.machine, [peer]
+        if not EVERYONE <= peer < machine.count:
+            given.packet(peer, size_bytes, interface, topic, machine.count)
         if peer == EVERYONE and not (machine.world.cells and interface == WIRELESS):
             receivers = [i for i in range(machine.count) if i != node]
         kept = machine.content(content)

@@ -86,14 +86,15 @@ class MobileWorld(World):
             return reaches[node - self.stations]
         return [host for host, reach in enumerate(reaches, self.stations) if node in reach]
 
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
+        """Put a copy for each receiver in reach on its way; return the number of the packet."""
         if interface != WIRELESS or peer != EVERYONE:
-            super().send(node, peer, content, size_bytes, interface, topic)
-            return
+            return super().send(node, peer, content, size_bytes, interface, topic)
         for receiver in self.in_reach(node, tuple(self.places.values())):
             self._log("sent", node, self.packets, receiver, str(content))
             self.flying.append(Packet(self.packets, node, receiver, content, interface))
         self.packets += 1
+        return self.packets - 1
 
     def calm_down(self) -> None:
         """Everybody is up and in a cell from now on."""

@@ -8,16 +8,19 @@ at once: the reaction time only keeps two events of one node apart. When timers 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from causeway.bridge.errors import UserError
 from causeway.bridge.network import WIRELESS
+from causeway.pycontrol import given
 from causeway.pycontrol.confined import acting
+from causeway.pycontrol.mistakes import users_frames
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 STEP_PS = 1_000_000
@@ -69,8 +72,10 @@ class Log(NamedTuple):
 
 
 def raised(node: int, error: BaseException) -> str:
-    """What is broken where a node raises an error: which, and in which line."""
-    last = traceback.extract_tb(error.__traceback__)[-2 if isinstance(error, TookTooLong) else -1]  # -1: the watchdog
+    """Return what is broken where a node raises an error: the error and its line."""
+    if isinstance(error, ChangedContent):  # it names the handler; the line is of the one that looked
+        return f"an error: node {node}: {error}"
+    last = (users_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
@@ -103,6 +108,7 @@ once nothing else is left to happen by itself (timeouts are longer than anything
 def attach(protocol: Any, mine: Any) -> None:
     """What nodes do through their protocol happens here."""
     protocol.send, protocol.patient, protocol.recorded = mine.send, mine.patient, mine.recorded
+    protocol.packets_on_their_way = mine.packets_on_their_way
     protocol.set_timer, protocol.cancel_timer, protocol.timers = mine.set_timer, mine.cancel_timer, mine.timers
     protocol.switch, protocol.broadcast, protocol.note = mine.switch, mine.broadcast, mine.note
 
@@ -292,7 +298,10 @@ class World:
         elif what == "call":
             self.budget.calls -= 1
             self._log("call", node, -1, -1, str(key))
-            self.calls[str(key)](handler)
+            call = self.calls[str(key)]
+            call(handler)
+            if self.protocol.contents is not None:
+                self.protocol.contents.look(handler, call)
         else:
             self.switch(node, what == "recover")
 
@@ -325,12 +334,20 @@ class World:
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
         """Promises are of no interest here: every event is told at once."""
 
-    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+    def packets_on_their_way(self) -> Container[int]:
+        """Return the numbers of the packets of which copies may still arrive."""
+        return {packet.number for packet in self.flying}
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
+        """Put a copy for each receiver on its way; return the number of the packet."""
+        if not EVERYONE <= peer < self.count:
+            given.packet(peer, size_bytes, interface, topic, self.count)
         receivers = [i for i in range(self.count) if i != node] if peer == EVERYONE else [peer]
         for receiver in receivers:
             self._log("sent", node, self.packets, receiver, str(content))
             self.flying.append(Packet(self.packets, node, receiver, content, interface))
         self.packets += 1
+        return self.packets - 1
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
         self.history.append((kind, node, said))

@@ -12,6 +12,7 @@ from rich.console import Console
 from causeway.cli.check import Search, check_study
 from causeway.cli.replay import replay_example
 from causeway.studies.trial import Trial
+from tests.worlds import talking
 
 TOP = Path(__file__).resolve().parents[3]
 FLOOD, TALLY = str(TOP / "examples" / "flood.py"), str(TOP / "examples" / "tally.py")
@@ -49,6 +50,13 @@ def test_it_goes_on_by_itself_when_the_handler_has_returned(session: Session) ->
     assert "--Return--" in text and "world.py" not in text
     assert "1> " in text, "the third n was an answer to the prompt between events"
     assert text.count("broadcasts message") == 2
+
+
+def test_it_stops_in_the_handler_that_changes_a_content(session: Session, tmp_path: Path) -> None:
+    study = talking.write(tmp_path, BROADCAST="self.send(EVERYONE, self.clock, 10); self.clock[0] += 1")
+    text = session(study, Trial(study, budget={"broadcasts": 1}, properties=("once",)), "d", "n", "n", "q", "q")
+    assert "on_broadcast()\n-> message = self.broadcast()" in text and "shared.py" not in text
+    assert "Talker.on_broadcast (talk.py:" in text and "changed the content that node" in text, text
 
 
 def test_quitting_the_debugger_does_not_leave_half_a_handler(session: Session) -> None:
