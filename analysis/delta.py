@@ -134,7 +134,7 @@ def _read(folder: Path) -> State:
         refuse_links(folder, "tables", f"tables/{LOG}", f"tables/{COPIES}")
         if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
             return State(folder)
-        if name := next(rotten(folder, only_needed=True), None):
+        if name := next(rotten(folder), None):
             raise physical.DamagedError(
                 f"{folder / 'tables' / LOG / name} has changed since it was written; "
                 f"`causeway doctor {folder} --repair` puts its copy in its place"
@@ -366,14 +366,13 @@ def copies_of(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def rotten(folder: Path, only_needed: bool = False) -> Iterator[str]:
-    """Yield the names of files of the log that are not as their copy; of those that are needed, if `only_needed`."""
+def rotten(folder: Path) -> Iterator[str]:
+    """Yield the names of files of the log that a reader needs and that are not as their copy."""
     logs, copies = place(folder) / "tables" / LOG, copies_of(folder)
     there = {name for name in names(logs) if LOG_FILE.fullmatch(name)}
-    if only_needed:
-        last = max((name for name in there if name.endswith(".checkpoint.parquet")), default="")
-        there = {name for name in there if name[:20] > last[:20] or name == last}
-    for name in sorted(there & copies.keys()):
+    last = max((name for name in there if name.endswith(".checkpoint.parquet")), default="")
+    needed = {name for name in there if name[:20] > last[:20] or name == last}
+    for name in sorted(needed & copies.keys()):
         if _has_rotted(logs / name, copies[name]):
             yield name
 

@@ -111,7 +111,8 @@ def _log(folder: Path) -> Iterator[Problem]:
     names = {name for name in delta.names(logs) if delta.LOG_FILE.fullmatch(name)}
     first = min((name[:20] for name in names), default="")
     lost = {name for name in digests.keys() - names if name[:20] >= first and name.endswith(".json")}
-    for name in sorted({*delta.rotten(folder), *lost}):
+    rotten = {name for name in names & digests.keys() if _digest(logs / name) not in digests[name]}
+    for name in sorted(rotten | lost):
         what = "is missing" if name in lost else "has changed since it was written"
         yield Problem(f"{logs / name}: {what}", "its copy can take its place",
                       partial(_put_back, logs / name, copies, digests[name]))  # fmt: skip

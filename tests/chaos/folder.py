@@ -27,11 +27,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute  # loaded once, not in each child
 import pyarrow.dataset
 
-from causeway.analysis import compact, convert, health, store
+from causeway.analysis import compact, convert, health, report, store
 from causeway.bridge.errors import UserError
 
 SCALARS = 3
@@ -72,6 +73,17 @@ def doctor(folder: Path, draw: random.Random, said: Callable[[list[str]], None])
             problem.repair()
 
 
+def report_(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
+    """Write a report to a folder of its own and to the one that others write to: it has the runs of one state."""
+    if folder.is_dir():
+        with store.one_state(folder):
+            if runs := store.finished_runs(folder):
+                page = report.write(folder, folder.parent / f"report-{os.getpid()}")
+                counted = pd.read_csv(page.with_name("scalars.csv")).query("name == 'a'")["runs"].sum()
+                assert counted == len(runs), f"a report of {len(runs)} runs counts {counted}"
+                report.write(folder)
+
+
 def read(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
     """See one state, however long it takes to look at it, and never less than before."""
     before: set[str] = set()
@@ -90,7 +102,7 @@ def _check(runs: list[str], scalars: pa.Table) -> None:
     assert counts == dict.fromkeys(runs, SCALARS), f"in part: {set(counts.items()) ^ {(r, SCALARS) for r in runs}}"
 
 
-KINDS = (run, run, convert_, compact_, doctor, read)
+KINDS = (run, run, convert_, compact_, doctor, report_, read)
 
 
 def _child(kind: Any, folder: Path, seed: int, locked: bool) -> tuple[int, Path]:
@@ -126,21 +138,22 @@ def _said(notes: Path) -> tuple[set[str], list[str]]:
     return runs, errors
 
 
-def one_round(draw: random.Random) -> tuple[list[str], int]:
-    """What is wrong behind a round, and how many children were disturbed."""
+def one_round(draw: random.Random) -> tuple[list[str], Counter[str]]:
+    """Return the faults found after a round, and how many children were killed and stopped."""
     base = Path(tempfile.mkdtemp(prefix="chaos-"))
-    folder, disturbed = base / "out", 0
+    folder, disturbed = base / "out", Counter[str]()
     try:
         (base / "in").mkdir()
         for number in range(4):
             lines = "".join(f"scalar m {name} {4}\n" for name in "abc")
             (base / "in" / f"{number}.sca").write_text(f"version 3\nrun sca{number}\nattr configname B\n{lines}")
         locked = draw.random() < 0.5
+        disturbed["with locks" if locked else "without locks"] += 1
         children = [_child(draw.choice(KINDS), folder, draw.randrange(10**9), locked) for _ in range(5)]
         for pid, _ in children:
             time.sleep(draw.uniform(0, 0.1))
             if (how := draw.choice(["", "kill", "stop"])) and _is_alive(pid):
-                disturbed += 1
+                disturbed["killed" if how == "kill" else "stopped"] += 1
                 os.kill(pid, signal.SIGKILL if how == "kill" else signal.SIGSTOP)
         time.sleep(draw.uniform(0, 0.2))
         for pid, _ in children:
@@ -183,16 +196,22 @@ def _end(folder: Path, said: set[str]) -> list[str]:
     return _said(notes)[1]
 
 
-def chaos(rounds: int, seed: int) -> tuple[list[str], int]:
-    """What is wrong behind so many rounds, and how many children were disturbed."""
-    draw, wrong, disturbed = random.Random(seed), list[str](), 0
+def chaos(rounds: int, seed: int) -> tuple[list[str], Counter[str]]:
+    """Return the faults found in so many rounds, and how many children were killed and stopped."""
+    draw, wrong, disturbed = random.Random(seed), list[str](), Counter[str]()
     for number in range(rounds):
         found, some = one_round(draw)
         wrong += [f"round {number}: {what}" for what in found]
-        disturbed += some
+        for what in wrong[len(wrong) - len(found) :]:
+            print(f"WRONG  {what}", flush=True)
+        disturbed.update(some)
         if (number + 1) % 50 == 0:
-            print(f"{number + 1} rounds, {disturbed} disturbed, {len(wrong)} wrong", flush=True)
+            print(f"{number + 1} rounds, {counted(disturbed)}, {len(wrong)} wrong", flush=True)
     return wrong, disturbed
+
+
+def counted(disturbed: Counter[str]) -> str:
+    return ", ".join(f"{number} {what}" for what, number in sorted(disturbed.items()))
 
 
 def main() -> None:
@@ -202,9 +221,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"chaos in a folder: {given.rounds} rounds, seed {given.seed}")
     wrong, disturbed = chaos(given.rounds, given.seed)
-    for what in wrong[:20]:
-        print(f"WRONG  {what}")
-    print(f"{given.rounds} rounds, {disturbed} children disturbed, {len(wrong)} wrong")
+    print(f"{given.rounds} rounds, {counted(disturbed)}, {len(wrong)} wrong")
     sys.exit(bool(wrong))
 
 
