@@ -17,7 +17,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -47,6 +49,8 @@ _SETTINGS = {
     "delta.enableExpiredLogCleanup": "false",  # the copies go with them: see `clean`
 }
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_ONE_THREAD = Lock()
+"""Held by the thread that moves a handle on."""
 _SLOW_S = 3600.0
 """A writer that took so long looks whether its files are still there: somebody may have taken them for orphans."""
 
@@ -60,6 +64,7 @@ class State:
     files: dict[str, list[File]] = field(default_factory=dict)
     """Table -> its files, in the order in which they landed."""
     opened: DeltaTable | None = None
+    """A handle of the table. It moves on with commits of this process, so it may be at a later version."""
 
     def all_files(self) -> list[File]:
         return [file for files in self.files.values() for file in files]
@@ -99,8 +104,11 @@ def latest(folder: Path, may_be_old: bool = False) -> State:
     kept = _LATEST.get(str(folder))
     if kept is not None and (_same(folder, *kept) if not is_remote(folder) else may_be_old and _fresh(kept[0])):
         return kept[1]
-    state = _read(folder)
-    _LATEST[str(folder)] = (_seen(folder, state.version), state)
+    return _keep(_read(folder))
+
+
+def _keep(state: State) -> State:
+    _LATEST[str(state.folder)] = (_seen(state.folder, state.version), state)
     return state
 
 
@@ -222,6 +230,8 @@ def commit(
                     raise physical.damage(folder, file, what)
         failure = _try(state, writer.files, removed, moves)
         if failure is None:
+            if state.opened is not None:
+                _keep(_after(state, writer.files, removed))
             return settle(folder, state.version + 1)
         now = _read(folder)
         if ours & {file.path for file in now.all_files()}:  # it was made, and only the answer was lost
@@ -235,7 +245,6 @@ def commit(
 def _try(state: State, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
     """Make the version behind `state`; return why it could not be made."""
     from deltalake.exceptions import DeltaError
-    from deltalake.schema import Schema
     from deltalake.transaction import (
         CommitProperties,
         PostCommitHookProperties,
@@ -243,7 +252,7 @@ def _try(state: State, added: Iterable[File], removed: Iterable[File], moves: bo
         create_table_with_add_actions,
     )
 
-    folder, form = state.folder, Schema.from_arrow(physical.log_form())
+    folder, form = state.folder, _form()
     once, nothing = CommitProperties(max_commit_retries=0), PostCommitHookProperties(False, False)
     now_ms = time.time_ns() // 10**6
     adds = [_action(file, now_ms, not moves) for file in added]
@@ -262,20 +271,38 @@ def _try(state: State, added: Iterable[File], removed: Iterable[File], moves: bo
             settle(folder, state.version + 1)
             return RuntimeError("columns were added first")
         removes = [RemoveAction(file.path, not moves, now_ms, file.size, {"table": file.table}) for file in removed]
-        state.opened.create_write_transaction(
-            [*adds, *removes], "append", form, ["table"],
-            commit_properties=once, post_commithook_properties=nothing,
-        )  # fmt: skip
+        with _ONE_THREAD:
+            if state.opened.version() != state.version:
+                return RuntimeError("another commit has moved this handle on")
+            state.opened.create_write_transaction(
+                [*adds, *removes], "append", form, ["table"],
+                commit_properties=once, post_commithook_properties=nothing,
+            )  # fmt: skip
+            state.opened.update_incremental()
         return None
     except (DeltaError, OSError) as error:
         return error
 
 
-def _lacking(opened: DeltaTable) -> list[Any]:
+@cache
+def _form() -> Any:
     from deltalake.schema import Schema
 
+    return Schema.from_arrow(physical.log_form())
+
+
+def _lacking(opened: DeltaTable) -> list[Any]:
     known = {field.name for field in opened.schema().fields}
-    return [field for field in Schema.from_arrow(physical.log_form()).fields if field.name not in known]
+    return [field for field in _form().fields if field.name not in known]
+
+
+def _after(state: State, added: Iterable[File], removed: Iterable[File]) -> State:
+    """Return the state that a commit has made of `state`, without reading the log again."""
+    gone, files = {file.path for file in removed}, {table: list(some) for table, some in state.files.items()}
+    for file in added:
+        files.setdefault(file.table, []).append(file)
+    left = {table: sorted((f for f in some if f.path not in gone), key=lambda f: f.path) for table, some in files.items()}
+    return State(state.folder, state.version + 1, {table: some for table, some in left.items() if some}, state.opened)
 
 
 def _action(file: File, now_ms: int, changes: bool) -> Any:
@@ -311,9 +338,13 @@ def settle(folder: Path, version: int) -> State:
 
 
 def _checkpoint(state: State) -> None:
+    """Write a checkpoint, and open the table anew next time: a handle gets slower with each commit that it follows."""
     assert state.opened is not None
-    state.opened.create_checkpoint()
-    logs, name = place(state.folder) / "tables" / LOG, f"{state.version:020d}.checkpoint.parquet"
+    with _ONE_THREAD:
+        version = state.opened.version()
+        state.opened.create_checkpoint()
+    _LATEST.pop(str(state.folder), None)
+    logs, name = place(state.folder) / "tables" / LOG, f"{version:020d}.checkpoint.parquet"
     (logs / "_last_checkpoint").unlink(missing_ok=True)  # only a hint, and one that is written over in place
     if not is_remote(state.folder):
         flush(logs / name)

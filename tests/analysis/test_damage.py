@@ -407,7 +407,7 @@ def test_the_table_is_opened_by_others_as_what_it_is(tmp_path):
     folder = small(tmp_path / "out")
     compact.compact(folder)
     store.write_run(folder, tables("d", 7.0))
-    frame = DeltaTable(folder / "tables").to_pandas(partitions=[("table", "=", "scalars")], columns=["run_id", "value"])
+    frame = DeltaTable(folder / "tables").to_pandas(filters=[("table", "=", "scalars")], columns=["run_id", "value"])
     assert dict(zip(frame["run_id"], frame["value"], strict=True)) == {"a": 43.0, "b": 43.0, "c": 43.0, "d": 7.0}
     polars = pytest.importorskip("polars")
     rows = polars.scan_delta(str(folder / "tables")).filter(polars.col("table") == "scalars").select("run_id").collect()

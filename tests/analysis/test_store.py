@@ -1,11 +1,12 @@
 """Landing and reading a run's tables."""
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.analysis import schema, store
+from causeway.analysis import delta, schema, store
 from causeway.analysis.spark import read_spark
 
 
@@ -106,3 +107,29 @@ def test_a_folder_named_from_where_one_stands_is_read(tmp_path, monkeypatch):
 
     assert store.read_arrow(Path("out"), "scalars")["value"].to_pylist() == [1.5]
     assert store.count_rows(Path("out"), "runs") == 1
+
+
+def test_threads_that_land_the_same_runs_land_each_once(tmp_path):
+    """They share one handle of the table, which moves on under the states of the others."""
+
+    def land(order: int) -> None:
+        for number in range(12):
+            store.write_run(tmp_path, tables(f"r{(number * order) % 12}"))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(land, (1, 5, 7, 11)))
+    rows = store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()
+    assert sorted(rows) == sorted(f"r{number}" for number in range(12))
+    store.forget_what_is_known()
+    assert sorted(store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()) == sorted(rows), "and so the log says"
+
+
+def test_a_landing_does_not_read_the_log_again(tmp_path, monkeypatch):
+    opened, real = [], delta._open
+    monkeypatch.setattr(delta, "_open", lambda folder: opened.append(folder) or real(folder))
+    for number in range(30):
+        store.write_run(tmp_path, tables(f"r{number}"))
+    known = delta.latest(tmp_path)
+    assert len(opened) <= 4, "at the start, and after each checkpoint"
+    store.forget_what_is_known()
+    assert (known.version, known.files) == (29, delta.latest(tmp_path).files), "what was reckoned is what the log says"

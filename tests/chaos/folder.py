@@ -75,7 +75,8 @@ def doctor(folder: Path, draw: random.Random, said: Callable[[list[str]], None])
 
 def report_(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
     """Write a report to a folder of its own and to the one that others write to: it has the runs of one state."""
-    if folder.is_dir():
+    for _ in range(3):
+        time.sleep(draw.uniform(0, 0.3))
         with store.one_state(folder):
             if runs := store.finished_runs(folder):
                 page = report.write(folder, folder.parent / f"report-{os.getpid()}")
