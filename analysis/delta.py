@@ -298,11 +298,11 @@ def _lacking(opened: DeltaTable) -> list[Any]:
 
 def _after(state: State, added: Iterable[File], removed: Iterable[File]) -> State:
     """Return the state that a commit has made of `state`, without reading the log again."""
-    gone, files = {file.path for file in removed}, {table: list(some) for table, some in state.files.items()}
-    for file in added:
-        files.setdefault(file.table, []).append(file)
-    left = {table: sorted((f for f in some if f.path not in gone), key=lambda f: f.path) for table, some in files.items()}
-    return State(state.folder, state.version + 1, {table: some for table, some in left.items() if some}, state.opened)
+    gone, files = {file.path for file in removed}, dict[str, list[File]]()
+    for file in sorted([*state.all_files(), *added], key=lambda file: file.path):
+        if file.path not in gone:
+            files.setdefault(file.table, []).append(file)
+    return State(state.folder, state.version + 1, files, state.opened)
 
 
 def _action(file: File, now_ms: int, changes: bool) -> Any:

@@ -9,7 +9,7 @@ Both give the page the same data: nodes that are places (stations) or things (ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,6 @@ from causeway.analysis.animation import nodes, scene
 from causeway.analysis.description import Description
 from causeway.analysis.plots import Scene
 from causeway.bridge.errors import UserError
-
-Collect = Callable[[pd.DataFrame], dict[str, Any]]
 
 
 def write_all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -150,3 +151,41 @@ def test_what_a_compaction_took_out_goes_when_no_reader_can_need_it(tmp_path, mo
     delta.forget_what_is_known()
     assert len(list(tmp_path.rglob("*.parquet"))) == len(delta.latest(tmp_path).all_files())
     assert everything(tmp_path) == rows
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_runs_that_are_forgotten_go_from_all_tables_at_once_and_others_stay(tmp_path, compacted):
+    fill(tmp_path)
+    if compacted:
+        compact.compact(tmp_path)
+    gone = {"one3", "many0", "R1"}
+    left = {name: [row for row in rows if not any(f"'{run}'" in row for run in gone)]
+            for name, rows in everything(tmp_path).items()}  # fmt: skip
+    before = delta.latest(tmp_path)
+    compact.forget_runs(tmp_path, [*gone, "nobody"])
+    assert everything(tmp_path) == left and delta.latest(tmp_path).version == before.version + 1
+    with store.one_state(at=[before]):
+        assert gone < store.finished_runs(tmp_path), "a reader that began before still has them"
+    assert list(health.problems(tmp_path)) == []
+    compact.forget_runs(tmp_path, gone)
+    assert delta.latest(tmp_path).version == before.version + 1, "nothing to forget is no commit"
+    store.write_run(tmp_path, tables("one3", 33.0))
+    again = {Path(file.source).name: file.status for file in convert.convert([tmp_path / "in"], tmp_path).files}
+    assert again["r1.sca"] == "converted" and again["r0.sca"] == "up to date"
+    assert values(tmp_path)["one3"] == 33.0 and values(tmp_path)["R1"] == 1.0
+
+
+def test_runs_are_forgotten_though_a_compaction_came_first(tmp_path, monkeypatch):
+    fill(tmp_path)
+    real, times = compact.without_runs, []
+
+    def overtaken(*args):
+        times.append(1)
+        if len(times) == 1:
+            compact.compact(tmp_path)
+        return real(*args)
+
+    monkeypatch.setattr(compact, "without_runs", overtaken)
+    compact.forget_runs(tmp_path, ["one3", "R1"])
+    assert len(times) == 2 and len(store.finished_runs(tmp_path)) == 12
+    assert "one3" not in values(tmp_path) and list(health.problems(tmp_path)) == []
