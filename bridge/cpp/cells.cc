@@ -25,7 +25,7 @@ int Cells::nearest(Point p) const {
     return best;
 }
 
-// |from + s * d - station|^2 = reach^2, a quadratic in s.
+// Solves |from + s * d - station|^2 = reach^2, which is quadratic in s.
 std::pair<double, double> Cells::inside(const Segment &way, Point station) const {
     const double dx = way.to.x - way.from.x, dy = way.to.y - way.from.y;
     const double fx = way.from.x - station.x, fy = way.from.y - station.y;
@@ -53,8 +53,8 @@ bool Cells::cover(const Segment &way) const {
     return false;
 }
 
-// The nearest station can change only where a cell's border is crossed or two stations are equally far; between two
-// such places it is the one at the middle. Deciding at the middle keeps rounding out of it.
+// The nearest station can change only at the border of a cell or where two stations are equally far. Between two such
+// places it is constant; it is computed at the middle, where rounding cannot change it.
 std::vector<std::pair<double, int>> Cells::changes(const Segment &way) const {
     std::vector<double> places{0.0, 1.0};
     const auto add = [&](double s) {

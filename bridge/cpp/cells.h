@@ -1,5 +1,6 @@
-// Cells: which station is nearest, what the cells cover, and when a host that walks straight changes from one to
-// another. Both packet-level edges ask here: the same host, the same station.
+// Cells: the nearest station, the area that cells cover, and the changes of cell on a straight walk.
+//
+// Both packet-level adapters use this code, so that a host has the same station on both.
 #pragma once
 
 #include <utility>
@@ -12,7 +13,7 @@ struct Point {
     double y = 0;
 };
 
-/// A straight walk: at the share `s` of the way (0..1) the host is at from + s * (to - from).
+/// A straight walk; after the share `s` of the way (0..1) the host is at from + s * (to - from).
 struct Segment {
     Point from;
     Point to;
@@ -26,18 +27,18 @@ class Cells {
     Cells() = default;
     Cells(std::vector<Point> stations, double reach_m) : stations_(std::move(stations)), reach_m_(reach_m) {}
 
-    /// The nearest station in reach (the first of equals), or -1.
+    /// Returns the nearest station in reach (the first of equals), or -1.
     int nearest(Point p) const;
-    /// Whether every point of the segment is in some cell.
+    /// Returns whether every point of the segment is in some cell.
     bool cover(const Segment &way) const;
-    /// Where on the way the nearest station in reach becomes another one: (share of the way, station), ascending. The
-    /// first entry is (0, station at the start).
+    /// Returns the changes of the nearest station in reach: (share of the way, new station), ascending. The first entry
+    /// is (0, station at the start).
     std::vector<std::pair<double, int>> changes(const Segment &way) const;
-    /// Lower left and upper right corner of the box around all cells and a margin.
+    /// Returns the lower left and upper right corner of the box around all cells and a margin.
     std::pair<Point, Point> box(double margin_m) const;
 
   private:
-    /// Shares of the way between which a cell covers it; empty if from > to.
+    /// Returns the shares of the way between which a cell covers it; none if first > second.
     std::pair<double, double> inside(const Segment &way, Point station) const;
 
     std::vector<Point> stations_;

@@ -34,12 +34,12 @@ Channel::Channel(const std::string &endpoint)
     : endpoint_(endpoint.empty() ? environment("CAUSEWAY_ENDPOINT") : endpoint) {
     if (endpoint_.empty())
         give_up(
-            "CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or say what "
-            "`causeway attach` printed");
+            "CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run ... --engine ...`, or set the "
+            "variables that `causeway attach` printed");
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
     controller_ = std::atoi(environment("CAUSEWAY_CONTROLLER_PID").c_str());
-    signal(SIGPIPE, SIG_IGN);  // our output may go to a controller that is gone
+    signal(SIGPIPE, SIG_IGN);  // the output may go to a controller that is gone
     is_parent_ = controller_ != 0 && getppid() == controller_;
     if (is_parent_) prctl(PR_SET_PDEATHSIG, SIGKILL);  // the only signal that ends a stopped process, too
     if (!controller_lives()) give_up("the controller died before the simulation began");
@@ -60,7 +60,7 @@ void Channel::introduce(const Frame &hello, Frame *answer) {
             take(answer);
             return true;
         } catch (const ConnectionOver &) {
-            if (socket_) end = seconds() + kRetrySeconds;  // it was there: busy with another simulation, perhaps
+            if (socket_) end = seconds() + kRetrySeconds;  // it exists: busy with another simulation, perhaps
             if (seconds() >= end || !controller_lives()) throw;
             socket_.reset();
             usleep(kRetryPause_us);
@@ -79,7 +79,7 @@ void Channel::receive(Frame *frame) {
 }
 
 bool Channel::controller_lives() const {
-    if (controller_ == 0) return true;  // not told whom to watch (another machine): only deadlines apply
+    if (controller_ == 0) return true;  // unknown, as on another machine: only deadlines apply
     if (is_parent_) return getppid() == controller_;
     return kill(controller_, 0) == 0 || errno == EPERM;
 }
@@ -104,7 +104,7 @@ void Channel::take(Frame *frame) {
     size_t size = 0;
     patiently("receive", [&] { return socket_->receive(&data, &size); });
     if (!frame->ParseFromArray(data, static_cast<int>(size)))
-        give_up("the controller sent what is no frame of this contract");
+        give_up("the controller sent a message that is no frame of this contract");
 }
 
 template <class Attempt>

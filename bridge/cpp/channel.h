@@ -1,4 +1,4 @@
-// The edge's end of the socket: PAIR, with a deadline on everything, and an eye on the controller's life.
+// The adapter's end of the socket: PAIR, with a deadline for every operation, and a check that the controller lives.
 //
 // Environment: CAUSEWAY_ENDPOINT (ipc:// or tcp://), CAUSEWAY_CONTROLLER_PID, CAUSEWAY_DEADLINE_S (default 60), and,
 // for CURVE, CAUSEWAY_CURVE_SERVER_KEY, CAUSEWAY_CURVE_PUBLIC_KEY, CAUSEWAY_CURVE_SECRET_KEY (Z85).
@@ -16,25 +16,24 @@ namespace causeway {
 
 class Channel {
   public:
-    explicit Channel(const std::string &endpoint);  // "": from the environment; `introduce` connects
+    explicit Channel(const std::string &endpoint);  // "": the one in the environment; `introduce` connects
     ~Channel();
     Channel(const Channel &) = delete;
     Channel &operator=(const Channel &) = delete;
 
-    // Connects, sends the first frame and receives its answer; tries again for a moment where nobody answers.
+    // Connects, sends the first frame and receives its answer. Retries for some seconds while nobody answers.
     void introduce(const Frame &hello, Frame *answer);
 
-    // All of them end the process with one line if the controller died, is silent for too long, or sends what is no
-    // Frame.
+    // Both end the process with one line if the controller died, is silent for too long, or sends no valid Frame.
     void send(const Frame &frame);
     void receive(Frame *frame);
 
-    // Prints one line, leaves nothing behind, ends the process with status 3.
+    // Prints one line and ends the process with status 3.
     [[noreturn]] void give_up(const std::string &why);
-    // Where the process must live on (somebody is looking at it): `handler` is called instead, and throws.
+    // Makes `give_up` call a handler, which throws, where the process must live on (in a graphical environment).
     static void instead_of_exit(void (*handler)(const std::string &why));
 
-    // Lets what was sent go out, then closes. The destructor does it too.
+    // Waits until all frames are sent, then closes. The destructor does it too.
     void close();
 
   private:

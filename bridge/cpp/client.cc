@@ -14,9 +14,9 @@ const Setup &Client::hello(const std::string &engine, const std::string &engine_
     expect(Frame::kSetup, "the setup of the run");
     setup_.Swap(in_.mutable_setup());
     if (setup_.contract() != Constant::CONTRACT || setup_.schema_sha256() != kSchemaSha256) {
-        fail("this edge was built from contract " + std::to_string(int{Constant::CONTRACT}) + " (schema " +
+        fail("this adapter was built from contract " + std::to_string(int{Constant::CONTRACT}) + " (schema " +
              std::string(kSchemaSha256, 12) + "), the controller speaks contract " + std::to_string(setup_.contract()) +
-             " (schema " + setup_.schema_sha256().substr(0, 12) + "); rebuild the edge");
+             " (schema " + setup_.schema_sha256().substr(0, 12) + "); rebuild the adapter");
     }
     try {
         check_setup(setup_);

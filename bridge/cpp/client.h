@@ -1,4 +1,4 @@
-// What every edge links: the handshake, windows out, actions in.
+// The client that every adapter links: the handshake, windows out, actions in.
 //
 //     causeway::Client bridge;                                   // endpoint and deadline from the environment
 //     const causeway::Setup &setup = bridge.hello("mysim", "MySim 1.0");
@@ -9,13 +9,13 @@
 //                 for (size_t i = 0, n = bridge.exchange(next_ps); i < n; ++i) schedule(bridge.action(i));
 //                 continue;
 //             case causeway::Client::END: bridge.finish("done", now_ps, events, scalars); return 0;
-//             case causeway::Client::RUN: queue.run_one();        // it calls bridge.event(...) for what the nodes see
+//             case causeway::Client::RUN: queue.run_one();        // calls bridge.event(...) for events that nodes see
 //         }
 //     }
 //
-// A simulator whose loop cannot ask before every event stops itself at `horizon_ps()` instead, which an event that it
-// tells may bring nearer. An edge may let an instant at or after the horizon run to its end: its events wait for the
-// next window.
+// A simulator with a loop that cannot call `step` before every event stops at `horizon_ps()` instead; a call of `event`
+// may bring the horizon nearer. An adapter may finish an instant at or after the horizon: its events wait for the next
+// window.
 #pragma once
 
 #include <algorithm>
@@ -61,19 +61,19 @@ class Client {
 
     explicit Client(const std::string &endpoint = "") : channel_(endpoint) {}
 
-    // Introduces the simulator and returns what to simulate. Ends the process if the controller refuses.
+    // Introduces the simulator and returns the description of the run. Ends the process if the controller refuses.
     const Setup &hello(const std::string &engine, const std::string &engine_version);
     const Setup &setup() const { return setup_; }
 
-    // For simulators whose network is their own: how many nodes it has. Answers are checked against it.
+    // Sets the number of nodes of a simulator's own network, for the validation of answers.
     void has_nodes(int32_t nodes) { check_.expect_nodes(nodes); }
 
-    // Tells an event. Times must not go back.
+    // Adds an event to the window. Times must not decrease.
     void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         window_.event(kind, time_ps, node, ref, arg);
     }
 
-    // What to do before the simulator goes on to its next event at next_ps (kNever: it has none).
+    // Returns what to do before the simulator's next event at next_ps (kNever: it has none).
     Step step(int64_t next_ps) const {
         next_ps = within_run(next_ps);
         if (!begun_) return EXCHANGE;
@@ -82,27 +82,26 @@ class Client {
         return next_ps == kNever ? END : RUN;
     }
 
-    // `step` answers RUN for everything before this instant, as long as no event is told: a simulator need not ask.
+    // Returns the instant before which `step` returns RUN as long as no event is added: no call is necessary.
     int64_t free_until_ps() const {
         if (!begun_ || stopped_ || window_.full()) return 0;
         return setup_.duration_ps() > 0 ? std::min(horizon_ps(), setup_.duration_ps()) : horizon_ps();
     }
 
-    // Sends the window and waits for its answer. Returns the number of actions that came (0 if the window wants no
-    // reply).
+    // Sends the window and waits for its answer. Returns the number of actions (0 if the window wants no reply).
     size_t exchange(int64_t next_ps);
     Action action(size_t i) const { return Action::row(in_.actions(), i); }
 
     // The window sent last.
     const Window &last_window() const { return out_.window(); }
 
-    // The protocol is done: call finish.
+    // Returns whether the protocol stopped the run: call `finish`.
     bool stopped() const { return stopped_; }
 
-    // First instant that must not be simulated before the next exchange; kNever while no active event is waiting.
+    // Returns the first instant that must not be simulated before the next exchange; kNever without active events.
     int64_t horizon_ps() const { return window_.horizon_ps(); }
 
-    // Why `step` said END before the simulator went on to next_ps, and when the run was over.
+    // Returns why `step` returned END before next_ps, and the end of the run.
     struct Ended {
         End::Value why;
         int64_t at_ps;
@@ -118,10 +117,10 @@ class Client {
         double value;
     };
 
-    // The run is over.
+    // Reports the end of the run.
     void finish(const std::string &reason, int64_t end_ps, uint64_t events, const std::vector<Measured> &scalars = {});
 
-    // Tells the controller why the simulation cannot go on, and ends the process.
+    // Sends the controller the reason why the simulation cannot go on, and ends the process.
     [[noreturn]] void fail(const std::string &why);
 
   private:

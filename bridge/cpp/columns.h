@@ -13,7 +13,7 @@ namespace causeway {
 
 constexpr int64_t kNever = INT64_MAX;
 
-// The column as an array of T; throws if the bytes do not divide.
+// Returns a column as an array of T; throws if its length is not a multiple of T's.
 template <class T>
 std::vector<T> numbers(const std::string &bytes) {
     if (bytes.size() % sizeof(T) != 0) throw std::runtime_error("a column does not hold whole numbers");
@@ -22,7 +22,7 @@ std::vector<T> numbers(const std::string &bytes) {
     return values;
 }
 
-// Row i of a column.
+// Returns row i of a column.
 template <class T>
 inline T at(const std::string &bytes, size_t i) {
     T value;
@@ -30,7 +30,7 @@ inline T at(const std::string &bytes, size_t i) {
     return value;
 }
 
-// A position as the `ref` of a STATION event.
+// Returns a position as the `ref` of a STATION event.
 inline int64_t pack_position(int32_t x_mm, int32_t y_mm) {
     return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x_mm)) << 32) |
                                 static_cast<uint32_t>(y_mm));

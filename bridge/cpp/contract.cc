@@ -15,10 +15,10 @@ struct ColumnField {
     const FieldDescriptor *field;
     size_t width;  // of an element, in bytes
     bool may_lack;
-    size_t first;  // of its table: a place in the list
+    size_t first;  // the index of the first column of its table
 };
 
-// The columns of a kind of message; looked up once, because every answer of the controller is checked.
+// Returns the columns of a kind of message. Looked up once, because every answer of the controller is checked.
 const std::vector<ColumnField> &columns_of(const Descriptor *kind) {
     static std::unordered_map<const Descriptor *, std::vector<ColumnField>> known;
     const auto found = known.find(kind);

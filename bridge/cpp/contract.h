@@ -1,4 +1,4 @@
-// What proto/causeway.proto says beyond kinds and numbers: words, big constants, and which bytes are whose columns.
+// The options in proto/causeway.proto: texts, big constants, and columns.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace causeway {
 
-// A constant that has more bits than an enum's value.
+// Returns a constant with more bits than an enum's value.
 int64_t exactly_of(Constant::Value constant);
 
-// Why a run ended, in words.
+// Returns the text for the end of a run.
 const std::string &words_of(End::Value end);
 
-// What is wrong with the columns of a message and of those in it: one that holds no whole elements, or has not as many
-// rows as the first one of its table. Empty if nothing is.
+// Returns what is wrong with the columns of a message and of the messages in it, or "". A column must hold whole
+// elements, and as many as the first column of its table.
 std::string damage(const google::protobuf::Message &message);
 
 }  // namespace causeway

@@ -7,14 +7,13 @@ const Setup &EdgeBase::hello(const std::string &engine, const std::string &engin
     return client_->hello(engine, engine_version);
 }
 
-// ---- the run
-// ----------------------------------------------------------------------------------------------------------
+// ---- the run ----
 
 void EdgeBase::begin() {
     const int32_t wanted = setup().own_network().nodes(), found = static_cast<int32_t>(nodes_.size());
     if (setup().has_own_network() && wanted != found) {
-        fail("the study has " + std::to_string(wanted) + " nodes and the network " + std::to_string(found) +
-             " that take part; make one fit the other (causeway-nodes, or the study's parameters)");
+        fail("the study has " + std::to_string(wanted) + " nodes, but " + std::to_string(found) +
+             " nodes of the network take part; change causeway-nodes or the study's parameters");
     }
     client_->has_nodes(static_cast<int32_t>(nodes_.size()));
     try {
@@ -45,15 +44,14 @@ Client::Step EdgeBase::step(int64_t next_ps, int64_t now_ps) {
 }
 
 void EdgeBase::finish(int64_t now_ps, uint64_t events, const std::vector<Client::Measured> &measured) {
-    // Where the simulation ended by itself (a time limit, say) the last events are still here.
+    // If the simulation ended by itself (at a time limit, say), its last events have not been sent yet.
     while (client_->step(kNever) == Client::EXCHANGE) client_->exchange(kNever);
     client_->finish(end_reason(), ended_.at_ps >= 0 ? ended_.at_ps : now_ps, events, measured);
 }
 
-// ---- actions
-// ----------------------------------------------------------------------------------------------------------
+// ---- actions ----
 
-// The client has checked it.
+// Schedules an action, which the client has validated.
 void EdgeBase::apply(const Action &action) {
     switch (action.kind) {
         case Act::SEND:
@@ -80,11 +78,12 @@ void EdgeBase::apply(const Action &action) {
             record(action);
             break;
         default:
-            fail("action " + Act::Value_Name(action.kind) + " is known to the contract and not to this edge");
+            fail("action " + Act::Value_Name(action.kind) +
+                 " is in the contract, but this adapter cannot do it; rebuild it");
     }
 }
 
-// A timer due before the cancellation takes effect still fires.
+// Cancels a timer, unless it is due before the cancellation takes effect.
 void EdgeBase::cancel(int64_t timer, int64_t effect_ps) {
     const auto found = timers_.find(timer);
     if (found == timers_.end() || found->second.due_ps < effect_ps) return;
@@ -92,8 +91,7 @@ void EdgeBase::cancel(int64_t timer, int64_t effect_ps) {
     timers_.erase(found);
 }
 
-// ---- what is due
-// ------------------------------------------------------------------------------------------------------
+// ---- scheduled events ----
 
 void EdgeBase::happen(const Due &due) {
     const Action &action = due.action;

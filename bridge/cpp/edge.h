@@ -1,7 +1,7 @@
-// What every edge does alike: broadcasts, failures, timers, actions, who is up, and the end of a run.
+// The common part of all adapters: broadcasts, failures, timers, actions, the state of nodes, and the end of a run.
 //
-// A simulator derives from it, says how something is done at an instant (`schedule`), how a node sends and fails, and
-// calls `happen` at that instant. What its nodes see it tells with `arrival`, `lost` and `station`.
+// A simulator's adapter derives from EdgeBase. It implements `schedule`, which has `happen` called at an instant, and
+// the sending and failing of a node. It reports the events that nodes see with `emit`.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace causeway {
 
 class EdgeBase {
   public:
-    // Something that waits for its instant.
+    // Something that is scheduled for an instant.
     struct Due {
-        enum What : uint8_t { FAILURE, SWITCH, SEND, TIMER, BROADCAST };  // FAILURE is scripted, SWITCH was asked for
+        enum What : uint8_t { FAILURE, SWITCH, SEND, TIMER, BROADCAST };  // FAILURE: scripted; SWITCH: by an action
         What what;
         Action action;
         int64_t time_ps() const { return action.time_ps; }
@@ -28,18 +28,17 @@ class EdgeBase {
 
     virtual ~EdgeBase() = default;
 
-    // Introduces the simulator and returns what to simulate. Ends the process if the controller refuses.
+    // Introduces the simulator and returns the description of the run. Ends the process if the controller refuses.
     const Setup &hello(const std::string &engine, const std::string &engine_version);
     const Setup &setup() const { return client_->setup(); }
-    // Tells the controller why the simulation cannot go on, and ends the process.
+    // Sends the controller the reason why the simulation cannot go on, and ends the process.
     [[noreturn]] void fail(const std::string &why) { client_->fail(why); }
 
-    // ---- who is up; a node that is down sees nothing
-    // ------------------------------------------------------------------
+    // ---- the state of nodes; a node that is down sees nothing ----
     bool is_up(int32_t node) const { return nodes_[node].up; }
-    // How often the node has gone down so far.
+    // Returns the number of times that the node has gone down so far.
     int64_t failures(int32_t node) const { return nodes_[node].failures; }
-    // Whether nodes go down in this run at all, or the network has trouble: what leaves later may not leave or arrive.
+    // Returns whether packets can be lost to failing nodes, link failures, jammers or partitions in this run.
     bool faulty() const { return faulty_; }
     const TroubleMap &trouble() const { return trouble_; }
 
@@ -47,54 +46,52 @@ class EdgeBase {
     void happen(const Due &due);
 
   protected:
-    // ---- what a simulator gives
-    // --------------------------------------------------------------------------------------- Has `happen(due)` called
-    // at its instant. What it returns is for `unschedule`.
+    // ---- implemented by a simulator's adapter ----
+    // Has `happen(due)` called at its instant. The result is passed to `unschedule`.
     virtual void *schedule(const Due &due) = 0;
-    // A timer that was cancelled; it may come up or not, nothing happens then.
+    // Cancels a timer. `happen` may still be called for it, and does nothing then.
     virtual void unschedule(void *scheduled) { (void)scheduled; }
-    // The node sends now, and it is up.
+    // Sends a packet of a node, which is up, now.
     virtual void send(const Action &action) = 0;
-    // The node does something with a TCP connection now (LISTEN to ABORT), and it is up. Ids may mean nothing any more.
+    // Does an action on a TCP connection (LISTEN to ABORT) of a node, which is up, now. The connection may be over.
     virtual void connection(const Action &action) {
         (void)action;
         fail("this simulator has no TCP connections");
     }
-    // The node sets out for a place now, and it is up.
+    // Lets a node, which is up, set out for a position now.
     virtual void move(const Action &action) {
         (void)action;
         fail("the nodes of this network do not move");
     }
-    // The node goes down or comes up now. Its connections are forgotten without a word to the other ends.
+    // Takes a node down or brings it up now. Its connections are dropped without a message to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
-    // For simulators that write result files of their own.
+    // Records a value, in simulators with result files of their own.
     virtual void record(const Action &action) { (void)action; }
-    // For simulators that people look at: a window went out, and so many actions came back.
+    // Shows a window and the number of actions that answered it, in graphical environments.
     virtual void exchanged(const Window &window, size_t actions) { (void)window, (void)actions; }
 
-    // ---- the run
-    // ------------------------------------------------------------------------------------------------------
+    // ---- the run ----
     bool connected() const { return client_ != nullptr; }
-    // The network has nodes 0 .. nodes - 1.
+    // Declares the nodes 0 .. nodes - 1.
     void has_nodes(int32_t nodes) { nodes_.resize(nodes); }
-    // All nodes are there: schedules the failures and the first broadcast.
+    // Schedules the failures and the first broadcast, once all nodes exist.
     void begin();
-    // What to do before the simulator goes on to next_ps. The actions of an exchange are scheduled then.
+    // Returns what to do before the simulator goes on to next_ps. Schedules the actions of an exchange.
     Client::Step step(int64_t next_ps, int64_t now_ps);
-    // `step` answers RUN for everything before this instant; 0 once something was told.
+    // Returns the instant before which `step` returns RUN; 0 once an event was reported.
     int64_t free_until_ps() const { return free_until_ps_; }
-    // Why the run ended, in words.
+    // Returns the text for the end of the run.
     const std::string &end_reason() const { return words_of(ended_.why); }
-    // When it ended, where `step` said so; -1 if it did not.
+    // Returns the time at which `step` returned END; -1 if it did not.
     int64_t end_ps() const { return ended_.at_ps; }
-    // The run is over.
+    // Reports the end of the run.
     void finish(int64_t now_ps, uint64_t events, const std::vector<Client::Measured> &measured);
 
-    // Tells an event, unless the node is down.
+    // Reports an event, unless the node is down.
     void emit(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         if (node < 0 || nodes_[node].up) tell(kind, time_ps, node, ref, arg);
     }
-    // Tells an event.
+    // Reports an event.
     void tell(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         client_->event(kind, time_ps, node, ref, arg);
         free_until_ps_ = 0;

@@ -1,4 +1,4 @@
-// Who is near a place: things on the plane, in a grid of squares. A question costs what is near, not what there is.
+// A spatial index: points on the plane, in a grid of squares. A query takes time for the points near its centre only.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace causeway {
 
 class Near {
   public:
-    // Squares as wide as the radius that is asked for most are about right.
+    // The width of a square should be about the most frequent radius of queries.
     explicit Near(double square_m = 100) : square_m_(square_m) {}
 
     void set_square(double square_m) { square_m_ = square_m; }
 
-    // Places a thing, or moves it. Ids are dense, from 0.
+    // Adds a point, or moves it. Ids are dense, from 0.
     void put(int id, double x, double y) {
         const int64_t square = key(index(x), index(y));
         if (id >= static_cast<int>(where_.size())) where_.resize(id + 1, kNowhere);
@@ -34,7 +34,7 @@ class Near {
         }
     }
 
-    // Ascending, everything that was put within the radius of a place.
+    // Returns the ids of the points within a radius, ascending. Valid until the next call.
     const std::vector<int> &around(double x, double y, double radius_m) {
         found_.clear();
         for (int64_t i = index(x - radius_m); i <= index(x + radius_m); ++i) {

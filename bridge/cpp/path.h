@@ -1,6 +1,7 @@
-// Where a host is that follows a path: straight lines, at constant speed, between places at instants.
+// The path of a host: straight lines, at constant speed, between positions at instants.
 //
-// Both packet-level edges ask here, by these operations in this order: a host is at the same millimetre on both.
+// Both packet-level adapters use this code, with these operations in this order, so that a host is at the same
+// millimetre on both. bridge/traces.py has the same as `place_at`.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class Path {
     };
 
     bool empty() const { return points_.empty(); }
-    // Instants ascend.
+    // Adds a position. Instants ascend.
     void add(int64_t time_ps, double x_mm, double y_mm) {
         if (!empty()) {
             const Point &last = points_.back();
@@ -37,7 +38,7 @@ class Path {
         return {x_mm / 1000, y_mm / 1000};
     }
 
-    // The way under way at an instant: where it leads, and until when (kNever: it stands for good).
+    // Return the end of the line that the host is on at an instant, and the time of it (kNever: it stands for good).
     Place target(int64_t time_ps) const {
         const size_t i = after(time_ps);
         const Point &p = points_[std::min(i, points_.size() - 1)];
@@ -48,7 +49,7 @@ class Path {
         return i == points_.size() ? kNever : points_[i].time_ps;
     }
 
-    // In m/s.
+    // Returns the velocity in m/s.
     Place velocity(int64_t time_ps) const {
         const size_t i = after(time_ps);
         if (i == 0 || i == points_.size()) return {};
@@ -57,8 +58,8 @@ class Path {
         return {(b.x_mm - a.x_mm) / 1000 / seconds, (b.y_mm - a.y_mm) / 1000 / seconds};
     }
 
-    // From where the host is at `now_ps` straight to a place, and no further. `here`: where that is, if it had no path;
-    // to the millimetre, as engines compute walks each in its own way.
+    // Replaces the path by a straight line from the host's position at `now_ps` to a target. `here` is that position if
+    // the host had no path; it is rounded to millimetres, because engines compute walks each in its own way.
     void go(int64_t now_ps, double x_mm, double y_mm, double speed_mm_s, Place here) {
         const auto whole = [](double metres) { return std::round(metres * 1000); };
         const auto [from_x_mm, from_y_mm] = empty() ? std::pair{whole(here.x_m), whole(here.y_m)} : exact(now_ps);
@@ -83,7 +84,7 @@ class Path {
     std::vector<Point> points_;
     double most_speed_m_s_ = 0;
 
-    // The first point later than an instant.
+    // Returns the index of the first point later than an instant.
     size_t after(int64_t time_ps) const {
         const auto later = [](int64_t t, const Point &p) { return t < p.time_ps; };
         return std::upper_bound(points_.begin(), points_.end(), time_ps, later) - points_.begin();
@@ -98,7 +99,7 @@ class Path {
     }
 };
 
-// The path of a host: its trace, or an empty one. The contract has the rows of one host together, hosts ascending.
+// Returns the path of a host: its trace, or an empty one. The contract orders rows by host.
 inline Path path_of(const MobileNetwork &network, int32_t host) {
     const std::string &hosts = network.trace_host();
     size_t low = 0, high = hosts.size() / sizeof(int32_t);
@@ -119,7 +120,7 @@ inline Path path_of(const MobileNetwork &network, int32_t host) {
     return path;
 }
 
-// The inverse of `pack_position`.
+// Returns the position (x_mm, y_mm) of the `ref` of a STATION event.
 inline std::pair<int32_t, int32_t> unpack_position(int64_t ref) {
     const auto bits = static_cast<uint64_t>(ref);
     return {static_cast<int32_t>(bits >> 32), static_cast<int32_t>(bits & 0xFFFFFFFF)};

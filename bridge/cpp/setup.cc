@@ -39,7 +39,7 @@ void check_time(const std::string &what, int64_t ps, int64_t low_ps = 0) {
     }
 }
 
-// Instants of a list: none before the one in front of it.
+// Checks that the instants of a list do not decrease.
 void check_instants(const std::string &what, const std::string &column) {
     int64_t last_ps = 0;
     for (const int64_t ps : numbers<int64_t>(column)) {
@@ -54,7 +54,7 @@ void check_node(const std::string &what, int32_t node, int32_t nodes) {
         refuse(what + " node " + text(int64_t{node}) + "; the network has nodes 0 to " + text(last));
 }
 
-// A table of quantiles: as long as engines read, and never falling.
+// Checks that a table of quantiles has the right length and does not decrease.
 void check_quantiles(const std::string &what, const std::string &column, double most) {
     const auto table = numbers<double>(column);
     if (table.size() != Constant::QUANTILE_BINS + 1) {
@@ -103,7 +103,7 @@ void check_wires(const MobileNetwork &network, int32_t stations) {
     }
 }
 
-// Traces, speeds and the area: as the edges read them without looking again.
+// Checks traces, speeds and the area, which adapters read without further checks.
 void check_movement(const MobileNetwork &network) {
     const auto speeds = numbers<int32_t>(network.host_speed_mm_s()), area = numbers<int32_t>(network.area_mm());
     if (!speeds.empty() && speeds.size() != static_cast<size_t>(network.hosts()))
@@ -164,7 +164,8 @@ void check_setup(const Setup &setup) {
     if (!damaged.empty()) refuse("the setup is damaged: " + damaged);
     try {
         const int32_t nodes = nodes_of(setup) > 0 ? nodes_of(setup) : Constant::MOST_NODES;
-        if (setup.has_mobile_network()) check_fields(setup.mobile_network(), nodes);  // what says how many nodes: first
+        if (setup.has_mobile_network())
+            check_fields(setup.mobile_network(), nodes);  // first: it has the number of nodes
         check_fields(setup, nodes);
     } catch (const std::runtime_error &wrong) {
         refuse(wrong.what());
@@ -192,8 +193,7 @@ void check_nodes(const Setup &setup, int32_t nodes) {
     }
 }
 
-// ---- answers
-// ----------------------------------------------------------------------------------------------------------
+// ---- answers ----
 
 AnswerCheck::AnswerCheck() {
     held_.fill(0);

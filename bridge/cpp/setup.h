@@ -1,5 +1,4 @@
-// The one reader that believes nothing: what the controller says of a run, and what it wants done, before any edge sees
-// it.
+// Validation of the controller's frames: the setup of a run and every answer, before the adapter uses them.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +10,19 @@
 
 namespace causeway {
 
-// What the controller sent cannot be done; the text is one line for the user.
+// Thrown for a frame that asks for something impossible. The text is one line for the user.
 class Refused : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// How many nodes the run has; 0 if its network is the simulator's own.
+// Returns the number of nodes of the run; 0 if its network is the simulator's own.
 int32_t nodes_of(const Setup &setup);
 
-// Throws Refused unless every number of the setup means something and every column can be read to its end.
+// Throws Refused unless every number of the setup is allowed and every column is whole.
 void check_setup(const Setup &setup);
 
-// Throws Refused if the workload or the failures name a node that is not among so many (0: nobody knows how many).
+// Throws Refused if the workload or a scripted failure names a node that does not exist (nodes 0: number unknown).
 void check_nodes(const Setup &setup, int32_t nodes);
 
 // Checks answers of the controller, row by row, by the rules of the contract.
@@ -31,10 +30,10 @@ class AnswerCheck {
   public:
     AnswerCheck();
     void expect_run(const Setup &setup);
-    // The network has so many nodes; 0: nobody knows, so any up to the limit.
+    // Sets the number of nodes; 0: unknown, so that all numbers up to the limit are allowed.
     void expect_nodes(int32_t nodes);
 
-    // Throws Refused unless all that is in the answer can be done from `effect_ps` on. Columns first, then every row.
+    // Throws Refused unless all actions of the answer can be done from `effect_ps` on.
     void check(const Actions &answer, int64_t effect_ps);
 
   private:

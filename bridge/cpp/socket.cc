@@ -9,8 +9,8 @@ namespace causeway {
 namespace {
 
 constexpr int kHighWater = 64;   // never reached: see WindowBuilder::kMostUnanswered
-constexpr int kLingerMs = 5000;  // how long a closing edge tries to get its last frame out
-constexpr int kTrySeconds = 5;   // for one try to connect
+constexpr int kLingerMs = 5000;  // the time to send the last frame when the socket is closed
+constexpr int kTrySeconds = 5;   // the time for one try to connect
 constexpr const char *kMonitor = "inproc://monitor";
 constexpr int kGone = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
 
@@ -54,7 +54,7 @@ class PairSocket : public Socket {
         if (zmq_msg_recv(&in_, socket_.get(), 0) < 0) {
             expect_timeout("receive");
             if (!is_over()) return false;
-            if (zmq_msg_recv(&in_, socket_.get(), ZMQ_DONTWAIT) < 0) hang_up();  // else these are the peer's last words
+            if (zmq_msg_recv(&in_, socket_.get(), ZMQ_DONTWAIT) < 0) hang_up();  // else this is the peer's last frame
         }
         if (zmq_msg_more(&in_)) throw std::runtime_error("the controller sent a message in parts");
         *data = static_cast<const uint8_t *>(zmq_msg_data(&in_));
@@ -63,7 +63,7 @@ class PairSocket : public Socket {
     }
 
   private:
-    Closing context_, socket_, monitor_;  // closed in the opposite order, as libzmq wants it
+    Closing context_, socket_, monitor_;  // destroyed in the opposite order, as libzmq requires
     zmq_msg_t in_;
     bool is_over_ = false;
 
@@ -80,13 +80,13 @@ class PairSocket : public Socket {
         key(ZMQ_CURVE_SECRETKEY, keys.own_secret);
     }
 
-    // Returns what happened to the connection next; 0 if nothing did.
+    // Returns the next event of the connection; 0 if there is none.
     int next_event(int flags) {
-        uint8_t told[6];  // the event's number, and a value
+        uint8_t frame[6];  // the event's number, and a value
         uint16_t event = 0;
-        if (zmq_recv(monitor_.get(), told, sizeof told, flags) < 0) return 0;
+        if (zmq_recv(monitor_.get(), frame, sizeof frame, flags) < 0) return 0;
         zmq_recv(monitor_.get(), nullptr, 0, 0);  // the address
-        std::memcpy(&event, told, sizeof event);
+        std::memcpy(&event, frame, sizeof event);
         return event;
     }
 

@@ -1,4 +1,4 @@
-// A ZeroMQ PAIR socket that one thread uses: messages of one part, in order.
+// A ZeroMQ PAIR socket for one thread: messages of one part, in order.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ class Socket {
   public:
     virtual ~Socket() {}
 
-    // Sends the message. Returns false if libzmq did not take it within `kSliceMs`: call again with the same one.
+    // Sends a message. Returns false if libzmq did not take it within `kSliceMs`: call again with the same message.
     virtual bool send(const std::string &message) = 0;
 
-    // Returns the next message, good until the next call; false if none came within `kSliceMs`.
+    // Receives the next message, valid until the next call. Returns false if none arrived within `kSliceMs`.
     virtual bool receive(const uint8_t **data, size_t *size) = 0;
 
     static constexpr int kSliceMs = 100;
@@ -25,10 +25,10 @@ struct CurveKeys {
     std::string server, own_public, own_secret;  // Z85
 };
 
-// Connects to the controller, with one try. What was sent gets some seconds to go out when the socket goes away.
+// Tries once to connect to the controller. The destructor waits some seconds until all messages are sent.
 std::unique_ptr<Socket> connect_pair(const std::string &endpoint, const CurveKeys *keys);
 
-// The peer is gone, or was never there. For everything else that stops a socket it throws std::runtime_error, in words.
+// Thrown if the peer is gone or was never there. Other failures throw std::runtime_error with a message.
 struct ConnectionOver : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

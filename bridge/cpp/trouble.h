@@ -1,4 +1,4 @@
-// Cut wires, jammers, partitions: who gets nothing from whom at an instant (bridge/trouble.py).
+// Link failures, jammers and partitions: decides which packets are lost at an instant (bridge/trouble.py).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class TroubleMap {
 
     bool empty() const { return rows_.empty(); }
 
-    // On the air: whether `to`, who is at that place, understands nothing of `from`.
+    // Returns whether `to`, at a position, receives nothing from `from` over the wireless channel.
     bool deaf(int from, int to, int64_t time_ps, double x_m, double y_m) const {
         for (const Row &row : rows_) {
             if (time_ps < row.from_ps || time_ps >= row.to_ps) continue;
@@ -38,7 +38,7 @@ class TroubleMap {
         return false;
     }
 
-    // Over wires, and on the abstract network.
+    // Returns whether `to` receives nothing from `from` over a wire or on the abstract network.
     bool cut(int from, int to, int64_t time_ps) const {
         for (const Row &row : rows_) {
             if (time_ps < row.from_ps || time_ps >= row.to_ps) continue;

@@ -36,7 +36,7 @@ struct Range {
     int64_t least, most;
 };
 
-// What a number of this type can be.
+// Returns the range of a type.
 Range range_of(const std::string &type) {
     if (type == "u1") return {0, std::numeric_limits<uint8_t>::max()};
     if (type == "i4") return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
@@ -77,7 +77,7 @@ void replace_all(std::string *text, const std::string &name, int64_t value) {
     }
 }
 
-// What a field may hold.
+// The bounds of a field.
 struct FieldRule {
     const Rule *rule;
     int64_t least, most;
@@ -159,12 +159,12 @@ Check::Bound Check::bound(const std::string &text, int64_t unbounded) {
 }
 
 std::string Check::words(const Held &held) const {
-    std::string said = words_;
-    replace_all(&said, "value", held[of_]);
-    replace_all(&said, "least", held[least_.base] + least_.plus);
-    replace_all(&said, "most", held[most_.base] + most_.plus);
-    for (size_t i = 0; i < Operand::NONE; ++i) replace_all(&said, kNames[i], held[i]);
-    return said;
+    std::string message = words_;
+    replace_all(&message, "value", held[of_]);
+    replace_all(&message, "least", held[least_.base] + least_.plus);
+    replace_all(&message, "most", held[most_.base] + most_.plus);
+    for (size_t i = 0; i < Operand::NONE; ++i) replace_all(&message, kNames[i], held[i]);
+    return message;
 }
 
 const std::vector<Check> &rules_of_action(uint8_t kind) {

@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-// What rules are about: the columns of an action, and limits of the run.
+// The operands of rules: the columns of an action, and limits of the run.
 struct Operand {
     // clang-format off
     enum Value : size_t {
@@ -19,9 +19,10 @@ struct Operand {
     };
     // clang-format on
 };
-// NONE holds 0.
+// The values of the operands; NONE holds 0.
 using Held = std::array<int64_t, Operand::SIZE>;
 
+// A rule, compiled.
 class Check {
   public:
     Check(const Rule &rule, const std::string &of, const std::string &type);
@@ -30,7 +31,7 @@ class Check {
         return value < held[least_.base] + least_.plus || value > held[most_.base] + most_.plus ||
                (unlike_ != Operand::NONE && value == held[unlike_]);
     }
-    // What is wrong, and what is allowed.
+    // Returns the message: the wrong value, and the allowed ones.
     std::string words(const Held &held) const;
 
   private:
@@ -45,17 +46,17 @@ class Check {
     static Bound bound(const std::string &text, int64_t unbounded);
 };
 
-// The rules of a row of this kind, in the order in which they are looked at; of one that nobody knows: none.
+// Returns the rules of a row of this kind, in the order in which they are checked; none for an unknown kind.
 const std::vector<Check> &rules_of_action(uint8_t kind);
 
-// The rules of a promise of patience.
+// Returns the rules of a declared lookahead.
 const std::vector<Check> &rules_of_promise();
 
-// Throws std::runtime_error, in words, unless every field and column of the message, and of those in it, holds what its
-// rule allows in a network of so many nodes. The columns are whole.
+// Throws std::runtime_error, with a message, unless every field and column of a message, and of the messages in it, is
+// as its rule allows in a network of so many nodes. The columns must be whole.
 void check_fields(const google::protobuf::Message &message, int32_t nodes);
 
-// Which kinds of actions there are, in words.
+// Returns a list of the kinds of actions.
 std::string kinds_of_actions();
 
 }  // namespace causeway

@@ -1,4 +1,4 @@
-// Gathers events until their window must close; the rules are those of bridge/engine.py.
+// Collects events until their window must close; the rules are those of bridge/engine.py.
 #pragma once
 
 #include <algorithm>
@@ -24,39 +24,39 @@ class WindowBuilder {
         uint8_t kind;
     };
 
-    // Passive events ride along until so many are there, even without a cap: memory is bounded.
+    // The most events of a window, passive ones and without a cap, too: memory is bounded.
     static constexpr size_t kMostRows = 1 << 16;
-    // So many windows may be on their way unanswered; then even a passive one wants a reply. It keeps an edge from
-    // running far ahead, and below the socket's high-water mark (libzmq drops what it has not read yet when a peer
-    // closes beyond it).
+    // One of so many windows wants a reply even if all are passive. This keeps an adapter from running far ahead, and
+    // below the socket's high-water mark (beyond it, libzmq drops frames that it has not read when a peer closes).
     static constexpr int kMostUnanswered = 8;
+
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
         reaction_ps_ = reaction_ps;
         cap_ = cap > 0 ? std::min<size_t>(cap, kMostRows) : kMostRows;
         passive_kinds_ = passive_kinds;
     }
 
-    // Adds an event. Times must not go back.
+    // Adds an event. Times must not decrease.
     void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
-        if (time_ps < last_ps_) throw std::logic_error("causeway: an event was told after a later one");
+        if (time_ps < last_ps_) throw std::logic_error("causeway: an event was reported after a later one");
         if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && patience_.of(node, ref) == Constant::IGNORED) return;
         last_ps_ = time_ps;
         rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
 
-    // What the controller said of its packets and nodes. After a promise: `look_again`.
+    // The topics of packets and the lookaheads of nodes. Call `look_again` after a change of a lookahead.
     PatienceTable &patience() { return patience_; }
     void look_again() { keep_from(0); }
 
-    // The first instant at which something may be done about what was told: the simulator must not run what happens at
-    // or after it before the window is sent.
+    // Returns the first instant at which an action may answer the events: the simulator must not go on to it before the
+    // window is sent.
     int64_t horizon_ps() const { return horizon_ps_; }
 
-    // Whether as many events are there as the cap allows.
+    // Returns whether the window has as many events as the cap allows.
     bool full() const { return rows_.size() >= cap_; }
 
-    // Whether the window must close before the simulator goes on to next_ps (kNever: nothing is left to happen).
+    // Returns whether the window must close before the simulator goes on to next_ps (kNever: no events are left).
     bool must_close(int64_t next_ps) const {
         if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
         if (rows_.empty() || next_ps == last_ps_) return false;
@@ -78,7 +78,7 @@ class WindowBuilder {
         keep_from(count);
     }
 
-    // Window 0: empty, ends at 0, wants a reply.
+    // Makes window 0: it is empty, ends at 0 and wants a reply.
     void first(Window *window) {
         window->set_number(number_++);
         window->set_end_ps(0);
@@ -96,7 +96,7 @@ class WindowBuilder {
     int64_t horizon_ps_ = kNever;
     PatienceTable patience_;
 
-    // The first instant at which something may be done about an event.
+    // Returns the first instant at which an action may answer an event.
     int64_t deadline_ps(const Row &row) const {
         if (passive_kinds_ >> row.kind & 1) return kNever;
         const int64_t patience_ps = row.kind == Kind::ARRIVAL ? patience_.of(row.node, row.ref) : 0;
@@ -104,7 +104,7 @@ class WindowBuilder {
         return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
     }
 
-    // Rows are in order of time already; those of one instant go by (kind, node, ref).
+    // Sorts rows of one instant by (kind, node, ref). Rows are in order of time already.
     void sort_ties() {
         const auto canonical = [](const Row &a, const Row &b) {
             return std::tie(a.kind, a.node, a.ref) < std::tie(b.kind, b.node, b.ref);
@@ -135,7 +135,8 @@ class WindowBuilder {
         fill<int32_t>(window->mutable_arg(), count, [](const Row &r) { return r.arg; });
     }
 
-    // Events at or after the end stay for the next window (a simulator may run an instant to its end before it stops).
+    // Drops the events that were sent. Those at or after the window's end stay for the next one (a simulator may finish
+    // an instant before it stops).
     void keep_from(size_t count) {
         rows_.erase(rows_.begin(), rows_.begin() + count);
         horizon_ps_ = kNever;

@@ -1,4 +1,4 @@
-// Who broadcasts when, and who fails when; the exact twin of bridge/workload.py.
+// The workload and scripted failures of nodes; bridge/workload.py computes the same, to the bit.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Broadcasts {
         next();
     }
 
-    // Moves on to the next broadcast.
+    // Goes on to the next broadcast.
     void next() {
         if (time_ps == kNever) return;
         ++number;
@@ -100,11 +100,11 @@ class Broadcasts {
             time_ps = kNever;
             return;
         }
-        int64_t among = nodes_;
+        int64_t senders = nodes_;
         if (hot_nodes_[segment] > 0 && unit(draw(seed_, RandomStream::HOT, number, 0)) < hot_share_[segment]) {
-            among = hot_nodes_[segment];
+            senders = hot_nodes_[segment];
         }
-        node = first_node_ + static_cast<int32_t>(below(draw(seed_, RandomStream::SENDER, number, 0), among));
+        node = first_node_ + static_cast<int32_t>(below(draw(seed_, RandomStream::SENDER, number, 0), senders));
         size_bytes = poisson_size_;
     }
 };

@@ -207,14 +207,14 @@ def test_the_edge_says_why_it_was_refused(ticker: Path) -> None:
 def test_the_edge_refuses_a_controller_of_another_contract(ticker: Path, change: dict) -> None:
     status, told, _ = edge_against(ticker, setup(**change))
     assert status == 3
-    assert told.startswith(f"causeway: this edge was built from contract {CONTRACT} (schema ")
-    assert told.endswith("; rebuild the edge\n")
+    assert told.startswith(f"causeway: this adapter was built from contract {CONTRACT} (schema ")
+    assert told.endswith("; rebuild the adapter\n")
 
 
 @pytest.mark.parametrize("junk", [b"\xff" * 300, setup()[:-9]])
 def test_the_edge_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
     status, told, _ = edge_against(ticker, junk)
-    assert (status, told) == (3, "causeway: the controller sent what is no frame of this contract\n")
+    assert (status, told) == (3, "causeway: the controller sent a message that is no frame of this contract\n")
 
 
 def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:

@@ -111,7 +111,7 @@ def test_nobody_at_the_endpoint_is_told_in_one_line(ticker: Path, tmp_path: Path
     ("parts", "told"),
     [
         ([b"x", b"y"], "the controller sent a message in parts"),
-        ([b"hello"], "the controller sent what is no frame of this contract"),
+        ([b"hello"], "the controller sent a message that is no frame of this contract"),
     ],
 )
 def test_another_peer_is_refused_in_one_line(ticker: Path, tmp_path: Path, parts: list[bytes], told: str) -> None:

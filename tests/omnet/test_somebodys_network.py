@@ -197,7 +197,7 @@ def open_network(folder: Path, nodes: int = 20, **changes: Any) -> None:
 
 
 def test_a_network_of_another_size_is_refused_with_both_numbers(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="the study has 7 nodes and the network 20 that take part"):
+    with pytest.raises(RunError, match="the study has 7 nodes, but 20 nodes of the network take part"):
         open_network(tmp_path, 7)
 
 
@@ -245,7 +245,7 @@ def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -
 def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
     ini = tmp_path / "none.ini"
     ini.write_text(PROJECTS["aodv"].write(tmp_path).read_text().replace("causeway-nodes", "# "))
-    with pytest.raises(RunError, match="the study has 20 nodes and the network 0 that take part"):
+    with pytest.raises(RunError, match="the study has 20 nodes, but 0 nodes of the network take part"):
         open_network(tmp_path, ini=str(ini))
 
 
