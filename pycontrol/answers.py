@@ -1,7 +1,10 @@
-"""What a node gets instead of the functions of the process that know nothing of the simulation (see `confined.py`).
+"""Replacements for functions of the process that would leave the simulation: clocks, random numbers, threads, files.
 
-Every answer takes who is acting first: an `Actor`, or the event loop of an asyncio program. Both have `name`, `node`,
-`chance`, `clock`, `time()`, `instead` (what to use in place of what is refused), `read_at_ps` and `reads`.
+`confined.py` installs them during a run. Clocks and random numbers answer from simulated time and the seed; functions
+that cannot be simulated raise an error that names the alternative. `ANSWERS` at the end lists all of them.
+
+The first argument of every replacement is the actor: an `Actor`, or the event loop of an asyncio program. Both have
+`name`, `node`, `chance`, `clock`, `time()`, `instead` (the alternatives to refused calls), `read_at_ps` and `reads`.
 """
 
 from __future__ import annotations
@@ -33,8 +36,9 @@ EPOCH_S = 1_767_225_600
 """time.time() at the beginning of a run: 2026-01-01, UTC."""
 EPOCH_NS = EPOCH_S * 10**9
 UUID_EPOCH_100NS = 0x01B21DD213814000
-"""Between 1582 and 1970."""
+"""The time from the epoch of UUIDs (1582-10-15) to that of Unix (1970-01-01)."""
 CLOCK_READS_AT_ONCE = 1_000_000
+"""A node that reads the clock more often than this at one instant waits for time to pass, which it never does."""
 S_PS = 10**12
 
 INSTEAD = {
@@ -46,11 +50,11 @@ INSTEAD = {
     "exit": "end the run with self.stop(), or raise an error",
     "folder": "use absolute paths, such as Path(__file__).parent / 'data'",
 }
-"""Of a node with handlers."""
+"""The alternatives for a node with handlers, as error messages name them."""
 
 
 class Actor:
-    """Answers for the node whose handler runs: `host` is its PerNode, or what stands in for that in a small world."""
+    """The node whose handler runs, as replacements see it. `host` is its PerNode, or the model that acts as one."""
 
     instead: Mapping[str, str] = INSTEAD
 
@@ -61,17 +65,17 @@ class Actor:
 
     @property
     def clock(self) -> Any:
-        """What has `now_ps`."""
+        """The object whose `now_ps` is the simulated time."""
         return self.host
 
     @property
     def node(self) -> int:
-        """Return the number of the node."""
+        """The id of the node."""
         return int(self.host.acting if isinstance(self.host.acting, int) else self.host.acting.id)
 
     @property
     def name(self) -> str:
-        """Return the node in words."""
+        """The node's name for error messages."""
         return f"node {self.node}"
 
     def time(self) -> float:
@@ -80,7 +84,7 @@ class Actor:
 
     @property
     def chance(self) -> random.Random:
-        """Return the node's generator; while the node is made, one for that."""
+        """The node's random generator; while the node is being made, a generator for that time alone."""
         node = self.host.acting
         if not isinstance(node, int):
             return node.rng
@@ -90,7 +94,7 @@ class Actor:
 
     @property
     def numpy_chance(self) -> np.random.RandomState:
-        """Return the node's generator for numpy's global functions; it is part of the node's state."""
+        """The node's generator for numpy's global functions; it is part of the node's state."""
         node = self.host.acting
         if isinstance(node, int):
             return np.random.RandomState(self.chance.getrandbits(32))
@@ -115,7 +119,12 @@ def _sleep(actor: Any, seconds: float) -> None:
 
 
 def blocks(what: str, key: str) -> Answer:
-    """Refuse to wait for something that cannot happen while a node waits: it would stop the run for ever."""
+    """Return a replacement that refuses to wait for something that cannot happen while a node waits.
+
+    Args:
+        what: The call, for the error message.
+        key: The key of the alternative in `instead`.
+    """
 
     def answer(actor: Any, *args: Any, **options: Any) -> Any:
         raise outside(
@@ -127,7 +136,7 @@ def blocks(what: str, key: str) -> Answer:
 
 
 def refused(what: str, key: str) -> Answer:
-    """Refuse a call that leaves the simulation."""
+    """Return a replacement that refuses a call which leaves the simulation. The arguments are those of `blocks`."""
 
     def answer(actor: Any, *args: Any, **options: Any) -> Any:
         raise outside(f"{what} in {actor.name}", actor.instead[key])
@@ -136,7 +145,7 @@ def refused(what: str, key: str) -> Answer:
 
 
 def _clock(read: Answer) -> Answer:
-    """Read a clock. A node that does nothing else waits for an instant that does not come."""
+    """Return a replacement for a clock. It refuses a node that reads the clock in a loop without end."""
 
     def answer(actor: Any) -> Any:
         if actor.clock.now_ps != actor.read_at_ps:
@@ -146,7 +155,7 @@ def _clock(read: Answer) -> Answer:
             raise ProtocolError(
                 f"{actor.name} read the clock {CLOCK_READS_AT_ONCE:,} times at {actor.time():g} s "
                 f"({user_line(sys._getframe())}): "
-                "simulated time stands while a step computes, so waiting for it in a circle has no end; "
+                "simulated time does not pass while a handler runs, so waiting for it in a loop has no end; "
                 + actor.instead["sleep"].format(seconds="...")
             )
         return read(actor)
@@ -186,7 +195,7 @@ def _numpy(name: str) -> Answer:
 
 
 def _seed(real: Answer) -> Answer:
-    """random.Random() without a seed takes one from the system; in a node, from the node's own chance."""
+    """Wrap `random.Random.seed`: without a seed, a node takes one from its own generator, not from the system."""
 
     @wraps(real)
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
@@ -198,7 +207,7 @@ def _seed(real: Answer) -> Answer:
 
 
 SHARED = [n for n in dir(random) if isinstance(getattr(getattr(random, n), "__self__", None), random.Random)]
-"""Functions of `random` that share one hidden generator."""
+"""The functions of `random` that use its hidden shared generator."""
 SHARED_OF_NUMPY = [
     "seed", "ranf", "sample",
     *(n for n in dir(np.random) if isinstance(getattr(getattr(np.random, n), "__self__", None), np.random.RandomState)),

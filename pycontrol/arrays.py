@@ -1,4 +1,4 @@
-"""Arrays for compiled protocols: a field is declared once, with its type, its axes and what fills it.
+"""Arrays for compiled protocols: a field is declared once, with its type, its axes and its initial value.
 
     class State(NamedTuple):
         clock: Annotated[I32, NODE, ENTRY]
@@ -8,9 +8,9 @@
     s = allocate(State, node=200, entry=50)
     s = grown(s, node=400)
 
-A state is a tuple of arrays: numba takes tuples, and what a kernel writes is there in Python. Numbers that belong
-to nobody (counters, the next free row) are fields of a `Record`: `s.counts[0].waiting += 1` in a kernel,
-`s.counts["waiting"][0]` in Python. States may hold other states.
+A state is a NamedTuple of arrays, since numba accepts tuples and shares the arrays' memory with Python. Single numbers
+(counters, the next free row) are fields of a `Record`: `s.counts[0].waiting += 1` in a kernel,
+`s.counts["waiting"][0]` in Python. A state may contain other states.
 """
 
 from __future__ import annotations
@@ -34,45 +34,47 @@ U64 = NDArray[np.uint64]
 Rows = NDArray[np.void]
 """An array of records, with their type in the annotation: `Annotated[Rows, fields(a="i4", b="i4"), POOL]`."""
 Record = NDArray[np.void]
-"""An array of one record, which starts as zeros: `Annotated[Record, fields(waiting="i8")]`. (A call takes 0.2 us longer
-for one than for an array of numbers, and 0.4 us for a record that is in no array; using its fields costs the same.)"""
+"""An array of one record, which starts as zeros: `Annotated[Record, fields(waiting="i8")]`. Passing one to a kernel
+takes 0.2 us longer than an array of numbers; a record outside of an array takes 0.4 us. Fields cost the same."""
 
 
 class Axis(NamedTuple):
-    """One dimension of an array: as long as what it is named after, or a known share of that."""
+    """One dimension of an array. Its length follows from the size of that name: size / per + more."""
 
     name: str
     per: int = 1
-    """So many of them share a place: 64 for the words of a bitset."""
+    """The number of items that share a place, such as 64 for the words of a bitset."""
     more: int = 0
+    """Places in addition to these."""
 
     def length(self, sizes: dict[str, int]) -> int:
+        """Return the length of the dimension for these sizes."""
         return -(-sizes[self.name] // self.per) + self.more
 
     @property
     def words(self) -> Axis:
-        """A bitset over this axis."""
+        """The axis of the words of a bitset over this axis."""
         return self._replace(per=64)
 
 
 @dataclass(frozen=True)
 class fill:
-    """What a field begins with, and is filled with as it grows, where that is not 0."""
+    """The initial value of a field's items, also of those that are added as it grows. The default is 0."""
 
     value: int
 
 
 COUNTING = fill(-(1 << 62))
-"""Places hold their own number."""
+"""Each item starts as its own index. The value marks this and is not stored."""
 
 
 def fields(**types: str) -> np.dtype[np.void]:
-    """The type of a record: names and numpy's names of types."""
+    """Return the dtype of a record from its fields' names and numpy's names of their types."""
     return np.dtype(list(types.items()), align=True)
 
 
 class _Field(NamedTuple):
-    """A field as it was declared. `state`: it is a state of its own."""
+    """A declared field. `state` is the class of a field that is a state itself."""
 
     name: str
     dtype: np.dtype[Any]
@@ -106,7 +108,7 @@ S = TypeVar("S")
 
 
 def allocate(state: type[S], given: dict[str, Any] | None = None, **sizes: int) -> S:
-    """A state with axes of these sizes. `given`: fields that are there already."""
+    """Return a new state whose axes have these sizes; fields in `given` are taken as they are."""
     made = dict(given or {})
     for field in _declarations(cast(Any, state)):
         if field.name not in made:
@@ -115,7 +117,7 @@ def allocate(state: type[S], given: dict[str, Any] | None = None, **sizes: int) 
 
 
 def grown(s: S, **sizes: int) -> S:
-    """The state with these axes longer: what was there stays at the beginning, the rest is filled as declared."""
+    """Return the state with longer axes. Old items stay at the beginning; new ones get their initial values."""
     longer = {}
     for field in _declarations(cast(Any, type(s))):
         old = getattr(s, field.name)
@@ -137,7 +139,7 @@ def _widened(field: _Field, old: NDArray[Any], shape: tuple[int, ...]) -> NDArra
 
 
 def with_room(s: S, **rows: int) -> S:
-    """The state with room for so many rows of these axes: at least twice as long as before where that is too few."""
+    """Return the state with axes of at least these lengths. Axes that are too short become at least twice as long."""
     for name, n in rows.items():
         array_of, dimension, more = _measure(cast(Any, type(s)), name)
         if n > (had := array_of(s).shape[dimension] - more):
@@ -146,14 +148,14 @@ def with_room(s: S, **rows: int) -> S:
 
 
 def size_of(s: Any, name: str) -> int:
-    """How long an axis is."""
+    """Return the length of an axis."""
     array_of, dimension, more = _measure(cast(Any, type(s)), name)
     return int(array_of(s).shape[dimension]) - more
 
 
 @cache
 def _measure(state: Any, name: str) -> tuple[attrgetter[Any], int, int]:
-    """Where to look for the length of an axis: an array, which of its dimensions, and how much longer that is."""
+    """Return how to read the length of an axis: an array with it, its dimension there, and the places in addition."""
     return next(_measures(state, name, ""))
 
 

@@ -1,4 +1,4 @@
-"""The calls into a protocol and its observers: whatever they raise becomes one error that says where and when."""
+"""Calls into a protocol and its observers. An error that they raise becomes one that names the place and the time."""
 
 from __future__ import annotations
 
@@ -15,26 +15,30 @@ from causeway.pycontrol.watchdog import calls_protocol
 
 
 @calls_protocol
-def _asked(whom: Any, now_ps: int, told: str, what: Callable[..., Any], *arguments: Any) -> Any:
+def _asked(callee: Any, now_ps: int, called: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return what(*arguments)
-    except (RunError, UserError, MemoryError):  # the last is no mistake of a protocol: `run` says what to do
+        return function(*arguments)
+    except (RunError, UserError, MemoryError):  # `run_protocol` turns a MemoryError into an error with a remedy
         raise
     except BaseException as error:
         if was_interrupted(error):
             raise
-        raise protocol_error(type(whom).__name__, now_ps, told, error) from error
+        raise protocol_error(type(callee).__name__, now_ps, called, error) from error
 
 
 def started(protocol: Protocol, context: Context) -> None:
-    """The protocol has begun."""
+    """Start the protocol, traced if this run writes a trace."""
     trace_if_wanted(protocol, context)
     _asked(protocol, 0, "start(...)", protocol.start, context)
 
 
 @calls_protocol
 def answer_to(window: Window, protocol: Protocol) -> Actions:
-    """What the protocol does about a window."""
+    """Return the protocol's actions for a window.
+
+    Raises:
+        RunError: The protocol raised an error, or returned something else than Actions.
+    """
     try:
         actions = protocol.on_window(window)
     except (RunError, UserError):
@@ -52,20 +56,24 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
     return actions
 
 
-def numbers_of(whom: Protocol | Observer, now_ps: int) -> dict[str, float]:
-    """Return the scalars of a protocol or an observer."""
-    return checked_scalars(type(whom).__name__, _asked(whom, now_ps, "scalars()", lambda: whom.scalars()))
+def numbers_of(source: Protocol | Observer, now_ps: int) -> dict[str, float]:
+    """Return the validated scalars of a protocol or an observer."""
+    return checked_scalars(type(source).__name__, _asked(source, now_ps, "scalars()", lambda: source.scalars()))
 
 
-def checked_scalars(whose: str, scalars: Any) -> dict[str, float]:
-    """Return the scalars, if they are names and numbers."""
+def checked_scalars(owner: str, scalars: Any) -> dict[str, float]:
+    """Return the scalars of the class `owner` as a dict.
+
+    Raises:
+        RunError: They are not a mapping of strings to numbers.
+    """
     if not isinstance(scalars, Mapping):
-        raise RunError(f"{whose}.scalars() returned {shown(scalars)}; allowed: a dict of names and numbers")
+        raise RunError(f"{owner}.scalars() returned {shown(scalars)}; allowed: a dict of names and numbers")
     for name, value in scalars.items():
         if not isinstance(name, str):
-            raise RunError(f"{whose}.scalars() has a name {shown(name)}; allowed: texts")
+            raise RunError(f"{owner}.scalars() has a name {shown(name)}; allowed: strings")
         try:
             float(value)
         except (TypeError, ValueError):
-            raise RunError(f"{whose}.scalars() has {name}={shown(value)}; allowed: numbers") from None
+            raise RunError(f"{owner}.scalars() has {name}={shown(value)}; allowed: numbers") from None
     return dict(scalars)

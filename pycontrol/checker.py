@@ -1,18 +1,21 @@
-"""The causality checker: exact and transitive for every protocol, told nothing but broadcasts and deliveries.
+"""The causality checker: exact and transitive for every protocol. It sees only broadcasts and deliveries.
 
-A delivery of m at p is a violation if p is still owed some message that is in the causal past of m. The past of m is
-all that the sender knew of when it broadcast m: what it had delivered or broadcast, and the pasts of those.
+A node is owed each message that is broadcast while it is a member, until it delivers it. A delivery of m at p is a
+violation if p is still owed a message in the causal past of m. The past of m is everything that its sender knew when it
+broadcast m: the messages it had delivered or broadcast, and their pasts.
 
-Sets of messages are bitsets over the messages in flight (owed to somebody who has not delivered them yet). A message
-that everybody has delivered can be missing nowhere, so it needs no bit: its slot is cleared everywhere and taken again.
+Sets of messages are bitsets over the messages in flight, which are those still owed to a member. A message that
+everybody has delivered is missing nowhere and needs no bit: its slot is cleared in every set and used again.
 
     known[p]    causal past of node p              past[s]     causal past of the message in slot s
-    missing[p]  what p is owed and has not got     seen[p]     what p told us of before delivering it (HELD, FLAGGED)
+    missing[p]  messages that p is still owed      seen[p]     messages that p reported before delivery (HELD, FLAGGED)
 
 The check at a delivery is `past[s] & missing[p]`. Memory: (3 nodes + slots) * slots / 8 bytes.
 
-A node is owed what is broadcast while it is a member. Delivering something it is not owed (broadcast before it joined)
-counts as `unowed`; the causal past it brings counts too, unless nobody is owed that message any more: its past is gone.
+A delivery of a message that the node is not owed, since it was broadcast before the node joined, counts as `unowed`.
+The node then also knows the message's past, as long as the message is in flight; afterwards its past is forgotten.
+
+Start with `_observe`, which handles the rows, and `_count_violation`.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ NAMES = (
     "messages", "deliveries", "violations", "violations_own", "messages_violated", "duplicates", "unowed",
     "arrivals_out_of_order", "flagged", "flagged_and_violated", "violations_undetected", "messages_violated_undetected",
 )  # fmt: skip
-"""Of what it counts and reports."""
+"""The counters. `causeway.pycontrol.meanings` describes them for reports."""
 ONE = np.uint64(1)
 
 
@@ -40,24 +43,24 @@ NOBODY = -1
 
 
 class State(NamedTuple):
-    """Everything the kernels read and write."""
+    """The arrays that the kernels read and write."""
 
     slots: Slots
     known: Annotated[U64, NODE, SLOT.words]
     missing: Annotated[U64, NODE, SLOT.words]
     seen: Annotated[U64, NODE, SLOT.words]
     past: Annotated[U64, SLOT, SLOT.words]
-    keep: Annotated[U64, SLOT.words]  # room for `_sweep`
-    remaining: Annotated[I32, SLOT]  # how many are owed the message
+    keep: Annotated[U64, SLOT.words]  # scratch space of `_sweep`
+    remaining: Annotated[I32, SLOT]  # number of members that are owed the message
     id_of: Annotated[I64, SLOT]
     sender: Annotated[I32, SLOT]
     violated: Annotated[U8, SLOT]
-    dead: Annotated[I32, SLOT]  # slots of the messages that nobody is owed any more
+    dead: Annotated[I32, SLOT]  # slots of messages that are owed to nobody, until `_sweep` frees them
     member: Annotated[U8, NODE, fill(1)]
     joined: Annotated[I64, NODE]  # the first message it is owed
     counts: Annotated[Record, fields(**dict.fromkeys(NAMES, "i8"))]
     now: Annotated[Record, fields(members="i8", dead="i8", flag_node="i8", flag_message="i8")]
-    """Members, how many slots are in `dead`, and what was flagged last."""
+    """The number of members, the number of slots in `dead`, and the node and message that were flagged last."""
 
 
 @compiled
@@ -82,7 +85,7 @@ def _broadcast(s, node, message):
 
 @compiled
 def _die(s, slot):
-    """Nobody is owed the message any more."""
+    """Retire a message that is owed to nobody any more; `_sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.now[0].dead] = slot
     s.now[0].dead += 1
@@ -90,7 +93,7 @@ def _die(s, slot):
 
 @compiled
 def _would_violate(past, missing, node, slot):
-    """Whether the node still misses something of the message's past."""
+    """Return whether the node is still owed a message in the past of the one in `slot`."""
     hit = np.uint64(0)
     for w in range(past.shape[1]):
         hit |= past[slot, w] & missing[node, w]
@@ -99,7 +102,10 @@ def _would_violate(past, missing, node, slot):
 
 @compiled
 def _tell(s, node, slot):
-    """HELD or FLAGGED: whether delivering now would violate; the first word about a message tells how it arrived."""
+    """Handle HELD or FLAGGED, and return whether a delivery now would be a violation.
+
+    The first such row about a message is its arrival, which is counted if it is out of order.
+    """
     wrong = _would_violate(s.past, s.missing, node, slot)
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
     if wrong and s.sender[slot] != node and not s.seen[node, word] & bit:
@@ -110,7 +116,7 @@ def _tell(s, node, slot):
 
 @compiled
 def _deliver_unowed(s, node, message, slot):
-    """A delivery of something that the node is not owed: from before it joined, or a second time."""
+    """Count a delivery that the node is not owed: a duplicate, or a message from before it joined."""
     if s.member[node] and s.joined[node] <= message:
         s.counts[0].duplicates += 1
         return False
@@ -147,7 +153,7 @@ def _count_violation(s, node, slot):
 
 @compiled
 def _leave(s, node):
-    """The node is owed nothing any more."""
+    """End the membership of a node: no message is owed to it any more."""
     for w in range(s.missing.shape[1]):
         bits = s.missing[node, w]
         for b in range(64):
@@ -171,7 +177,10 @@ def _join(s, node):
 
 @compiled
 def _observe(s, op, node, message, row, violating):
-    """Handles rows from `row` on; returns the row it stopped at: the end, one that needs room, or one that is wrong."""
+    """Handle rows from `row` on, and return the row to continue with.
+
+    It is the end, a broadcast for which there is no free slot, or a row that is invalid.
+    """
     known, missing, past, remaining = s.known, s.missing, s.past, s.remaining
     delivered = 0
     while row < len(op) and not (op[row] == BROADCAST and not has_room(s.slots)):
@@ -201,7 +210,7 @@ def _observe(s, op, node, message, row, violating):
 
 @compiled
 def _observe_other(s, kind, node, message, slot, row, violating):
-    """Everything but the delivery of something owed; False if the row makes no sense."""
+    """Handle a row that is no delivery of an owed message; return False if it is invalid."""
     if kind == BROADCAST:
         if message != s.slots.at[0].next:
             return False
@@ -226,7 +235,7 @@ def _observe_other(s, kind, node, message, slot, row, violating):
 
 @compiled
 def _sweep(s):
-    """Takes the dead messages out of every set and frees their slots."""
+    """Remove the dead messages from every set and free their slots."""
     words, keep = s.known.shape[1], s.keep
     keep[:] = ~np.uint64(0)
     for i in range(s.now[0].dead):
@@ -241,10 +250,10 @@ def _sweep(s):
 
 
 class CausalityChecker(Observer):
-    """Checks a run.
+    """Checks the causal order of a run as an observer.
 
-    `last_violating`: which rows of the last `observe` violated (DELIVER) or would have, had they been a delivery
-    (FLAGGED, HELD).
+    `last_violating` marks the rows of the last `observe` that were violations (DELIVER), or would have been if the
+    message had been delivered (FLAGGED, HELD).
     """
 
     def __init__(self, nodes: int) -> None:
@@ -255,6 +264,11 @@ class CausalityChecker(Observer):
         self._s.now["flag_node"] = NOBODY
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        """Check rows of observations.
+
+        Raises:
+            ValueError: A message is broadcast out of order, or delivered before it was broadcast.
+        """
         violating = np.zeros(len(op), np.bool_)
         row = 0
         while (row := _observe(self._s, op, node, message, row, violating)) < len(op):
@@ -263,13 +277,14 @@ class CausalityChecker(Observer):
         self.last_violating = violating
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters, and the number of deliveries that are still owed."""
         found = {name: float(self._s.counts[name][0]) for name in NAMES}
         found["missing"] = float(np.bitwise_count(self._s.missing).sum())
         return found
 
     @property
     def capacity(self) -> int:
-        """How many messages can be in flight before the sets grow: what the memory depends on."""
+        """The number of messages that can be in flight before the sets grow. The memory grows with its square."""
         return len(self._s.slots.free)
 
     def _refuse_nonsense(self, op: int, node: int, message: int) -> None:
@@ -280,7 +295,7 @@ class CausalityChecker(Observer):
             raise ValueError(f"node {node} delivers message {message}, which was not broadcast yet")
 
     def _make_room(self) -> None:
-        """Frees the slots of dead messages; doubles the sets if that does not free a half of them."""
+        """Free the slots of dead messages, and double the sets if more than half of the slots are still live."""
         _sweep(self._s)
         live = self.capacity - int(self._s.slots.at["free"][0])
         self._s = reserve(self._s, 1 if live <= self.capacity // 2 else self.capacity - live + 1)

@@ -7,14 +7,18 @@ import gc
 from collections.abc import Iterator
 
 SELDOM = (20_000, 10, 100)
-"""So many new objects, and so many rounds, before it looks: a look takes up to 15 ms, while a simulator waits."""
+"""Thresholds of the garbage collector (new objects, then rounds of each younger generation). A collection takes up to
+15 ms, during which the simulator waits."""
 
 
 @contextlib.contextmanager
 def only_new_objects_collected() -> Iterator[None]:
-    """Everything that exists before a run (modules, mostly) outlives it: the garbage collector need not look at it.
-    Most of what a run makes goes away without it: it looks less often."""
-    if gc.get_freeze_count() > 0:  # somebody else has done that, and will undo it
+    """Collect only objects that are made during the block, and less often than usual.
+
+    Older objects, mostly modules, outlive a run, so that scanning them is wasted. Most objects of a run are freed by
+    their reference counts.
+    """
+    if gc.get_freeze_count() > 0:  # another caller has frozen the objects and will unfreeze them
         yield
         return
     often = gc.get_threshold()

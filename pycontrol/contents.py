@@ -1,4 +1,4 @@
-"""Which messages the content of a packet speaks of, for whoever explains a run without knowing the protocol."""
+"""Find messages in the contents of packets, for explanations of runs of any protocol."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Any
 
 
 def messages_in(content: Any, depth: int = 3) -> set[int]:
-    """Whole numbers that may be messages: the content itself, or what is called so in it."""
+    """Return the numbers in a content that may be ids of messages.
+
+    These are the content itself if it is an int, its attributes `message`, `number` and `id`, and the same of the
+    items of tuples and lists, `depth` levels deep.
+    """
     if type(content) is int:
         return {content}
     found: set[int] = set()

@@ -1,6 +1,6 @@
-"""The digest of a run: equal digests mean that the same things happened at the same instants in the same order.
+"""The digest of a run: runs with equal digests did the same things at the same instants in the same order.
 
-It covers what nodes broadcast and delivered and what they sent, never how events were batched into windows.
+It covers the nodes' broadcasts, deliveries and sent packets. How events were batched into windows does not matter.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from causeway.bridge.events import Act, ActionRows, Actions, joined
 from causeway.pycontrol.protocol import AT_ONCE, Observer
 
 SEND, FIRST_OF_TCP = int(Act.SEND), int(Act.LISTEN)
-"""Plain numbers: comparing an array with an IntEnum costs microseconds. What is done with connections is sent, too."""
+"""Plain ints, since comparing an array with an IntEnum costs microseconds. Acts of TCP, from LISTEN on, count too."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
 
 
 def _as_few(parts: list[Actions]) -> list[Actions]:
-    """Answers in rows become one: each would else make its columns on its own."""
+    """Join answers that are rows, so that their columns are made once."""
     return [joined(parts)] if all(isinstance(part, ActionRows) for part in parts) else parts
 
 
@@ -33,6 +33,7 @@ class Digest(Observer):
         self._rows = 0
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        """Add rows of observations."""
         for column, (hasher, type_) in zip(
             (op, time_ps, node, message),
             zip(self._observed, (np.uint8, np.int64, np.int32, np.int64), strict=True),
@@ -41,7 +42,7 @@ class Digest(Observer):
             hasher.update(np.ascontiguousarray(column, type_).data)
 
     def sent(self, actions: Actions) -> None:
-        """Adds the SENDs among the actions, AT_ONCE of them at a time."""
+        """Add the sends among the actions, in batches of AT_ONCE."""
         self._waiting.append(actions)
         self._rows += len(actions)
         if self._rows >= AT_ONCE:
@@ -61,10 +62,11 @@ class Digest(Observer):
         self._rows = 0
 
     def scalars(self) -> dict[str, float]:
+        """Return no scalars: the digest is a field of the run's outcome."""
         return {}
 
     def hexdigest(self) -> str:
-        """32 hex digits."""
+        """Return the digest as 32 hex digits."""
         self._add_waiting()
         total = hashlib.blake2b(digest_size=16)
         for hasher in (*self._observed, *self._sent):

@@ -2,13 +2,14 @@
 
     protocol = Drones([(Sensor, (150, 0, 0)), (Drone, (0, 0, 0)), (Ground, (0, 0, 0))], range_m=30)
 
-Its `IProtocol` talks to a provider: messages, timers, movement, telemetry. Here the provider is a node. On the abstract
-network nobody has a place, so the adapter moves the nodes as gradysim's own massless mobility does, and a message goes
-to those within `range_m`. On networks that have places the radio decides who hears, telemetry is what STATION events
-say, and a movement command sends the host there in the plane (its height is kept here and does not matter there).
-Ask for positions often (`position_every_ps`): a protocol sees where it is only then.
+Its `IProtocol` uses a provider for messages, timers, movement and telemetry. Here the provider is a `GradysNode`.
 
-gradysim draws from Python's shared generator; it is seeded with the run's seed at the start.
+The abstract network has no positions. There this module moves the nodes as gradysim's own massless mobility does, and a
+message reaches the nodes within `range_m`. On networks with positions the radio decides which nodes hear a message, a
+movement command moves the host in the plane (its height is kept here and has no effect), and telemetry reports the
+position of the last STATION event: set a short `position_every_ps`.
+
+gradysim draws from Python's shared generator, which is seeded with the run's seed at the start.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from causeway.pycontrol.protocol import Context
 
 S_PS = 10**12
 DEFAULT_SPEED_M_S, UPDATE_S = 10.0, 0.01
-"""gradysim's own."""
+"""gradysim's own defaults."""
 SEND, BROADCAST = 0, 1
 GOTO, GOTO_GEO, SET_SPEED = 1, 2, 3
 Position = tuple[float, float, float]
 
 
 class Tracked(dict[str, Any]):
-    """`provider.tracked_variables`: what is a number becomes a time series."""
+    """`provider.tracked_variables`, a dict that records numbers as time series."""
 
     def __init__(self, node: GradysNode) -> None:
         super().__init__()
@@ -45,7 +46,7 @@ class Tracked(dict[str, Any]):
 
 
 class GradysNode(Node):
-    """One node, and the provider of its protocol."""
+    """A node that is the provider of one gradysim protocol."""
 
     host: Drones
 
@@ -62,16 +63,18 @@ class GradysNode(Node):
 
     # ---- gradysim's IProvider -------------------------------------------------------------------------------------
     def send_communication_command(self, command: Any) -> None:
+        """Send a message to one node, or to all in reach."""
         if command.command_type == BROADCAST:
             self._drones.to_all(self, command.message)
             return
         if command.destination is None or not 0 <= command.destination < len(self.host.nodes):
-            raise RunError(f"node {self.id} sends to node {command.destination}, which is not there")
+            raise RunError(f"node {self.id} sends to node {command.destination}, which does not exist")
         if command.destination == self.id:
             raise RunError(f"node {self.id} sends to itself: use schedule_timer")
         self._drones.to_one(self, command.destination, command.message)
 
     def send_mobility_command(self, command: Any) -> None:
+        """Set the node's speed, or move it to a position."""
         if command.command_type == SET_SPEED:
             self.speed_m_s = float(command.param_1)
         elif command.command_type == GOTO:
@@ -85,14 +88,15 @@ class GradysNode(Node):
             self._go()
 
     def _go(self) -> None:
-        """The network takes this host to its target."""
+        """Let the network move this host to its target."""
         if self.id < self._drones.stations:
-            raise RunError(f"node {self.id} asked to move: it is a station, which stands; only hosts can be sent")
+            raise RunError(f"node {self.id} is a station and cannot move; send mobility commands to hosts only")
         x, y, z = self.target or self.position
         self.position = *self.position[:2], z
         Node.move(self, round(1000 * x), round(1000 * y), max(1, round(1000 * self.speed_m_s)))
 
     def schedule_timer(self, timer: str, timestamp: float) -> None:
+        """Set a timer for an absolute time in seconds. Several timers may have one name."""
         due_ps = round(timestamp * S_PS)
         if due_ps < self.now_ps:
             raise RunError(f"node {self.id} sets a timer in the past: {timestamp:g} s")
@@ -100,36 +104,43 @@ class GradysNode(Node):
         self.set_timer((timer, self._set), max(0, due_ps - self.now_ps - self.host.context.reaction_ps))
 
     def cancel_timer(self, key: Hashable) -> None:
-        """All timers of this name."""
+        """Cancel all timers of this name."""
         for node, set_ in list(self.host.timers):
             if node == self.id and isinstance(set_, tuple) and set_[0] == key:
                 super().cancel_timer(set_)
 
     def current_time(self) -> float:
+        """Return the simulated time in seconds."""
         return self.now_ps / S_PS
 
     def get_id(self) -> int:
+        """Return the id of the node."""
         return self.id
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        """Make the protocol and initialize it."""
         self.protocol = self.kind.instantiate(self)
         self.protocol.initialize()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Pass a message to the protocol."""
         self.protocol.handle_packet(content)
 
     def on_timer(self, key: Any) -> None:
+        """Pass a timer to the protocol."""
         self.protocol.handle_timer(key[0])
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        """Take over the position that the network reports."""
         self.position = (x_mm / 1000, y_mm / 1000, self.position[2])
 
     def tell_position(self) -> None:
+        """Pass the node's position to the protocol as telemetry."""
         self.protocol.handle_telemetry(self._drones.telemetry(current_position=self.position))
 
     def advance(self, seconds: float) -> None:
-        """On in a straight line, at constant speed; and it is told where it is, also where the network moves it."""
+        """Move the node towards its target for a time, unless the network moves it, and report its position."""
         if self._drones.moves and self.target is not None:
             way, left_m = self.speed_m_s * seconds, math.dist(self.position, self.target)
             share = 1.0 if way >= left_m else way / left_m
@@ -139,31 +150,45 @@ class GradysNode(Node):
 
 
 class Drones(PerNode):
-    """gradysim's protocols, one of a kind and with a first position for each node.
-
-    `range_m`: on the abstract network, how far a message reaches (None: everywhere). `update_s`: how often nodes move
-    there, and are told where they are.
-    """
+    """Runs gradysim's protocols, one on each node."""
 
     def __init__(
         self, nodes: Sequence[tuple[Any, Position]], range_m: float | None = 60.0, update_s: float = UPDATE_S,
         reference: Position = (0.0, 0.0, 0.0),
     ) -> None:  # fmt: skip
+        """Prepare a run.
+
+        Args:
+            nodes: The protocol class and the first position of each node.
+            range_m: The reach of a message on the abstract network. None: everywhere.
+            update_s: The time between two telemetry reports, and on the abstract network between two movements.
+            reference: The geographic coordinates of the origin, for GOTO_GEO commands.
+
+        Raises:
+            UserError: gradysim is not installed.
+        """
         super().__init__(lambda id_: GradysNode(id_, self))
         try:
             from gradysim.protocol.messages.telemetry import Telemetry
         except ModuleNotFoundError:
-            raise UserError("gradysim is not here: pip install gradysim") from None
+            raise UserError("gradysim is not installed: pip install gradysim") from None
         self.telemetry = Telemetry
         self.nodes_to_make, self.range_m, self.reference = list(nodes), range_m, reference
         self._update_ps = round(update_s * S_PS)
         self.moves = False
-        """The adapter moves the nodes: the network has no places."""
+        """True if the network has no positions, so that this object moves the nodes."""
         self.stations = 0
 
     def start(self, context: Context) -> None:
+        """Seed Python's shared generator, and start the nodes.
+
+        Raises:
+            UserError: The network has not one node for each protocol.
+        """
         if len(self.nodes_to_make) != context.nodes:
-            raise UserError(f"there are {len(self.nodes_to_make)} protocols for {context.nodes} nodes: give each one")
+            raise UserError(
+                f"there are {len(self.nodes_to_make)} protocols for {context.nodes} nodes; pass one for each node"
+            )
         self.moves = isinstance(context.network, AbstractNetwork) or context.network is None
         self.stations = len(getattr(context.network, "station_xy_mm", ()))
         self.every(self._update_ps, self._move_all)
@@ -171,6 +196,7 @@ class Drones(PerNode):
         super().start(context)
 
     def drone(self, node: int) -> GradysNode:
+        """Return the node with this id."""
         found = self.nodes[node]
         assert isinstance(found, GradysNode)
         return found
@@ -180,11 +206,13 @@ class Drones(PerNode):
             self.drone(node).advance(self._update_ps / S_PS)
 
     def to_one(self, sender: GradysNode, destination: int, message: str) -> None:
+        """Send a message to one node, if it is in reach."""
         reached = not self.moves or self.range_m is None
         if reached or math.dist(sender.position, self._place(destination)) <= (self.range_m or 0):
             Node.send(sender, destination, message, max(1, len(message.encode())))
 
     def to_all(self, sender: GradysNode, message: str) -> None:
+        """Send a message to all nodes in reach."""
         if not self.moves:
             Node.send(sender, EVERYONE, message, max(1, len(message.encode())))
             return
@@ -193,10 +221,11 @@ class Drones(PerNode):
                 self.to_one(sender, node, message)
 
     def _place(self, node: int) -> Position:
-        """While nodes start, some are not made yet."""
+        """Return the position of a node, even if it is not made yet."""
         return self.drone(node).position if node < len(self.nodes) else self.nodes_to_make[node][1]
 
     def scalars(self) -> dict[str, float]:
+        """Finish the protocols, and return the scalars of the nodes."""
         for node in range(len(self.nodes)):
             self.drone(node).protocol.finish()
         return dict(super().scalars())

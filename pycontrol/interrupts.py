@@ -1,4 +1,4 @@
-"""Tell a command that is interrupted from a handler that raises KeyboardInterrupt by itself."""
+"""Distinguish a user's interrupt (SIGINT) from a KeyboardInterrupt that a handler raises itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from causeway.pycontrol.watchdog import TookTooMuch
 
 class _Seen(threading.local):
     watching = False
-    """A run goes on in this thread, and a SIGINT during it would be known."""
+    """True during a run in this thread in which SIGINT is noticed."""
     signalled = False
+    """True if a SIGINT was noticed during that run."""
 
 
 _seen = _Seen()
@@ -22,7 +23,7 @@ _seen = _Seen()
 
 @contextlib.contextmanager
 def noticing_interrupts() -> Iterator[None]:
-    """Notice SIGINT during a run; what it does is as before. Only the main thread gets signals."""
+    """Record whether SIGINT arrives during a run. Its effect stays the same; only the main thread gets signals."""
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if _seen.watching or (is_main and before is None):
@@ -46,7 +47,7 @@ def noticing_interrupts() -> Iterator[None]:
 
 
 def was_interrupted(error: BaseException) -> bool:
-    """Return whether an error that came out of a handler is not its own doing: the user's interrupt, the run's end."""
+    """Return whether an error from a handler is the user's interrupt or the watchdog's end of the run."""
     if isinstance(error, TookTooMuch):
         return True
     return isinstance(error, KeyboardInterrupt) and (_seen.signalled or not _seen.watching)

@@ -1,10 +1,10 @@
-"""The contents of packets that may still arrive; the simulator carries only their ids.
+"""The contents of packets that may still arrive. The simulator carries only their ids.
 
-On the abstract network every copy of a packet is told of, as ARRIVAL or LOST: a content is kept until the last one,
-however late. On packet-level networks nobody says that no copy is left. There a content is kept for a time that is
-longer than any queue holds a packet (`lifetime_ps`), counted from the event that sent it; a copy that comes later is an
-error, wherever windows end. A packet to one node is handed over once, even where a network doubles it. TCP loses
-nothing without telling, so that what it carries is kept until it is told of.
+The abstract network reports every copy of a packet as ARRIVAL or LOST, so that a content is kept until the last one,
+however late. Packet-level networks do not report that no copy is left. There a content is kept for `lifetime_ps` after
+the event that sent it, which is longer than any queue holds a packet; a copy that arrives later is an error, regardless
+of windows. A packet to one node is handed over once, even if the network duplicates it. TCP reports every loss, so that
+a content sent over it is kept until it has arrived or is lost.
 """
 
 from __future__ import annotations
@@ -18,27 +18,33 @@ from causeway.bridge.schema import pb
 from causeway.pycontrol.mistakes import ProtocolError, seconds
 
 LIFETIME_PS = 600 * 10**12
-"""A radio's queue of 100 packets, shared among 100 nodes at 1 Mb/s, is through after two minutes."""
+"""Five times the two minutes in which 100 nodes on one channel of 1 Mb/s empty queues of 100 packets each."""
 CONTENT, SENDER, COPIES, TOPIC, PEER, UNTIL_PS = range(6)
-"""What is known of a kept packet. COPIES: that are still to come, None if nobody knows."""
+"""The fields of a kept packet. COPIES is the number of copies still to come, or None if it is unknown."""
 WIRELESS: int = pb.Interface.WIRELESS
 
 
 class KeptPackets:
-    """What is kept of each packet, in `packets`, and until when."""
+    """The kept packets of a run: `packets` has the fields of each by its id."""
 
     def __init__(self, copies_of_broadcast: int | None, lifetime_ps: int) -> None:
-        """`copies_of_broadcast`: how many copies a packet to all nodes has, each of which is told of; None: unknown."""
+        """Start with no packets.
+
+        Args:
+            copies_of_broadcast: The number of copies of a packet to all nodes, if the engine reports each of them.
+                None: it does not.
+            lifetime_ps: How long to keep packets whose last copy is not reported.
+        """
         self.packets: dict[int, list[Any]] = {}
         self._copies_of_broadcast = copies_of_broadcast
         self._lifetime_ps = lifetime_ps
         self._ends: deque[tuple[int, int]] = deque()
-        """Until when which packet is kept, of those that are not kept until their last copy."""
+        """(Expiry, id) of the packets that are not kept until their last copy."""
         self._forgotten = -1
-        """The last packet whose time was over."""
+        """The id of the last packet that expired."""
 
     def keep(self, packet: int, content: Any, node: int, peer: int, interface: int, topic: int, now_ps: int) -> None:
-        """Keep what a packet holds."""
+        """Keep the content of a packet that is sent now."""
         copies = 1 if peer != BROADCAST_PEER else self._copies_of_broadcast
         until_ps = FAR_PS
         if not copies or (self._copies_of_broadcast is None and interface == WIRELESS):
@@ -47,8 +53,19 @@ class KeptPackets:
         self.packets[packet] = [content, node, copies, topic, peer, until_ps]
 
     def arrived(self, packet: int, node: int, now_ps: int) -> list[Any] | None:
-        """Return a packet of which a copy arrives or is lost (all copies, where the node is -1), and forget it after
-        the last one. None: it has arrived before, and is for one node."""
+        """Return the fields of a packet of which a copy arrives or is lost, and forget it after the last copy.
+
+        Args:
+            packet: The packet's id.
+            node: The node that gets or loses a copy; -1 if all copies are lost.
+            now_ps: The time of the event.
+
+        Returns:
+            The fields, or None for a duplicate of a packet to one node.
+
+        Raises:
+            ProtocolError: All copies have arrived before, or the packet has expired.
+        """
         kept = self.packets.get(packet)
         if kept is None:
             self._refuse_unknown(packet, node, now_ps)
@@ -63,7 +80,7 @@ class KeptPackets:
         return kept
 
     def forget_old(self, now_ps: int) -> None:
-        """Forget the packets whose time is over."""
+        """Forget the packets that have expired."""
         ends = self._ends
         while ends and ends[0][0] < now_ps:
             self._forgotten = ends.popleft()[1]
@@ -72,8 +89,8 @@ class KeptPackets:
     def _refuse_unknown(self, packet: int, node: int, now_ps: int) -> None:
         if self._copies_of_broadcast is not None:
             raise ProtocolError(
-                f"node {node}, at {seconds(now_ps)} s: the engine gives it packet {packet}, all of whose copies have "
-                "come before"
+                f"node {node}, at {seconds(now_ps)} s: the engine reports one more copy of packet {packet} after its "
+                "last one"
             )
         self.forget_old(now_ps)
         if packet <= self._forgotten:
@@ -81,6 +98,6 @@ class KeptPackets:
 
     def _refuse_late(self, packet: int, node: int, now_ps: int) -> None:
         raise ProtocolError(
-            f"node {node}, at {seconds(now_ps)} s: packet {packet} comes more than {seconds(self._lifetime_ps)} s "
+            f"node {node}, at {seconds(now_ps)} s: packet {packet} arrives more than {seconds(self._lifetime_ps)} s "
             "after it was sent, and its content is no longer kept; set packet_lifetime_ps of your PerNode higher"
         )

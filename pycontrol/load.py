@@ -1,6 +1,6 @@
-"""What is on its way in a run and who sent it: for the error of a run that takes too much.
+"""Describe the packets and timers of a run that takes too much memory, and the nodes that sent or set most of them.
 
-A node that sends on whatever it hears doubles what is on its way, again and again, until the memory is gone.
+A node that forwards every packet it hears multiplies the packets on their way until the memory is exhausted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from causeway.pycontrol.mistakes import ProtocolError, seconds, shown
 from causeway.pycontrol.protocol import Protocol
 
 MOST_ON_THEIR_WAY = 10_000_000
-"""Packets, or timers. They take some gigabytes; a day of a network that is not flooded has a thousandth of it."""
+"""The limit for packets and for timers: some gigabytes. A network that is not flooded has a thousandth of it."""
 WHAT_TO_DO = "if a node sends on what it has sent before, let it remember that; else choose smaller parameters"
 
 Timers = Mapping[tuple[int, Hashable], int]
@@ -24,17 +24,17 @@ Timers = Mapping[tuple[int, Hashable], int]
 
 def in_words(packets: dict[int, list[Any]], timers: Timers) -> str:
     """Return how many packets and timers there are, and which node sent or set most of them."""
-    said = []
+    parts = []
     if packets:
         node, most = Counter(packet[SENDER] for packet in packets.values()).most_common(1)[0]
         last = next(packet[CONTENT] for packet in reversed(packets.values()) if packet[SENDER] == node)
-        said.append(
+        parts.append(
             f"node {node} sent {most:,} of the {len(packets):,} packets on their way, the last one {shown(last)}"
         )
     if timers:
         node, most = Counter(node for node, _ in timers).most_common(1)[0]
-        said.append(f"node {node} set {most:,} of the {len(timers):,} timers")
-    return ", ".join(said) or "no packet is on its way, and no timer is set"
+        parts.append(f"node {node} set {most:,} of the {len(timers):,} timers")
+    return ", ".join(parts) or "no packet is on its way, and no timer is set"
 
 
 def check_load(packets: dict[int, list[Any]], timers: Timers, now_ps: int) -> None:

@@ -1,10 +1,13 @@
-"""The controller's loop: windows in, actions out, until the engine says the run is over. Start reading here."""
+"""The controller's loop: windows in, actions out, until the engine reports the end of the run. Start reading here.
+
+`run_protocol` connects the engine, the protocol, the observers and the validation of what crosses the bridge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter  # by name: `time.perf_counter` is a stand-in while a run goes on
+from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
 
 from causeway.bridge.border import Border
 from causeway.bridge.checked import check_spec
@@ -26,7 +29,7 @@ from causeway.pycontrol.watchdog import TookTooMuch, watchdog
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that a run left behind."""
+    """The results of a run."""
 
     engine: str
     engine_version: str
@@ -44,16 +47,17 @@ class Outcome:
 
 @dataclass
 class Progress:
-    """What a progress bar wants to know while a run goes on."""
+    """How far a run has come, for progress bars."""
 
     now_ps: int = 0
     events: int = 0
     windows: int = 0
     every: int = field(default=64, repr=False)
+    """The number of windows between two reports."""
 
 
 def passive_mask(protocol: Protocol) -> int:
-    """The protocol's passive kinds as the bit mask of the handshake."""
+    """Return the protocol's passive kinds as the bit mask of the handshake."""
     mask = 0
     for kind in protocol.passive:
         mask |= 1 << int(kind)
@@ -71,7 +75,11 @@ def run_protocol(
     observers: list[Observer],
     report: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Runs one protocol on one engine from beginning to end."""
+    """Run one protocol on one engine from beginning to end.
+
+    The outcome includes the observers' scalars and samples. `report` is called once every `Progress.every` windows. A
+    failure of the engine or the protocol raises RunError, and a wrong `spec` raises UserError.
+    """
     digest = Digest()
     context = Context(
         spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network,
@@ -99,7 +107,7 @@ def run_protocol(
                 session.answer(actions)
             elif len(actions):
                 raise RunError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
-            resumed = perf_counter()  # nobody waits for the rest
+            resumed = perf_counter()  # the engine does not wait for what follows
             if len(actions):
                 digest.sent(actions)
             if places is not None:

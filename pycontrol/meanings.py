@@ -1,10 +1,10 @@
-"""Say what the scalars mean that runs have whatever the study: those of the causality checker, nodes and programs."""
+"""Descriptions of the scalars that do not depend on the study: those of the causality checker, nodes and programs."""
 
 from __future__ import annotations
 
 MEANINGS = {
-    "messages": "broadcasts that nodes told of",
-    "deliveries": "deliveries of them",
+    "messages": "messages that nodes broadcast",
+    "deliveries": "deliveries of messages by nodes",
     "violations": "deliveries out of causal order: something in the message's causal past was still owed to the node",
     "violations_own": "violations by a node that delivered a message of its own",
     "messages_violated": "messages of which at least one delivery was a violation",

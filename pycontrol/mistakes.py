@@ -1,4 +1,7 @@
-"""A mistake of a protocol, told to who wrote it: where, when, in which handler, what was given, its own traceback."""
+"""Errors of a protocol's own code, with the node, time, handler, arguments and the author's part of the traceback.
+
+`protocol_error` makes the error of a handler that failed; `misuse` that of a service called with a wrong argument.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +18,32 @@ PACKAGE = Path(__file__).resolve().parent.parent
 OURS = (PACKAGE / "bridge", PACKAGE / "pycontrol")
 NOT_OURS = PACKAGE / "pycontrol" / "protocols"
 LONGEST = 80
-"""Characters of a value in a message."""
+"""Characters of a value in a message: it stays on one line."""
 MOST_LINES = 12
-"""Frames of a traceback (of a recursion, the last ones)."""
+"""Frames of a traceback that are shown, the innermost ones: a recursion would show hundreds."""
 
 
 class ProtocolError(RunError):
-    """The protocol did something that it must not do. The run failed; other runs go on."""
+    """A fault of the protocol's own code. It ends the run; the other runs of a campaign go on."""
 
 
 class Misuse(ValueError):
-    """A service was given what it cannot take."""
+    """A service of a node was called with a wrong argument, or at a wrong time."""
 
 
 def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
-    """The error for an argument that a service cannot take."""
+    """Return the error for a wrong argument of a service, which names the argument, its value and the allowed ones."""
     return Misuse(f"{service} was given {name}={shown(given)}; allowed: {allowed}")
 
 
 def shown(value: Any) -> str:
-    """A value in one line of bounded length."""
-    text = _told(repr, value)
+    """Return a value's repr on one line of at most LONGEST characters."""
+    text = _one_line(repr, value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _told(by: Callable[[Any], str], value: Any) -> str:
-    """Return repr or str of a value on one line, whatever happens in it."""
+def _one_line(by: Callable[[Any], str], value: Any) -> str:
+    """Return the repr or str of a value on one line, even if it raises an error."""
     try:
         return " ".join(by(value).split())
     except Exception as error:
@@ -48,33 +51,40 @@ def _told(by: Callable[[Any], str], value: Any) -> str:
 
 
 def call(handler: str, **arguments: Any) -> str:
-    """A call in words."""
+    """Return the text of a call of a handler, with its arguments."""
     return f"{handler}({', '.join(f'{name}={shown(value)}' for name, value in arguments.items())})"
 
 
 def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -> ProtocolError:
-    """`where`: a node, or the class of a protocol over columns; `called`: see `call`."""
-    said = _told(str, error)
+    """Return the error of a handler that raised one.
+
+    Args:
+        where: The node, or the class of a protocol of columns.
+        now_ps: The simulated time.
+        called: The text of the call (see `call`).
+        error: The error that came out of it.
+    """
+    text = _one_line(str, error)
     kind = "" if isinstance(error, RunError | Misuse) else type(error).__name__
-    what = ": ".join(part for part in (kind, said) if part)
+    what = ": ".join(part for part in (kind, text) if part)
     if isinstance(error, SystemExit):
-        what = f"sys.exit({said}) would end the command; end the run with self.stop(), or raise an error"
+        what = f"sys.exit({text}) would end the command; end the run with self.stop(), or raise an error"
     return ProtocolError(f"{where}, at {seconds(now_ps)} s, in {called}: {what}{_own_lines(error)}")
 
 
 def seconds(time_ps: int) -> str:
-    """A time, exactly."""
+    """Return a time in seconds with all its digits."""
     whole, rest = divmod(time_ps, 10**12)
     return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 
 
 def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return the protocol's part of the traceback, the last call at the end."""
+    """Return the traceback without Causeway's own frames, the innermost call last."""
     return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
 
 
 def _own_lines(error: BaseException) -> str:
-    """Return the protocol's part of the traceback in lines."""
+    """Return the frames of `users_frames` as lines of text."""
     frames = users_frames(error)
     lines = []
     for frame in frames[-MOST_LINES:]:

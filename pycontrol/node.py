@@ -1,8 +1,8 @@
-"""Protocols written as one process: handlers called per event, services to act with.
+"""`PerNode` runs a protocol that is written as one process: it calls a node's handlers, one event at a time.
 
     class Echo(Node):
         def on_broadcast(self, number, size_bytes):
-            message = self.broadcast()              # tell the observers; the id of the new message
+            message = self.broadcast()              # report a broadcast to the observers; returns the message's id
             self.deliver(message)
             self.send(EVERYONE, message, size_bytes)
 
@@ -11,8 +11,12 @@
 
     protocol = PerNode(Echo)
 
-A handler runs at the time of its event (`self.now_ps`); state changes at once, and what it sends or sets takes effect
-one reaction time later. Contents of packets stay here: the simulator only carries an id and a length.
+A handler runs at the time of its event (`self.now_ps`). Its node's state changes at once; the packets it sends and the
+timers it sets take effect one reaction time later. The contents of packets stay in this process: the simulator carries
+an id and a length.
+
+`Node` (in `handlers.py`) lists the handlers and services. Read `PerNode.on_window` for the way of an event to its
+handler, and `PerNode.send` for the way of an action to the simulator.
 """
 
 from __future__ import annotations
@@ -63,25 +67,31 @@ WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
 MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
-"""Plain numbers: they are compared and stored once an event."""
+"""Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
 class PerNode(Protocol):
-    """Adapts nodes to windows: one Python call per event. `make(id)` builds the node of an id."""
+    """A protocol whose nodes are objects with handlers. It makes one Python call per event."""
 
     can_be_copied: ClassVar[bool] = True
-    """Whether a node is all in its attributes; else `causeway check --every` tells it again what has happened to it."""
+    """True if a node's state is in its attributes. If False, `causeway check --every` replays a node's past instead of
+    copying it."""
     contents: Contents | None = None
-    """What watches the contents of packets, if somebody wants that."""
+    """Watches the contents of packets for changes, in models."""
     packet_lifetime_ps = LIFETIME_PS
-    """How long the content of a packet is kept on networks that do not say when no copy of it is left."""
+    """How long a packet's content is kept on networks that do not report when its last copy is gone."""
 
     def __init__(self, make: Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
-        """`copies_of_broadcast`: how many ARRIVAL or LOST events a packet to EVERYONE causes, if an engine of your own
-        tells every one of them. Of the abstract network it is known."""
+        """Prepare a protocol for one run.
+
+        Args:
+            make: Returns a new node for a node id.
+            copies_of_broadcast: The number of ARRIVAL and LOST events that a packet to EVERYONE causes, for an engine
+                of your own that reports each of them. The abstract network needs no such number.
+        """
         self.make = make
         self.acting: Node | int = 0
-        """The node whose handler runs; its number while it is made."""
+        """The node whose handler runs, or the id of the node that is being made."""
         self.actor = Actor(self)
         self.copies_of_broadcast = copies_of_broadcast
         self.now_ps = 0
@@ -94,56 +104,64 @@ class PerNode(Protocol):
         self._next_timer = 0
         self._next_connection = 0
         self._vouches = True
-        """For the actions since the last time; not for those about connections, which the border looks at."""
+        """False if the actions of this window include moves or connections, which only the validation can check."""
         self._next_message = 0
         self._actions: list[tuple[int, ...]] = []
         """Rows of `causeway.bridge.events.ROW`."""
         self._patience: dict[tuple[int, int], int] = {}
+        """The lookahead that each (node, topic) has declared."""
         self._promises: dict[tuple[int, int], int] = {}
-        """Not told to the engine yet."""
+        """Declarations that the engine does not have yet."""
         self._key: Hashable = None
-        """Of the timer that came up last."""
+        """The key of the timer that fired last, for error messages."""
         self._topic = 0
-        """Of the packet that is being handled, while the promise about it is the one that the engine knows."""
+        """The topic of the packet being handled, or 0 once its lookahead is declared anew: the engine does not know the
+        new one yet."""
         self._repeated: list[Repeated] = []
         self._columns: tuple[list[int], ...] = ([], [])
-        """Of the window that is being handled, as numbers: kind, time_ps and the rest."""
+        """The columns of the window being handled, as lists: kind, time_ps, node, ref, arg."""
 
     # ---- called by studies, before the run ------------------------------------------------------------------------
     def every(
         self, period_ps: int, handler: Callable[[Node], int | None], *, node: int = 0, first_ps: int | None = None
     ) -> None:
-        """Calls `handler(node)` every so long in simulated time, first at `first_ps` (default: after one period).
+        """Call `handler(node)` periodically in simulated time, at the same exact instants on every engine.
 
-        For what takes no part in the protocol: sampling a run, failing hosts. It comes with a timer of `node`, which
-        should be one that does not fail, so at exact times on every engine. The handler may return after how long it
-        wants to be called next, or NEVER_AGAIN.
+        Studies use it for jobs outside the protocol, such as sampling a run or failing hosts.
+
+        Args:
+            period_ps: The time between two calls.
+            handler: The job. It may return the delay until its next call, or NEVER_AGAIN.
+            node: The node whose timer triggers the job. Choose one that does not fail.
+            first_ps: The time of the first call; by default one period after the start.
         """
         self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
-        """What the application calls and gets back: kept by small worlds only."""
+        """Take note of an operation that the application begins or ends. Only models keep these."""
 
     def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
-        """Which messages a packet carries, and which nodes it is about: for `causeway explain` only. Override it if
-        messages are not numbers in the content, or in fields `message`, `number` or `id` of it."""
+        """Return the messages that a packet carries and the nodes that it mentions, for `causeway explain`.
+
+        Override it if messages are not numbers in the content, or in its fields `message`, `number` or `id`.
+        """
         return messages_in(content), ()
 
     def discard(self) -> None:
-        """Called by small worlds that are needed no more: whatever still goes on ends here."""
+        """End everything that still runs in the nodes. Models call it when they need the protocol no more."""
 
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
-        """Of each packet that may still arrive: what it holds, first."""
+        """The packets that may still arrive, by id. The first item of each value is the content."""
         return self._kept.packets
 
     def packets_on_their_way(self) -> Container[int]:
-        """Return the numbers of the packets of which copies may still arrive."""
+        """Return the ids of the packets of which copies may still arrive."""
         return self._kept.packets
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
-        """Send a packet; return its number."""
+        """Send a packet, keep its content until its last copy has arrived, and return the packet's id."""
         if not (
             type(node) is type(peer) is type(size_bytes) is type(interface) is type(topic) is int
             and 0 <= node < self._count
@@ -162,16 +180,18 @@ class PerNode(Protocol):
         return packet
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
+        """Declare the lookahead of a node for a topic: it does not react to such packets any sooner."""
         topic, patience_ps = given.patience(topic, patience_ps)
         earlier_ps = self._patience.get((node, topic), 0)
         if patience_ps == earlier_ps:
             return
-        if earlier_ps == IGNORED:  # else it would hang on the windows which packets it was told of before it said so
+        if earlier_ps == IGNORED:  # resuming would make the outcome depend on where windows end
             raise ValueError(f"node {node} ignores topic {topic}, and that is for good")
         self._patience[node, topic] = self._promises[node, topic] = patience_ps
         self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        """Set a node's timer; a timer that it has under the same key is cancelled."""
         due_ps = self.now_ps + self.context.reaction_ps
         if type(node) is not int or not 0 <= node < self._count:
             node = given.node("set_timer", node, self._count)
@@ -185,8 +205,9 @@ class PerNode(Protocol):
         self._act((SET_TIMER, due_ps + delay_ps, node, timer, *PAD[4]))
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
+        """Cancel a node's timer, if it is set."""
         try:
-            hash(key)  # an empty dict does not ask for it
+            hash(key)  # `pop` of an empty dict accepts unhashable keys
             timer = self.timers.pop((node, key), None)
         except TypeError:
             raise misuse(
@@ -198,19 +219,21 @@ class PerNode(Protocol):
             self._act((CANCEL_TIMER, effect_ps, node, timer, *PAD[4]))
 
     def switch(self, node: int, up: bool) -> None:
+        """Fail a node, or let it recover."""
         node = given.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
 
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
+        """Move a host in a straight line to a position."""
         node = given.node("move", node, self._count)
         x_mm, y_mm, speed_mm_s = given.way(x_mm, y_mm, speed_mm_s)
-        self._vouches = False  # whether the node is one that can move, the border knows
+        self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), 0, speed_mm_s, *PAD[6]))
 
     def connect(self, node: int, peer: int, port: int, interface: int) -> int:
-        """Opens a TCP connection to a port of `peer`; its number, which both ends use."""
+        """Open a TCP connection to a port of `peer` and return its number, which both ends use."""
         connection = self._next_connection
         self._next_connection += 1
         self._vouches = False
@@ -219,29 +242,36 @@ class PerNode(Protocol):
         return connection
 
     def on_tcp(self, act: int, node: int, connection: int, size_bytes: int, peer: int = 0) -> None:
-        """LISTEN, WRITE, READ, CLOSE or ABORT (proto/causeway.proto says what the numbers mean)."""
+        """Act on a TCP connection: LISTEN, WRITE, READ, CLOSE or ABORT, as proto/causeway.proto defines them."""
         self._vouches = False
         self._act((act, self.now_ps + self.context.reaction_ps, node, connection, peer, size_bytes, *PAD[6]))
 
     def broadcast(self, node: int) -> int:
+        """Report a new message of a node to the observers and return the message's id."""
         message = self._next_message
         self._next_message += 1
         self.note(BROADCAST, node, message)
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
+        """Report an observation (DELIVER, LEFT, JOINED, FLAGGED, HELD) of a node to the observers."""
         if op == DELIVER and not (type(message) is int and 0 <= message < self._next_message):
             message = given.message(message, self._next_message)
         self._noted((op, self.now_ps, node, message))
 
     def drop_later(self) -> None:
-        """The rest of the window, after this instant, never happens: where a window ends must not matter."""
+        """Drop the events of this window after the current instant, so that the outcome does not depend on windows."""
         kept = bisect_right(self._columns[1], self.now_ps)
         for column in self._columns:
             del column[kept:]
 
     # ---- called by the loop ---------------------------------------------------------------------------------------
     def start(self, context: Context) -> None:
+        """Make the nodes and call their `on_start`.
+
+        Raises:
+            ProtocolError: This object has taken part in a run before.
+        """
         if self.nodes:
             raise ProtocolError(
                 f"this {type(self).__name__} has taken part in a run already; a study's protocol() makes a new one"
@@ -255,11 +285,11 @@ class PerNode(Protocol):
         self._each(context.nodes, self._begin, "on_start")
 
     @calls_handlers
-    def _each(self, nodes: int, what: Callable[[int], None], handler: str) -> None:
+    def _each(self, nodes: int, step: Callable[[int], None], handler: str) -> None:
         acting.host = self.actor
         for id_ in range(nodes):
             try:
-                what(id_)
+                step(id_)
             except BaseException as error:
                 self._complain(error, id_, call(handler))
         acting.host = None
@@ -283,26 +313,29 @@ class PerNode(Protocol):
         self.nodes.append(node)
 
     def on_window(self, window: Window) -> Actions:
+        """Call the handler of each event in order and return the actions of all of them."""
         self._columns = (
             window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
             window.arg.tolist(),
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
         self._kept.forget_old(self.now_ps)
-        # where nobody says that no copy is left, most packets may have arrived long ago
+        # other networks keep packets until their lifetime is over, so that their number says nothing about the load
         check_load(self._kept.packets if self.context.tells_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the number of packets sent."""
         return {"packets": self._next_packet}
 
     def in_flight(self) -> str:
+        """Describe the packets on their way and the timers that are set, and the nodes with most of them."""
         return in_words(self._kept.packets, self.timers)
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     @calls_handlers
     def _handle(self, rows: Iterable[tuple[int, int, int, int, int]]) -> None:
-        """(kind, time_ps, node, ref, arg) of every event. Nearly all are arrivals."""
+        """Call the handlers of events (kind, time_ps, node, ref, arg). Nearly all are arrivals, so these come first."""
         arrived, nodes = self._kept.arrived, self.nodes
         content: Any = None
         sender = kind = node = ref = arg = -1
@@ -328,7 +361,7 @@ class PerNode(Protocol):
             acting.host = None
 
     def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
-        """Tell what went wrong in a handler with where and when."""
+        """Raise an error of a handler again, with its node, time and arguments."""
         acting.host = None
         if isinstance(error, ProtocolError | UserError) or was_interrupted(error):
             raise error
@@ -338,9 +371,9 @@ class PerNode(Protocol):
     def _handle_other(self, kind: int, node: int, ref: int, arg: int) -> None:
         if kind == TIMER:
             due = self._due.pop(ref, None)
-            if due is not None:  # else: cancelled while on its way
+            if due is not None:  # None: cancelled while the event was on its way
                 if due[0] != node:
-                    raise RunError(f"the engine tells node {node} of timer {ref}, which is node {due[0]}'s")
+                    raise RunError(f"the engine fires timer {ref} at node {node}, but it belongs to node {due[0]}")
                 del self.timers[due]
                 self._key = due[1]
                 if type(due[1]) is Repeated:
@@ -361,19 +394,19 @@ class PerNode(Protocol):
             self.nodes[node].on_connection(kind, ref, arg)
 
     def _repeat(self, job: Repeated) -> None:
-        said = job.handler(self.nodes[job.node])
-        if said != NEVER_AGAIN:
-            next_ps = job.period_ps if said is None else said
+        delay_ps = job.handler(self.nodes[job.node])
+        if delay_ps != NEVER_AGAIN:
+            next_ps = job.period_ps if delay_ps is None else delay_ps
             self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def _act(self, row: tuple[int, ...]) -> None:
-        """Every action passes here."""
+        """Add an action to the answer for this window."""
         if self._topic:
             self._check_patience(row)
         self._actions.append(row)
 
     def _check_patience(self, row: tuple[int, ...]) -> None:
-        """Whether the action keeps the promise about the packet that caused it: an engine may have relied on that."""
+        """Refuse an action that is sooner than the declared lookahead, on which the engine may have relied."""
         _, time_ps, node, *_ = row
         promised_ps, after_ps = self._patience.get((node, self._topic), 0), time_ps - self.now_ps
         if after_ps < promised_ps or promised_ps == IGNORED:
@@ -392,15 +425,15 @@ class PerNode(Protocol):
         self.nodes[node].on_down()
 
     def _take_actions(self, reply: bool) -> Actions:
-        """Everything since the last time; promises wait for a window that takes a reply."""
-        told = self._promises if reply else {}
-        if not self._actions and not told:
+        """Return and clear the pending actions, and the lookahead declarations if the window takes a reply."""
+        declared = self._promises if reply else {}
+        if not self._actions and not declared:
             return no_actions(True) if self.stop else NO_ACTIONS
         rows, self._actions = self._actions, []
         made = (self._next_packet, self._next_timer) if self._vouches else None
         self._vouches = True
-        if not told:
+        if not declared:
             return ActionRows(rows, self.stop, (), made)
-        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in told.items())
-        told.clear()
+        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in declared.items())
+        declared.clear()
         return ActionRows(rows, self.stop, promises, made)

@@ -1,16 +1,16 @@
-"""The errors that a node meets when it would leave the simulation. One line each: what it did, and what to do."""
+"""The error of a node that would leave the simulation: one line with the call and its alternative."""
 
 from __future__ import annotations
 
 
 class OutsideError(NotImplementedError):
-    """Something that a simulated node does not have.
+    """A call that a simulated node cannot make.
 
-    It is a NotImplementedError because programs know that one from loops of other platforms (`add_signal_handler` on
-    Windows, for example), and many go on without.
+    It is a NotImplementedError because programs know it from event loops of other platforms (`add_signal_handler` on
+    Windows, for example), and many of them work without the missing function.
     """
 
 
 def outside(what: str, instead: str) -> OutsideError:
-    """Return the error for `what`, which leaves the simulation."""
+    """Return the error for the call `what`; `instead` is the alternative."""
     return OutsideError(f"{what} would leave the simulation: {instead}")

@@ -1,8 +1,8 @@
-"""What the moving picture of a run needs: where every node was, what it said on the air, what it lost, what went wrong.
+"""Record a run for its animation: the nodes' positions, radio traffic, losses and states, and the network's faults.
 
-The engine tells PLACE events where `places_every_ps` asks for them. They are taken out of the windows here: no protocol
-sees them, and a run with them has the digest of the one without. All of it lands as series of the modules `place[i]`
-(one for each node) and `trouble[i]`, for `causeway.analysis.moving`.
+The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so that
+no protocol sees them and the digest is that of a run without them. The records become time series of the modules
+`place[i]`, one for each node, and `trouble[i]`, one for each fault. `causeway.analysis.moving` draws them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ LEAST = {name: EVENT[name] for name in EVENT.names or ()}
 
 
 def wanted(network: Network) -> bool:
-    """Whether the run is to be recorded so."""
+    """Return whether runs on this network are recorded for an animation."""
     return isinstance(network, MobileNetwork | InetNetwork) and network.places_every_ps > 0
 
 
 class Places:
-    """Sees every window before the protocol, and every answer after it."""
+    """The recorder of one run. It sees every window before the protocol does, and every answer after it."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -39,7 +39,7 @@ class Places:
         self._sent: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, window: Window) -> Window:
-        """The window without what is only for the record."""
+        """Record a window and return it without its PLACE events."""
         if not len(window):
             return window
         kind = window.kind
@@ -56,16 +56,16 @@ class Places:
         return Window(window.number, window.end_ps, window.reply, **kept)
 
     def acted(self, actions: Actions) -> None:
-        """Keeps what is said on the air."""
+        """Record the packets that nodes send by radio."""
         if not len(actions):
             return
-        said = (column(actions, "kind") == SEND) & (column(actions, "interface") == WIRELESS)
-        if said.any():
+        by_radio = (column(actions, "kind") == SEND) & (column(actions, "interface") == WIRELESS)
+        if by_radio.any():
             names = ("time_ps", "node", "peer", "size_bytes")
-            self._sent.append(tuple(np.array(column(actions, name)[said]) for name in names))
+            self._sent.append(tuple(np.array(column(actions, name)[by_radio]) for name in names))
 
     def samples(self) -> Series:
-        """All of it as series."""
+        """Return the records as time series."""
         found: Series = defaultdict(lambda: ([], []))
         self._add_places(found)
         for kind, time_ps, node, arg in self._told:
@@ -80,7 +80,7 @@ class Places:
         return dict(found)
 
     def _add_places(self, found: Series) -> None:
-        """Of a node that stands, the first and the last instant are enough."""
+        """Add the nodes' positions. While a node does not move, only its first and last instant are kept."""
         if not self._places:
             return
         time_ps, node, x_mm, y_mm = (np.concatenate(part) for part in zip(*self._places, strict=True))

@@ -1,12 +1,12 @@
-"""What a protocol is: the logic of all nodes of a run, unaware of the engine it is on.
+"""The interface of protocols: the logic of all nodes of a run, unaware of the engine.
 
-Two ways to write one, the same contract:
+There are two ways to write a protocol:
 
-- columns: subclass `Protocol` and work on whole windows as arrays (the clocks do);
-- per node: subclass `causeway.pycontrol.node.Node` and hand it to `PerNode` (VCube and mobile do).
+- per node: subclass `causeway.pycontrol.node.Node` and pass it to `PerNode` (VCube and mobile do);
+- columns: subclass `Protocol` and handle whole windows as arrays (the clocks do).
 
-Whatever a node does because of an event at t takes effect at t + reaction_ps, and the protocol tells its observers
-what it broadcast and delivered, in the order in which it happened.
+An action that a node takes because of an event at t takes effect at t + reaction_ps. The protocol reports its
+broadcasts and deliveries to the observers, in the order in which they happened, through its `Context`.
 """
 
 from __future__ import annotations
@@ -23,55 +23,66 @@ from causeway.bridge.events import Actions, Kind, Window
 from causeway.bridge.network import Network
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
-"""What an observer can be told: node `node` broadcast or delivered `message`; or left for good (it owes no more
-deliveries), or joined (it is owed what is broadcast from now on); or its error detector just flagged `message`; or
-`message` arrived and must wait (FLAGGED and HELD change nothing: the checker counts how many were right)."""
+"""The observations of a node:
+
+    BROADCAST  it broadcast `message`
+    DELIVER    it delivered `message`
+    LEFT       it left for good; deliveries are no longer expected of it
+    JOINED     it became a member; it must deliver the messages that are broadcast from now on
+    FLAGGED    its error detector suspects that delivering `message` now would violate causal order
+    HELD       `message` arrived and must wait
+
+FLAGGED and HELD change nothing; the causality checker counts how many of them were right."""
 
 
 class Observer(TypingProtocol):
-    """Sees every broadcast and delivery of a run and takes nothing."""
+    """Sees every broadcast and delivery of a run, and changes nothing."""
 
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
-        """Rows in the order in which they happened."""
+        """Take in rows of observations (BROADCAST, DELIVER, ...), in the order in which they happened."""
         ...
 
     def scalars(self) -> Mapping[str, float]:
-        """What it found, at the end of the run."""
+        """Return the observer's results by name, at the end of the run."""
         ...
 
 
 LOG = {"op": np.uint8, "time_ps": np.int64, "node": np.int32, "message": np.int64}
 AT_ONCE = 256
-"""Observers are told of so many rows at once: most windows of a mobile run have only a few."""
+"""The number of rows that observers get at once. A window of a mobile run has only a few, and a call for each window
+would cost more than the work on them."""
 
 
 @dataclass
 class Context:
-    """What a protocol is given at the start of a run."""
+    """The run's parameters and services, as a protocol gets them in `Protocol.start`."""
 
     nodes: int
     seed: int
     reaction_ps: int
     observers: list[Observer] = field(default_factory=list)
     samples: dict[tuple[str, str], tuple[list[int], list[float]]] = field(default_factory=dict)
-    """Time series the protocol records: (module, name) -> (times in ps, values)."""
+    """Time series that the protocol records: (module, name) -> (times in ps, values)."""
     network: Network | None = None
-    """What the run is on, for protocols that cannot do the same on all of them."""
+    """The network of the run, for protocols that depend on its kind."""
     tells_all_copies: bool = False
-    """Whether every copy of a packet ends in an ARRIVAL or LOST event."""
+    """True if every copy of a packet ends in an ARRIVAL or LOST event."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
+    """Rows from `note` that the observers do not have yet. They are later than the rows in `_seen`."""
     _seen: list[tuple[NDArray[Any], ...]] = field(default_factory=list, repr=False)
-    """What was observed and not told yet: before all that is in the log."""
+    """Columns from `observe` that the observers do not have yet."""
     _rows_seen: int = 0
 
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
-        """Tells every observer what happened, in order. Message ids are dense, from 0, in order of broadcast.
+        """Report rows of observations to every observer.
 
-        Observers see it a little later, and before the run ends; the arrays may change meanwhile."""
+        Message ids are dense: 0, 1, 2, ... in order of broadcast. Observers get the rows in order, in batches, at the
+        latest when the run ends. The arrays are copied if they have to wait.
+        """
         if self._log or len(op) >= AT_ONCE:
             self.tell_observers()
         if len(op) >= AT_ONCE:
@@ -83,28 +94,28 @@ class Context:
             self.tell_observers()
 
     def note(self, op: int, time_ps: int, node: int, message: int) -> None:
-        """The same for one row."""
+        """Report one observation to every observer."""
         self._log.append((op, time_ps, node, message))
         self.tell_many()
 
     @property
     def noted(self) -> Callable[[tuple[int, int, int, int]], None]:
-        """Takes such rows with less ado; the loop calls `tell_many` now and then."""
+        """A function that appends a row (op, time_ps, node, message) without flushing. The loop calls `tell_many`."""
         return self._log.append
 
     def tell_many(self) -> None:
-        """Hands over what was noted once there is enough of it."""
+        """Flush the noted rows to the observers if there are enough for a batch."""
         if len(self._log) >= AT_ONCE:
             self.tell_observers()
 
     def tell_observers(self) -> None:
-        """Hands over what was observed and noted."""
+        """Flush all pending rows to the observers."""
         if self._seen:
             seen, self._seen, self._rows_seen = self._seen, [], 0
             self._tell(seen[0] if len(seen) == 1 else tuple(map(np.concatenate, zip(*seen, strict=True))))
         if self._log:
             log = np.array(self._log, list(LOG.items()))
-            self._log.clear()  # the list stays the same: `noted` is bound to it
+            self._log.clear()  # cleared in place, since callers hold its `append` (`noted`)
             self._tell(tuple(np.ascontiguousarray(log[name]) for name in LOG))
 
     def _tell(self, rows: tuple[NDArray[Any], ...]) -> None:
@@ -112,34 +123,34 @@ class Context:
             observer.observe(*rows)
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
-        """Adds one sample to a time series."""
+        """Add one sample to a time series of a module, such as `node[3]`."""
         times, values = self.samples.setdefault((module, name), ([], []))
         times.append(time_ps)
         values.append(value)
 
 
 class Protocol:
-    """Base of all protocols. A protocol must not depend on where windows begin and end."""
+    """Base of all protocols. The outcome must not depend on where windows begin and end."""
 
     passive: ClassVar[Iterable[Kind]] = ()
-    """Kinds of events this protocol never acts on: they need not close a window."""
+    """Kinds of events on which this protocol never acts. They need not close a window."""
 
     def start(self, context: Context) -> None:
-        """Called once, before the first window."""
+        """Prepare for a run. Called once, before the first window."""
         self.context = context
 
     def on_window(self, window: Window) -> Actions:
-        """Handles the events of one window, in order, and returns what the nodes do about them."""
+        """Handle the events of one window, in order, and return the actions that the nodes take because of them."""
         raise TypeError(f"{type(self).__name__} does not handle windows")
 
     def scalars(self) -> Mapping[str, float]:
-        """What the protocol itself counted, at the end of the run."""
+        """Return the protocol's own counters by name, at the end of the run."""
         return {}
 
     def in_flight(self) -> str:
-        """What is on its way and who sent it, in words: for the error of a run that takes too much memory."""
+        """Describe the packets on their way and their senders, for the error of a run that takes too much memory."""
         return ""
 
     def state(self) -> Mapping[str, Any]:
-        """What a debugger would want to see."""
+        """Return the protocol's state by name, for debuggers."""
         return {}

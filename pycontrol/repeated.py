@@ -1,4 +1,4 @@
-"""Jobs of a study that come up again and again while a run goes on (`PerNode.every`)."""
+"""Periodic jobs of a study during a run (`PerNode.every`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A job of a study that comes up again and again (`PerNode.every`). It is the key of its own timer."""
+    """A periodic job. It is the key of its own timer."""
 
     period_ps: int
     handler: Callable[[Any], int | None]
@@ -18,4 +18,4 @@ class Repeated:
 
 
 NEVER_AGAIN = -1
-"""What a repeated job returns when it is over."""
+"""The return value with which a job ends itself."""

@@ -1,7 +1,8 @@
-"""Dense ids (0, 1, 2, ...) mapped to recycled slots, so that memory follows what is in flight, not what has been.
+"""Map dense ids (0, 1, 2, ...) to recycled slots, so that memory grows with the live ids, not with all that ever were.
 
 `ring[id % len(ring)]` is the slot of a live id, or DEAD. Live ids lie in [base, next) of `at`; ids below are dead.
-A state whose arrays have a row for each slot (axis SLOT) has its map in the field `slots`; `reserve` lets both grow.
+A state whose arrays have a row for each slot (axis SLOT) has its map in the field `slots`; `reserve` grows both. The
+life of an id: `take`, `slot_of` as often as needed, `forget`, `give_back`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ S = TypeVar("S")
 
 
 class Slots(NamedTuple):
-    """The map, and the slots that are free."""
+    """The map from ids to slots, and the free slots."""
 
     ring: Annotated[I32, RING, fill(DEAD)]
     free: Annotated[I32, SLOT]
@@ -28,20 +29,20 @@ class Slots(NamedTuple):
 
 @inlined
 def slot_of(slots, id_):
-    """The slot of a live id, or DEAD."""
+    """Return the slot of a live id, or DEAD."""
     live = np.int64((id_ >= slots.at[0].base) & (id_ < slots.at[0].next))  # no branch, so that it costs nothing inlined
     return live * np.int64(slots.ring[id_ & (len(slots.ring) - 1)]) + (live - 1)
 
 
 @compiled
 def has_room(slots):
-    """Whether one more id can be taken."""
+    """Return whether there is room for one more id."""
     return (slots.at[0].free > 0) & (slots.at[0].next - slots.at[0].base < len(slots.ring))
 
 
 @compiled
 def take(slots):
-    """A slot for the next id. There must be room."""
+    """Return a slot for the next id. There must be room."""
     slots.at[0].free -= 1
     slot = slots.free[slots.at[0].free]
     slots.ring[slots.at[0].next & (len(slots.ring) - 1)] = slot
@@ -51,33 +52,33 @@ def take(slots):
 
 @compiled
 def forget(slots, id_):
-    """The id is dead from now on; its slot is not free yet."""
+    """Mark an id as dead. Its slot stays in use until `give_back`."""
     slots.ring[id_ & (len(slots.ring) - 1)] = DEAD
 
 
 @compiled
 def give_back(slots, slot):
-    """The slot of a dead id may be taken again."""
+    """Free the slot of a dead id."""
     slots.free[slots.at[0].free] = slot
     slots.at[0].free += 1
 
 
 @compiled
 def _advance(slots):
-    """Moves `base` over the dead ids at the beginning."""
+    """Move `base` past the dead ids at the beginning."""
     while slots.at[0].base < slots.at[0].next and slots.ring[slots.at[0].base & (len(slots.ring) - 1)] == DEAD:
         slots.at[0].base += 1
 
 
 def new_slots(capacity: int = 64) -> Slots:
-    """No ids yet, and so many slots, which are taken in order."""
+    """Return a map without ids. Its slots are taken in the order 0, 1, 2, ...; `capacity` is a power of two."""
     assert capacity & (capacity - 1) == 0, "a power of two"
     at = np.array([(0, 0, capacity)], fields(base="i8", next="i8", free="i8"))
     return Slots(np.full(capacity, DEAD, np.int32), np.arange(capacity, dtype=np.int32)[::-1].copy(), at)
 
 
 def reserve(s: S, more: int) -> S:
-    """The state with room for `more` ids. If its slots grow, so do all its arrays over SLOT."""
+    """Return the state with room for `more` ids. If its slots grow, so do all its arrays over SLOT."""
     slots = cast(Any, s).slots
     base, following, free = slots.at.item()
     if free >= more and following - base + more <= len(slots.ring):

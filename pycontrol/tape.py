@@ -1,6 +1,6 @@
-"""What kernels are given and what they write: the events of a window, and a tape of actions and observations.
+"""Input and output of compiled kernels: the events of a window, and a tape of actions and observations.
 
-The one who calls a kernel sees to it that the tape has room; nothing checks on the way.
+The caller of a kernel makes sure that the tape has room; kernels do not check it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), i
 
 
 class Here(NamedTuple):
-    """Who is at work, and when."""
+    """The node whose event is handled, and the time of the event."""
 
     node: int | np.int64
     now_ps: int | np.int64
@@ -40,12 +40,12 @@ class Events(NamedTuple):
 
 
 def events_of(window: Window) -> Events:
-    """What a kernel is given of a window."""
+    """Return the columns of a window as a tuple for kernels."""
     return Events(window.kind, window.time_ps, window.node, window.ref, window.arg)
 
 
 class Tape(NamedTuple):
-    """What a stretch of events gave."""
+    """Rows that kernels wrote: observations (axis TOLD) and actions (axis ACT)."""
 
     op: Annotated[U8, TOLD]
     told_ps: Annotated[I64, TOLD]
@@ -62,7 +62,7 @@ class Tape(NamedTuple):
 
 @inlined
 def tell(tape, op, time_ps, node, message):
-    """One more row for the observers."""
+    """Append an observation."""
     at = tape.rows[0].told
     tape.op[at], tape.told_ps[at], tape.told_node[at], tape.message[at] = op, time_ps, node, message
     tape.rows[0].told = at + 1
@@ -70,7 +70,7 @@ def tell(tape, op, time_ps, node, message):
 
 @compiled
 def act(tape, kind, time_ps, node, ref, peer, size_bytes):
-    """One more action; `time_ps` is when it takes effect."""
+    """Append an action that takes effect at `time_ps`."""
     at = tape.rows[0].acts
     tape.kind[at], tape.time_ps[at], tape.node[at], tape.ref[at] = kind, time_ps, node, ref
     tape.peer[at], tape.size_bytes[at] = peer, size_bytes
@@ -79,12 +79,12 @@ def act(tape, kind, time_ps, node, ref, peer, size_bytes):
 
 @compiled
 def send(tape, time_ps, node, packet, peer, size_bytes):
-    """A packet leaves a node at `time_ps`."""
+    """Append the sending of a packet at `time_ps`."""
     act(tape, ACT_SEND, time_ps, node, packet, peer, size_bytes)
 
 
 def take(tape: Tape, context: Context) -> Actions:
-    """Tells the observers what is on the tape and returns the actions; the tape is empty then."""
+    """Report the observations on the tape, return its actions, and empty it."""
     told, acts = tape.rows.item()
     tape.rows["told"] = tape.rows["acts"] = 0
     if told:

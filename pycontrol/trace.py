@@ -1,4 +1,8 @@
-"""What happens in a run, line by line: for finding the first difference between two runs that should be the same."""
+"""The trace of a run: one line for each step, to find the first difference between two runs that should be equal.
+
+`causeway run --twice` uses it. `tracing` makes a run write a trace, `traced.py` writes the steps of protocols, and
+programs write their own.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +28,20 @@ _wanted: Trace | None = None
 
 
 def is_not_the_users(filename: str) -> bool:
-    """Return whether a file is ours, asyncio's or the interpreter's own."""
+    """Return whether a file belongs to Causeway (protocols excepted), asyncio or the interpreter."""
     if filename.startswith(_PACKAGE):
         return not filename.startswith(_PROTOCOLS)
     return filename.startswith((_ASYNCIO, "<"))
 
 
 class Trace:
-    """A file with one line of JSON for each thing that happened."""
+    """A file with one line of JSON for each step of a run."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8")
 
     def add(self, now_ps: int, who: str, what: str, content: Any = None) -> None:
-        """Write one thing that a node did, and where in the user's code."""
+        """Write a step of a node, with the lines of the user's code that took it."""
         self.write(now_ps, who, what, _digest(content), _task(), _stack())
 
     def write(
@@ -53,7 +57,7 @@ class Trace:
 
 @contextlib.contextmanager
 def tracing(path: Path) -> Iterator[None]:
-    """Write the trace of the run inside to a file."""
+    """Write the trace of runs in this block to a file."""
     global _wanted
     _wanted = Trace(path)
     try:
@@ -64,12 +68,12 @@ def tracing(path: Path) -> Iterator[None]:
 
 
 def wanted() -> Trace | None:
-    """Return the trace that the run writes, if it writes one."""
+    """Return the trace that is being written, or None."""
     return _wanted
 
 
 def _digest(content: Any) -> str:
-    """Return a digest of a content that is equal in another process: addresses and the order of sets do not count."""
+    """Return a digest of a content that is equal in every process: it ignores addresses and the order of sets."""
     return hashlib.blake2b(_ADDRESS.sub("", _text_of(content)).encode(), digest_size=8).hexdigest()
 
 
@@ -103,13 +107,13 @@ def _task() -> str:
 
 
 def _stack() -> list[str]:
-    """Return where in the user's code it was done, without our own frames."""
+    """Return the innermost lines of the user's code that are being executed, without Causeway's own."""
     found: list[str] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(found) < FRAMES:
         file, line = frame.f_code.co_filename, frame.f_lineno
         if found and file.startswith(_PACKAGE) and not file.startswith(_PROTOCOLS):
-            break  # the rest is how the run was started
+            break  # the outer frames are those that started the run
         if not is_not_the_users(file):
             text = linecache.getline(file, line, frame.f_globals).strip()
             found.append(f"{os.path.basename(file)}:{line} {frame.f_code.co_name}: {text}")
@@ -118,7 +122,7 @@ def _stack() -> list[str]:
 
 
 def user_line(frame: FrameType | None) -> str:
-    """Return the innermost line of the user's code or an installed package's: not ours, not the standard library's."""
+    """Return file and line of the innermost frame outside of Causeway and the standard library."""
     while frame is not None:
         file = frame.f_code.co_filename
         if not is_not_the_users(file) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file):

@@ -1,7 +1,7 @@
-"""Write the trace of a protocol: what the engine tells it and what its nodes do.
+"""Trace a protocol: write the windows that it gets and the steps of its nodes.
 
-Methods of the one protocol are replaced, so that a run without a trace pays nothing. What nodes with handlers do is
-written when they do it, with the line that does it; what a protocol of columns does, when it answers a window.
+Methods of the traced protocol are replaced, so that a run without a trace costs nothing. Steps of nodes with handlers
+are written as they happen, with the line of code; those of a protocol of columns, when it answers a window.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ACTS = {int(act): act.name.lower().replace("_", " ") for act in Act}
 
 
 def trace_if_wanted(protocol: Protocol, context: Context) -> None:
-    """Trace a protocol that is about to start, if somebody wants that."""
+    """Trace a protocol that is about to start, if this run writes a trace."""
     trace = traces.wanted()
     if trace is None:
         return
     _trace_samples(context, trace)
     if not isinstance(protocol, PerNode):
         _trace_columns(protocol, context, trace)
-    elif protocol.can_be_copied:  # programs write what they do themselves
+    elif protocol.can_be_copied:  # asyncio programs write their steps themselves
         _trace_nodes(protocol, trace)
     _trace_windows(protocol, trace, with_actions=not isinstance(protocol, PerNode))
 
@@ -60,17 +60,17 @@ def _write_actions(trace: Trace, actions: Actions) -> None:
     found = {name: np.asarray(column) for name in COLUMNS if (column := getattr(actions, name)) is not None}
     rows = zip(*(column.tolist() for column in found.values()), strict=True)
     for row in rows:
-        said = dict(zip(found, row, strict=True))
-        kind, time_ps, node, ref = (said.pop(name) for name in ("kind", "time_ps", "node", "ref"))
-        trace.write(time_ps, f"node {node}", f"{ACTS.get(kind, kind)} {ref}", str(said))
+        values = dict(zip(found, row, strict=True))
+        kind, time_ps, node, ref = (values.pop(name) for name in ("kind", "time_ps", "node", "ref"))
+        trace.write(time_ps, f"node {node}", f"{ACTS.get(kind, kind)} {ref}", str(values))
 
 
 def _trace_columns(protocol: Protocol, context: Any, trace: Trace) -> None:
     observe = context.observe
 
     def observed(op: Any, time_ps: Any, node: Any, message: Any) -> None:
-        for what, when, who, which in zip(*(np.asarray(c).tolist() for c in (op, time_ps, node, message)), strict=True):
-            trace.write(when, f"node {who}", f"{NOTES.get(what, f'tells {what} of')} message {which}", "")
+        for kind, at_ps, id_, ref in zip(*(np.asarray(c).tolist() for c in (op, time_ps, node, message)), strict=True):
+            trace.write(at_ps, f"node {id_}", f"{NOTES.get(kind, f'reports {kind} of')} message {ref}", "")
         observe(op, time_ps, node, message)
 
     context.observe = observed
@@ -87,7 +87,7 @@ def _trace_samples(context: Any, trace: Trace) -> None:
 
 
 def _trace_nodes(protocol: Any, trace: Trace) -> None:
-    """Of every service: the words, and what else counts."""
+    """Trace the services of nodes. Each entry returns a description of a call and the content to compare."""
     words: dict[str, Any] = {
         "send": lambda node, peer, content, size, interface, topic: (
             f"sends {size} bytes to {f'node {peer}' if peer >= 0 else 'everyone'}", (content, interface, topic),
@@ -97,24 +97,24 @@ def _trace_nodes(protocol: Any, trace: Trace) -> None:
         "switch": lambda node, up: ("is switched", bool(up)),
         "move": lambda node, *where: ("moves", where),
     }  # fmt: skip
-    for name, say in words.items():
-        _trace_service(protocol, name, say, trace)
+    for name, describe in words.items():
+        _trace_service(protocol, name, describe, trace)
     note = protocol.note
 
     def noted(op: int, node: int, message: int) -> None:
-        trace.add(protocol.now_ps, f"node {node}", f"{NOTES.get(op, f'tells {op} of')} message {message}")
+        trace.add(protocol.now_ps, f"node {node}", f"{NOTES.get(op, f'reports {op} of')} message {message}")
         note(op, node, message)
 
     protocol.note = noted
 
 
-def _trace_service(protocol: Any, name: str, say: Any, trace: Trace) -> None:
+def _trace_service(protocol: Any, name: str, describe: Any, trace: Trace) -> None:
     service = getattr(protocol, name)
 
     @wraps(service)
     def written(node: int, *arguments: Any) -> Any:
-        what, content = say(node, *arguments)
-        trace.add(protocol.now_ps, f"node {node}", what, content)
+        step, content = describe(node, *arguments)
+        trace.add(protocol.now_ps, f"node {node}", step, content)
         return service(node, *arguments)
 
     setattr(protocol, name, written)

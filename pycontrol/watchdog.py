@@ -1,9 +1,9 @@
-"""Ends a handler that never returns: a run would else hang for ever, as no deadline of the bridge runs meanwhile.
-Ends a run, or one handler of it, that asks for more and more before it has taken the machine's memory.
+"""End handlers that do not return, and runs that take too much memory.
 
-A timer looks now and then which call into the protocol is going on, and costs nothing in between. A call is known by
-its frame: the same frame, seen for longer than the limit, has not returned. It works where Python code runs (a loop, a
-sleep), in the main thread; compiled kernels cannot be interrupted.
+No deadline of the bridge applies while a handler runs, so that a run would hang for ever. A timer checks periodically
+which call into the protocol is being executed; between two checks it costs nothing. A call is identified by its frame:
+if the same frame is there for longer than the limit, the call has not returned. Only Python code in the main thread can
+be interrupted (a loop, a sleep); compiled kernels cannot.
 """
 
 from __future__ import annotations
@@ -22,58 +22,58 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.memory import Allowance
 
 VARIABLE = "CAUSEWAY_HANDLER_S"
-"""Environment: how long one handler may take by the clock; 0: for ever."""
+"""The environment variable for the limit of one handler in seconds of wall time; 0: no limit."""
 LIMIT_S = 300.0
-"""Generous: only what hangs takes so long. Time in the compiler of kernels does not count."""
+"""The default limit. It is generous, so that only a handler that hangs reaches it. Compiling kernels does not count."""
 CHECK_S = 10.0
-"""The same for one handler or condition in a small world, which takes microseconds."""
+"""The limit for a handler or a condition in a model, which takes microseconds."""
 LOOKS, LOOK_S = 8, 1.0
-"""So often within the limit the timer looks, but every second: much memory is taken in little time."""
+"""The timer checks this many times within the limit, and at least once a second, since memory can fill up quickly."""
 HANDLERS_MEMORY = 0.25
-"""Of what was left when a handler began, it may take so much before it returns."""
+"""The share of the memory free at a handler's start that it may take before it returns."""
 
 _callers: dict[CodeType, bool] = {}
-"""Functions that call handlers: whether these are a node's, or a whole protocol's."""
+"""The functions that call handlers. True: handlers of a node; False: methods of a whole protocol."""
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class TookTooLong(BaseException):
-    """Raised in a handler; no Exception, so that the protocol's own `except` does not swallow it."""
+    """Raised in a handler that does not return. No Exception, so that the protocol's own `except` cannot catch it."""
 
 
 class TookTooMuch(BaseException):
-    """Raised wherever a run is that has taken too much memory; the loop makes a RunError of it."""
+    """Raised in a run that has taken too much memory. The loop turns it into a RunError."""
 
 
 def calls_handlers(function: _F) -> _F:
-    """Marks a function of ours: what it calls are handlers, and each must return in time."""
+    """Mark a function that calls handlers of nodes, each of which must return in time."""
     _callers[function.__code__] = True
     return function
 
 
 def calls_protocol(function: _F) -> _F:
-    """The same for calls into a whole protocol: its arrays may need the memory that there is."""
+    """Mark a function that calls a whole protocol, whose arrays may take as much memory as there is."""
     _callers[function.__code__] = False
     return function
 
 
 def limit_s(usual_s: float = LIMIT_S) -> float:
-    """The limit that the environment sets, else the usual one."""
+    """Return the limit that the environment sets, or else `usual_s`."""
     text = os.environ.get(VARIABLE, "")
     try:
         limit = float(text) if text else usual_s
     except ValueError:
         limit = -1.0
     if not 0 <= limit < float("inf"):
-        raise UserError(f"{VARIABLE}={text} is no time; it takes seconds, 0 for no limit")
+        raise UserError(f"{VARIABLE}={text} is not a time; set it to seconds, or to 0 for no limit")
     return limit
 
 
 @contextlib.contextmanager
 def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None]:
-    """Watch handlers while the block runs, and with `whole_run` the memory of all that it does.
+    """Watch the handlers that run in the block, and with `whole_run` also the memory that the process takes.
 
-    Nothing is watched outside of the main thread, or where a timer is in use.
+    Nothing is watched outside of the main thread, or if the process's real-time timer is in use.
     """
     limit = limit_s(usual_s) or float("inf")
     is_main = threading.current_thread() is threading.main_thread()
@@ -81,7 +81,7 @@ def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None
         yield
         return
     before = signal.signal(signal.SIGALRM, _Watch(limit, Allowance() if whole_run else None))
-    signal.siginterrupt(signal.SIGALRM, False)  # no system call of a library fails because of a look
+    signal.siginterrupt(signal.SIGALRM, False)  # system calls of libraries are restarted and do not fail
     look_s = min(LOOK_S, limit / LOOKS)
     signal.setitimer(signal.ITIMER_REAL, look_s, look_s)
     try:
@@ -92,13 +92,13 @@ def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None
 
 
 def _compiles() -> bool:
-    """Whether this thread is in numba's compiler: that takes what it takes, minutes on a busy machine."""
+    """Return whether numba is compiling, which takes minutes on a busy machine."""
     lock = sys.modules.get("numba.core.compiler_lock")
     return lock is not None and bool(lock.global_compiler_lock.is_locked())
 
 
 class _Watch:
-    """What the timer calls."""
+    """The handler of the timer's signal."""
 
     def __init__(self, limit: float, run: Allowance | None) -> None:
         self._limit, self._run = limit, run
@@ -121,5 +121,5 @@ class _Watch:
                 f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"
             )
         if self._run is not None and (why := self._run.refusal()):
-            self._run = Allowance(HANDLERS_MEMORY)  # cleaning up takes little; if somebody catches it, it comes again
+            self._run = Allowance(HANDLERS_MEMORY)  # room for cleaning up; raised again if the error is caught
             raise TookTooMuch(why)

@@ -113,8 +113,7 @@ def test_a_packet_that_arrives_after_its_lifetime_is_an_error_wherever_windows_e
         air.window(event)
     with pytest.raises(
         ProtocolError,
-        match=rf"node 1, at 10\.000000000001 s: packet {packet} comes more than 10 s after it was sent, and its "
-        r"content is no longer kept; set packet_lifetime_ps of your PerNode higher",
+        match=rf"node 1, at 10\.000000000001 s: packet {packet} .* more than 10 s after .* set packet_lifetime_ps",
     ):
         air.window((kind, 10 * S + 1, 1, packet))
 
@@ -144,5 +143,5 @@ def test_an_engine_that_gives_more_copies_than_there_are_is_refused() -> None:
         protocol.on_window(Window(1, 3 * S, True, one * int(Kind.ARRIVAL), one * S, one, one * 0, one * 0))
 
     arrive()
-    with pytest.raises(ProtocolError, match="node 1, at 1 s: the engine gives it packet 0, all of whose copies have"):
+    with pytest.raises(ProtocolError, match=r"node 1, at 1 s: .* packet 0 after its last one"):
         arrive()

@@ -382,7 +382,7 @@ def test_services_in_init_are_told_with_where_they_work(does: Any) -> None:
         (lambda: [1, 2], "Odd.scalars() returned [1, 2]; allowed: a dict of names and numbers"),
         (lambda: None, "Odd.scalars() returned None; allowed: a dict of names and numbers"),
         (lambda: {"x": "much"}, "Odd.scalars() has x='much'; allowed: numbers"),
-        (lambda: {3: 1.0}, "Odd.scalars() has a name 3; allowed: texts"),
+        (lambda: {3: 1.0}, "Odd.scalars() has a name 3; allowed: strings"),
     ],
 )
 def test_scalars_of_another_type_are_told(scalars: Any, told: str) -> None:

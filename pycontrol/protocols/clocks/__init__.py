@@ -1,17 +1,18 @@
 """Causal broadcast with logical clocks: vector clocks and probabilistic ones (paper `hash`, Algorithm 1).
 
-A process counts each message it delivers in the entries f(sender) of its clock; a message says how often the sender
-had counted, and waits until its receiver has caught up. One entry each: exact. Shared entries: rarely too early.
+A process counts each message that it delivers in the entries f(sender) of its clock. A message carries the clock of its
+sender, and a receiver delays it until its own clock has caught up. If every process has an entry of its own, the order
+is exact. If processes share entries, a message is rarely delivered too early.
 
-Start here, in reading order:
+In reading order:
 
-node.py      the algorithm as one process, as the paper has it; the tests hold it to the digest of the other
+node.py      reference implementation: one process, as in the paper
 entries.py   f(p), and the comparison of two clocks
-columns.py   all processes over columns: what studies run
-vector.py    the exact special case
+columns.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
+vector.py    the exact special case of columns.py
 state.py     the arrays
-lines.py     what waits at each process
-kernel.py    the hot path
+lines.py     the queues of waiting messages
+kernel.py    the compiled hot path
 """
 
 from __future__ import annotations

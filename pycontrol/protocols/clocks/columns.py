@@ -1,12 +1,13 @@
-"""Causal broadcast with probabilistic clocks (paper `hash`, Algorithm 1), over columns.
+"""Causal broadcast with probabilistic clocks (paper `hash`, Algorithm 1): the vectorized implementation.
 
     broadcast(m):   V[x] += 1 for x in f(p); m.V = V; send m to all
     reception(m):   wait until V[x] >= m.V[x] - 1 for x in f(sender) and V[x] >= m.V[x] elsewhere
                     V[x] += 1 for x in f(sender); deliver(m)
 
-With `detect`, their error detector looks at each message about to be delivered, and what it suspects is told to the
-observers (FLAGGED) and delivered: the paper says nothing of what an error handler would do.
-The same protocol written as one process is `node.py`; it gives the same digest.
+With `detect`, the paper's error detector tests each message before its delivery. A suspected message is reported to the
+observers (FLAGGED) and delivered nevertheless, since the paper does not define an error handler.
+
+The reference implementation is `node.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -27,26 +28,37 @@ from causeway.pycontrol.slots import new_slots, reserve
 from causeway.pycontrol.tape import K_BROADCAST, Tape, events_of, take
 
 HEADER_BYTES = 16
-"""Sender, sequence number, length."""
+"""Sender, sequence number and length of a message."""
 ENTRY_BYTES = 4
 
 
 class ProbabilisticClock(Protocol):
-    """All processes. A message's id is its packet's id."""
+    """All processes of a run. A message and its packet have the same id."""
 
     passive = (Kind.ARRIVAL, Kind.LOST)
 
     def __init__(self, clock_size: int, entries: int, detect: bool = False, even: bool = False) -> None:
-        """`even`: every entry belongs to equally many processes (else each process draws its own)."""
+        """Set the paper's parameters.
+
+        Args:
+            clock_size: Entries of a clock.
+            entries: Entries per process, |f(p)|.
+            detect: Flag suspected messages.
+            even: Share the entries evenly among the processes. By default each process draws its own.
+
+        Raises:
+            UserError: The clock has fewer entries than a process needs.
+        """
         if not 1 <= entries <= clock_size:
-            raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
+            raise UserError(f"entries={entries} is not between 1 and the clock's size, {clock_size}")
         self.clock_size, self.entries, self.detect, self.even = clock_size, entries, detect, even
 
     def entries_of_all(self) -> NDArray[np.int32]:
-        """f: one row of entries a process."""
+        """Return f: a row of entries for each process."""
         return choose_entries(self.context.seed, self.context.nodes, self.clock_size, self.entries, self.even)
 
     def start(self, context: Context) -> None:
+        """Allocate the arrays."""
         super().start(context)
         f = self.entries_of_all()
         self._config = Config(context.reaction_ps, HEADER_BYTES + ENTRY_BYTES * self.clock_size, self.detect)
@@ -56,16 +68,18 @@ class ProbabilisticClock(Protocol):
         self._tape = allocate(Tape, told=64, act=64)
 
     def on_window(self, window: Window) -> Actions:
+        """Broadcast, receive and deliver messages."""
         self._make_room(len(window), int(np.count_nonzero(window.kind == K_BROADCAST)))
         handle(self._config, self._s, self._tape, events_of(window))
         return take(self._tape, self.context)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return how many messages ever waited, and how many still wait."""
         counts = self._s.lines.counts[0]
         return {"waited": float(counts["waited"]), "undelivered": float(counts["waiting"])}
 
     def _make_room(self, events: int, broadcasts: int) -> None:
-        """For the most that a window of so many events can need."""
+        """Make room for the most that a window of so many events can need."""
         waiting = int(self._s.lines.counts["waiting"][0])
         self._s = with_room(reserve(self._s, broadcasts), item=waiting + events)
         self._tape = with_room(self._tape, told=3 * events + 2 * waiting, act=broadcasts)

@@ -1,8 +1,7 @@
-"""What all logical clocks here share: the entries of a process, and the comparison of two clocks.
+"""The entries f(p) of a process in a logical clock, and the comparison of two clocks.
 
-A message carries the clock of its sender. Receivers compare with what it was BEFORE the sender counted the message in
-(`need`): `m.V[x] - 1 <= V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere is then the one condition
-`need <= clock`.
+Receivers compare with `need`, the sender's clock BEFORE it counted the message. The paper's condition, `m.V[x] - 1 <=
+V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere, is then `need <= clock` in every entry.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ STREAM_ENTRIES = STREAM_PROTOCOL
 
 @njit()
 def draw_entries(seed, nodes, size, entries):
-    """f(p): for every process `entries` distinct entries of a clock of `size`, ascending, drawn from (seed, p)."""
+    """Draw f: for each process p `entries` distinct entries of a clock of `size`, ascending, from (seed, p)."""
     f = np.zeros((nodes, entries), np.int32)
     for p in range(nodes):
         for i in range(entries):
@@ -36,7 +35,10 @@ def draw_entries(seed, nodes, size, entries):
 
 @njit()
 def _pick(left, taken, rows, bits):
-    """An entry not taken, as likely as it is left; but one that is left as often as rows are to come is due now."""
+    """Draw an entry that is not taken, with the counts in `left` as weights.
+
+    An entry that is left as often as there are `rows` to fill must be used in each of them, so it is drawn for certain.
+    """
     weight = np.where(taken, 0, left)
     if (weight == rows).any():
         weight = (weight == rows).astype(np.int64)
@@ -45,9 +47,9 @@ def _pick(left, taken, rows, bits):
 
 @njit()
 def draw_even_entries(seed, nodes, size, entries):
-    """The same, but every entry of the clock belongs to equally many processes, give or take one.
+    """Draw f such that the numbers of processes that share an entry differ by at most one.
 
-    Rows are dealt one after the other from what is left of each entry, then shuffled.
+    Each row is drawn from the uses that are left of each entry; then the rows are shuffled.
     """
     each = nodes * entries // size
     left, alike = np.full(size, each, np.int64), np.ones(size, np.int64)
@@ -69,20 +71,20 @@ def draw_even_entries(seed, nodes, size, entries):
 
 
 def choose_entries(seed: int, nodes: int, size: int, entries: int, even: bool) -> NDArray[np.int32]:
-    """f, spread evenly over the entries of the clock or drawn for each process by itself."""
+    """Return f, shared evenly or drawn independently for each process."""
     return (draw_even_entries if even else draw_entries)(seed, nodes, size, entries)
 
 
 def own_entries(nodes: int) -> NDArray[np.int32]:
-    """f(p) = {p}: the vector clock."""
+    """Return f(p) = {p}, that of the vector clock."""
     return np.arange(nodes, dtype=np.int32)[:, None].copy()
 
 
 @inlined
 def entry_lacking(clock, p, need, slot):
-    """An entry in which the clock of p is behind what the message needs; -1: none, it may be delivered."""
+    """Return an entry in which the clock of p is behind the message's needs, or -1 if it may be delivered."""
     lacking = np.int32(0)
-    for x in range(clock.shape[1]):  # no early end, so that it is done many entries at a time
+    for x in range(clock.shape[1]):  # without a break, so that the compiler vectorizes it
         lacking |= clock[p, x] - need[slot, x]
     if lacking >= 0:
         return -1

@@ -1,8 +1,8 @@
 """The hot path of the clocks: broadcast, reception and delivery, event by event over arrays.
 
-A message in flight lives in a slot until everybody has delivered it. What cannot be delivered yet waits in a list of
-its process, in order of arrival; each item remembers one entry that lacked, and is looked at in full only once that
-entry has caught up.
+A message in flight has a slot until everybody has delivered it. A message that cannot be delivered yet waits in its
+process's queue, in order of arrival. A queued item keeps one entry in which the clock was behind; all entries are
+compared only after that entry has caught up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, send, tell
 
 @compiled
 def _broadcast(c, s, tape, now_ps, p, size_bytes):
-    """Algorithm 1, lines 1-3 (and the delivery at the sender itself)."""
+    """Broadcast a message, and deliver it at its sender (Algorithm 1, lines 1-3)."""
     message = s.slots.at[0].next
     slot = take(s.slots)
     for x in range(s.clock.shape[1]):
@@ -38,14 +38,14 @@ def _broadcast(c, s, tape, now_ps, p, size_bytes):
 
 @compiled
 def _release(s, slot):
-    """Everybody has the message: its slot may be taken again."""
+    """Free the slot of a message that everybody has delivered."""
     forget(s.slots, s.id_of[slot])
     give_back(s.slots, slot)
 
 
 @compiled
 def _suspicious(s, p, slot, sender):
-    """Mostefaoui's detector: every entry in which the message counts is ahead of what it needs already."""
+    """Return whether every entry in which the message counts is ahead of its need already (Mostefaoui's detector)."""
     ahead = True
     for x in s.f[sender]:
         ahead &= s.clock[p, x] > s.need[slot, x]
@@ -54,7 +54,7 @@ def _suspicious(s, p, slot, sender):
 
 @inlined
 def _deliver(c, s, tape, now_ps, p, slot):
-    """Algorithm 1, lines 5-6."""
+    """Deliver a message (Algorithm 1, lines 5-6)."""
     sender = s.sender[slot]
     if c.detect and _suspicious(s, p, slot, sender):
         tell(tape, FLAGGED, now_ps, p, s.id_of[slot])
@@ -68,7 +68,7 @@ def _deliver(c, s, tape, now_ps, p, slot):
 
 @compiled
 def _deliver_waiting(c, s, tape, now_ps, p):
-    """After something changed at p: the first deliverable item is delivered, then all are looked at again."""
+    """Deliver the first item in the queue of p that is deliverable, until none is."""
     lines = s.lines
     previous, item = END, lines.first[p]
     while item != END:
@@ -86,7 +86,7 @@ def _deliver_waiting(c, s, tape, now_ps, p):
 
 @compiled
 def _lost(s, p, message):
-    """A copy that will never arrive, or (p < 0) all of them."""
+    """Handle a copy that will never arrive, or all copies if p < 0."""
     slot = slot_of(s.slots, message)
     s.copies[slot] -= 1 if p >= 0 else len(s.clock) - 1
     if s.copies[slot] == 0:
@@ -95,7 +95,7 @@ def _lost(s, p, message):
 
 @compiled
 def handle(c, s, tape, events):
-    """Handles the events of one window; the tape and the lines must have room for them."""
+    """Handle the events of one window. The tape and the queues must have room for them."""
     for i in range(len(events.kind)):
         kind, now_ps, p, message = events.kind[i], events.time_ps[i], events.node[i], events.ref[i]
         if kind == K_ARRIVAL:

@@ -1,4 +1,4 @@
-"""The lines of messages that wait, as compiled functions over `Lines`."""
+"""The queues of waiting messages: compiled functions over `Lines`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from causeway.pycontrol.protocols.clocks.state import END
 
 @compiled
 def hold(lines, p, slot, entry):
-    """The message waits at p, last in line."""
+    """Append a message to the queue of p; `entry` is one in which the clock of p is behind."""
     item = lines.spare[lines.counts[0].waiting]
     lines.counts[0].waiting += 1
     lines.counts[0].waited += 1
@@ -24,7 +24,7 @@ def hold(lines, p, slot, entry):
 
 @compiled
 def take_out(lines, p, previous, item):
-    """The item, behind `previous` in the line of p, waits no more."""
+    """Remove an item from the queue of p; `previous` is the item before it, or END."""
     following = lines.following[item]
     if previous == END:
         lines.first[p] = following

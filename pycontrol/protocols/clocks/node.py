@@ -1,6 +1,6 @@
-"""Causal broadcast with a probabilistic or vector clock, written as one process: Algorithm 1 of the paper `hash`.
+"""Causal broadcast with a probabilistic or vector clock: the reference implementation of Algorithm 1 of `hash`.
 
-The same protocol over columns is `columns.py`; both give the same digest. This one is for reading and small runs.
+It is one process, for reading and small runs. The vectorized implementation is `columns.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from causeway.pycontrol.protocols.clocks.entries import choose_entries, own_entr
 
 @dataclass(frozen=True)
 class Message:
-    """What is broadcast: who it is from, its id, the clock."""
+    """A broadcast message: its sender, its id, and the sender's clock that counts it."""
 
     sender: int
     id: int
@@ -34,6 +34,7 @@ class ProbabilisticNode(Node):
         self.waiting: list[Message] = []
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Lines 1-3: count the message, send it, and deliver it here."""
         for x in self.f[self.id]:
             self.V[x] += 1
         m = Message(self.id, self.broadcast(), tuple(self.V))
@@ -42,6 +43,7 @@ class ProbabilisticNode(Node):
         self.deliver_waiting()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Deliver a message, or hold it until it is deliverable."""
         m: Message = content
         if self.deliverable(m):
             self.deliver_remote(m)
@@ -51,16 +53,16 @@ class ProbabilisticNode(Node):
             self.waiting.append(m)
 
     def deliverable(self, m: Message) -> bool:
-        """Line 4: V_i[x] >= m.V[x], one less where the message itself counts."""
+        """Return whether V_i[x] >= m.V[x] for all x, one less where the message itself counts (line 4)."""
         counted = self.f[m.sender]
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 
     def suspicious(self, m: Message) -> bool:
-        """Their detector: no entry of the sender is just one behind (docs/papers/hash.md)."""
+        """Return whether no entry of the sender is exactly one behind: the detector of docs/papers/hash.md."""
         return not any(self.V[x] == m.V[x] - 1 for x in self.f[m.sender])
 
     def deliver_remote(self, m: Message) -> None:
-        """Lines 5 and 6."""
+        """Count and deliver a message of another process (lines 5 and 6)."""
         if self.detect and self.suspicious(m):
             self.host.note(FLAGGED, self.id, m.id)
         for x in self.f[m.sender]:
@@ -68,14 +70,14 @@ class ProbabilisticNode(Node):
         self.deliver(m.id)
 
     def deliver_waiting(self) -> None:
-        """Delivers the first waiting message that can be, as long as there is one."""
+        """Deliver the first waiting message that is deliverable, until none is."""
         while (m := next((m for m in self.waiting if self.deliverable(m)), None)) is not None:
             self.waiting.remove(m)
             self.deliver_remote(m)
 
 
 class ProbabilisticProcesses(PerNode):
-    """All processes, each one written as a node."""
+    """All processes of a run, one node each."""
 
     node_class = ProbabilisticNode
 
@@ -84,16 +86,18 @@ class ProbabilisticProcesses(PerNode):
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
+        """Choose f and make the nodes."""
         self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)
 
 
 class VectorProcesses(ProbabilisticProcesses):
-    """The same with an entry for every process."""
+    """All processes of a run with vector clocks: one entry for each process."""
 
     def __init__(self) -> None:
         super().__init__(1, 1)
 
     def start(self, context: Context) -> None:
+        """Set f(p) = {p} and make the nodes."""
         self.clock_size, self.f = context.nodes, own_entries(context.nodes).tolist()
         PerNode.start(self, context)

@@ -12,20 +12,20 @@ END = -1
 
 
 class Lines(NamedTuple):
-    """What waits at each process, in order of arrival. An item remembers one entry that lacked."""
+    """The queues of waiting messages: linked lists in order of arrival. The clock was behind in `entry`."""
 
     first: Annotated[I32, NODE, fill(END)]
     last: Annotated[I32, NODE, fill(END)]
     following: Annotated[I32, ITEM]
     slot: Annotated[I32, ITEM]
     entry: Annotated[I32, ITEM]
-    spare: Annotated[I32, ITEM, COUNTING]  # items that are free, from `counts.waiting` on
+    spare: Annotated[I32, ITEM, COUNTING]  # free items, from `counts.waiting` on
     counts: Annotated[Record, fields(waiting="i8", waited="i8")]
-    """Items that wait now, and those that ever did."""
+    """The number of items that wait now, and that ever waited."""
 
 
 class State(NamedTuple):
-    """Everything the kernel reads and writes. A message in flight lives in a slot."""
+    """The arrays that the kernel reads and writes. A message in flight has a slot."""
 
     slots: Slots
     lines: Lines
@@ -34,13 +34,13 @@ class State(NamedTuple):
     need: Annotated[I32, SLOT, ENTRY]  # the sender's clock before it counted the message
     sender: Annotated[I32, SLOT]
     id_of: Annotated[I64, SLOT]
-    copies: Annotated[I32, SLOT]  # how many processes have not delivered it yet
+    copies: Annotated[I32, SLOT]  # number of processes that have not delivered it yet
 
 
 class Config(NamedTuple):
-    """What does not change in a run."""
+    """The constants of a run."""
 
     reaction_ps: int
     overhead_bytes: int
-    """Of a packet, besides its payload."""
+    """The bytes of a packet in addition to its payload."""
     detect: bool

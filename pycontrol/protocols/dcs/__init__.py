@@ -1,15 +1,15 @@
 """Dynamic Clock Sets (dcs23): a set of probabilistic clocks that grows and shrinks with the load.
 
-Start here, in reading order:
+In reading order:
 
-node.py       one process, to be read beside the paper; the tests explore small worlds with it
-columns.py    all processes over columns: what studies run
+node.py       reference implementation: one process, as in the paper; tests explore it as a model
+columns.py    vectorized implementation, used by studies; tests compare it with node.py, event by event
 state.py      the arrays
-kernel.py     the hot path: broadcast, reception, delivery
+kernel.py     the compiled hot path: broadcast, reception, delivery
 resize.py     Add, Activate, checkExpand, assignment to components
 rounds.py     the conditions and effects of Deactivation and Remove rounds
 mailroom.py   the packets of rounds
-policies/     when to expand, where to increment, who starts rounds
+policies/     when to expand, which components to increment, which process starts rounds
 """
 
 from __future__ import annotations

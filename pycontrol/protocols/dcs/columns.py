@@ -1,8 +1,8 @@
-"""All processes of a run with Dynamic Clock Sets, over columns.
+"""All processes of a run with Dynamic Clock Sets: the vectorized implementation.
 
-A window goes through `kernel.handle`, which broadcasts, receives and delivers messages and puts the packets of rounds
-into their receivers' mail. At its tick, every `period_ps`, a process reads its mail (`mailroom`, `rounds`), then asks
-the policy what to do.
+`kernel.handle` goes through a window: it broadcasts, receives and delivers messages, and files the packets of rounds
+for their receivers. At its tick, every `period_ps`, a process reads its packets (`mailroom`, `rounds`) and then carries
+out the wishes of its policy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from causeway.pycontrol.tape import ACT_SEND, ACT_SET_TIMER, K_BROADCAST, K_TIME
 
 
 class DynamicClockSet(Protocol):
-    """The broadcast of dcs23: a clock of `components` components to begin with, changed by the policy."""
+    """The broadcast of dcs23 at all processes. A policy changes the sizes of their clocks."""
 
     passive = (Kind.ARRIVAL,)
 
@@ -46,12 +46,24 @@ class DynamicClockSet(Protocol):
         even: bool = False,
         by_id: bool = False,
     ) -> None:
-        """`capacity`: the most components a clock may have; `increments`: entries of a component that a process
-        increments (|f|); `assigned`: components it increments (|S_incr|); `phases`: groups of processes that tick at
-        different instants; `memory_ps`: over what time the load is averaged; `messages`: the run is over once so many
-        are broadcast, or once it is `until_ps`: ticks end when all is delivered and decided then (both 0: never);
-        `even`: every entry of a component belongs to equally many processes; `by_id`: a process takes the component
-        that its number names, counted round, instead of one drawn."""
+        """Set the parameters of Section V.
+
+        Args:
+            policy: Decides on sizes, S_incr and rounds.
+            component_size: Entries of a component (M).
+            components: Components of a clock at the start.
+            capacity: The most components that a clock may have (C).
+            increments: Entries of a component that a process increments (|f|).
+            assigned: Components that a process increments (|S_incr|).
+            period_ps: Time between two ticks of a process.
+            phases: Groups of processes that tick at different instants.
+            memory_ps: Time over which the load is averaged.
+            messages: The run ends once this number of messages is broadcast, and all of them are delivered and all
+                rounds decided; 0: no such end.
+            until_ps: The same for a time.
+            even: Share the entries of a component evenly among the processes.
+            by_id: Choose S_incr by the process's id, modulo the number of components, and not at random.
+        """
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
@@ -59,6 +71,7 @@ class DynamicClockSet(Protocol):
         self.messages, self.until_ps, self.even, self.by_id = messages, until_ps, even, by_id
 
     def start(self, context: Context) -> None:
+        """Allocate the arrays."""
         super().start(context)
         n = context.nodes
         f = choose_entries(context.seed, n, self.size, self.increments, self.even)
@@ -75,6 +88,7 @@ class DynamicClockSet(Protocol):
 
     # ---- windows --------------------------------------------------------------------------------------------------
     def on_window(self, window: Window) -> Actions:
+        """Handle messages, the packets of rounds, and ticks."""
         if window.number == 0:
             return self._first_ticks() if self.policy.ticks else NO_ACTIONS
         first = int(self.s.slots.at["next"][0])
@@ -107,13 +121,13 @@ class DynamicClockSet(Protocol):
             raise AssertionError("a message carries a component that its receiver has removed")
 
     def _send_messages(self, window: Window, first: int) -> None:
-        """One packet for every message broadcast in this window; packet ids are message ids."""
+        """Send a packet for every message broadcast in this window. A message and its packet have the same id."""
         rows = np.flatnonzero(window.kind == K_BROADCAST)
         if not len(rows):
             return
         ids = np.arange(first, first + len(rows))
         ring = self.s.slots.ring
-        length = self.s.length[ring[ids & (len(ring) - 1)]]  # in flight: nobody has received them yet
+        length = self.s.length[ring[ids & (len(ring) - 1)]]  # all have slots, since nobody has received them yet
         size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
         self._act(ACT_SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
@@ -130,7 +144,7 @@ class DynamicClockSet(Protocol):
         self._act(ACT_SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
 
     def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
-        """The processes read their mail, look at their load and do what the policy wishes."""
+        """Let processes read their packets, measure their load and carry out the policy's wishes."""
         self.mailroom.read(self.s, nodes)
         heard = self.s.heard[nodes]
         rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
@@ -147,11 +161,11 @@ class DynamicClockSet(Protocol):
             self._set_timers(nodes, np.full(len(nodes), now_ps + self.period_ps))
 
     def _is_ending(self, now_ps: int) -> bool:
-        """No more broadcasts are to come."""
+        """Return whether the last broadcast of the run is over."""
         return 0 < self.messages <= self.s.slots.at["next"][0] or 0 < self.until_ps <= now_ps
 
     def _is_quiet(self) -> bool:
-        """Everything is delivered and decided."""
+        """Return whether all messages are delivered and all rounds decided."""
         return not self.s.left.any() and not self.mailroom.unread and not self.mailroom.blocked.any()
 
     def _view(self, nodes: NDArray[np.int32]) -> View:
@@ -165,7 +179,7 @@ class DynamicClockSet(Protocol):
         )  # fmt: skip
 
     def _grant(self, nodes: NDArray[np.int32], wish: Wish, rounds_too: bool) -> None:
-        """Expand, assign, start rounds: only for processes that no round blocks."""
+        """Carry out the wishes of the processes that no round blocks: expand, choose S_incr, start rounds."""
         s, free = self.s, self.mailroom.blocked[nodes] == 0
         which = free & (wish.grow_to > s.active[nodes])
         resize.expand(s, nodes[which], wish.grow_to[which])
@@ -183,7 +197,7 @@ class DynamicClockSet(Protocol):
             self.s.counts["control_arrived"] = 0
 
     def _post(self, now_ps: int) -> None:
-        """Sends what the processes wrote at this tick."""
+        """Send the packets of rounds that processes wrote at this tick."""
         outbox, self.mailroom.outbox = self.mailroom.outbox, []
         if not outbox:
             return
@@ -193,7 +207,7 @@ class DynamicClockSet(Protocol):
         self.control_packets += int(copies.sum())
         self.control_bytes += int((copies * size).sum())
 
-    # ---- what comes out -------------------------------------------------------------------------------------------
+    # ---- output ---------------------------------------------------------------------------------------------------
     def _act(self, kind: int, time_ps, node, ref, peer, size) -> None:
         rows = len(node)
         self._actions.append(Actions(
@@ -202,7 +216,7 @@ class DynamicClockSet(Protocol):
         ))  # fmt: skip
 
     def _take_actions(self) -> Actions:
-        """All of them, in order of time, so that the order does not depend on the windows."""
+        """Return and clear the actions, in order of kind and time, so that it does not depend on windows."""
         if not self._actions:
             return NO_ACTIONS
         parts, self._actions = self._actions, []
@@ -214,6 +228,7 @@ class DynamicClockSet(Protocol):
         return Actions(**columns)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters of clocks, rounds and deliveries."""
         s, all_rounds = self.s, self.mailroom.rounds
         sent = max(int(s.slots.at["next"][0]), 1)
         return {
@@ -237,7 +252,7 @@ class DynamicClockSet(Protocol):
 
 
 class _Average:
-    """Mean and maximum over processes and ticks."""
+    """The mean and maximum of values that are added over time."""
 
     def __init__(self) -> None:
         self.sum = self.count = self.max = 0.0

@@ -1,6 +1,6 @@
 """The hot path: broadcast, reception and delivery, event by event over arrays (Algorithm 2 of dcs23).
 
-`handle` goes through the events of a window until one that is not its business (a timer) or until it runs out of room.
+`handle` goes through the events of a window until a timer, which `columns.py` handles, or until it needs more room.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from causeway.pycontrol.slots import DEAD, forget, give_back, has_room, slot_of,
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_TIMER, tell
 
 CONTROL = 1 << 40
-"""Packet ids below are messages (packet = message), ids from here on belong to rounds."""
+"""The first packet id of rounds. Smaller ids are those of messages."""
 
 END, AT_TIMER, NEEDS_SLOT, NEEDS_WAITING, NEEDS_TAPE, STALE = range(6)
-"""What `handle` came back for."""
+"""The reasons for which `handle` returns."""
 ONE = np.uint64(1)
 
 
 @compiled
 def _has_all(past, got, p, slot):
-    """Whether p has delivered all that the sender had delivered when it sent the message."""
+    """Return whether p has delivered all messages that the sender had delivered when it sent this one."""
     lacking = np.uint64(0)
     for w in range(past.shape[1]):
         lacking |= past[slot, w] & ~got[p, w]
@@ -33,16 +33,16 @@ def _has_all(past, got, p, slot):
 
 @compiled
 def _covers(s, p, slot):
-    """The delivery condition: need <= clock in every entry of the message's components."""
+    """Return whether need <= clock in every entry of the message's components: the delivery condition."""
     lacking = np.int32(0)
     for x in range(s.length[slot] * (s.clock.shape[1] // s.incarnation.shape[1])):
-        lacking |= s.clock[p, x] - s.need[slot, x]  # no early end: so it is done many entries at a time
+        lacking |= s.clock[p, x] - s.need[slot, x]  # without a break, so that the compiler vectorizes it
     return lacking >= 0
 
 
 @compiled
 def _count_in(clock, size, f, sender, m_s_incr, p, slot):
-    """Line 6: the entries the sender incremented."""
+    """Increment the entries that the sender incremented (line 6)."""
     for i in range(m_s_incr.shape[1]):
         c = m_s_incr[slot, i]
         if c != ABSENT:
@@ -52,7 +52,7 @@ def _count_in(clock, size, f, sender, m_s_incr, p, slot):
 
 @compiled
 def _is_here(got, waits, waiting, p, slot):
-    """Whether the process has delivered the message or delays it."""
+    """Return whether the process has delivered the message or delays it."""
     here = got[p, slot >> 6] >> np.uint64(slot & 63) & ONE != 0
     for i in range(waits[p]):
         here |= waiting[p, i] == slot
@@ -61,7 +61,7 @@ def _is_here(got, waits, waiting, p, slot):
 
 @compiled
 def _note(got, heard, left, p, slot):
-    """The process has the message; returns how many processes still lack it."""
+    """Mark the message as delivered at p, and return the number of processes that have not delivered it yet."""
     heard[p] += 1
     got[p, slot >> 6] |= ONE << np.uint64(slot & 63)
     left[slot] -= 1
@@ -70,7 +70,7 @@ def _note(got, heard, left, p, slot):
 
 @compiled
 def _release(slots, slot, id_):
-    """Everybody has the message."""
+    """Free the slot of a message that everybody has delivered."""
     forget(slots, id_)
     give_back(slots, slot)
 
@@ -86,7 +86,7 @@ def _deliver(s, p, slot):
 
 @compiled
 def _forget_slot(s, slot):
-    """The slot has another message now."""
+    """Clear a slot that gets a new message in all sets."""
     word, others = slot >> 6, ~(ONE << np.uint64(slot & 63))
     for p in range(len(s.got)):
         s.got[p, word] &= others
@@ -96,7 +96,7 @@ def _forget_slot(s, slot):
 
 @compiled
 def _broadcast(s, p):
-    """Lines 1 and 2. The broadcaster has delivered its own message."""
+    """Broadcast a message, and deliver it at its sender (lines 1 and 2)."""
     message = s.slots.at[0].next
     slot = take(s.slots)
     size = s.clock.shape[1] // s.incarnation.shape[1]
@@ -130,7 +130,7 @@ def _wait(s, p, slot):
 
 @compiled
 def _deliver_waiting(s, tape, p, now_ps):
-    """Delivers what waits at p and may now be delivered, first come first served, until nothing more may."""
+    """Deliver the first message waiting at p that is deliverable, until none is."""
     again = True
     while again:
         again = False
@@ -148,7 +148,7 @@ def _deliver_waiting(s, tape, p, now_ps):
 
 @inlined
 def _changes(s, p, slot):
-    """Whether the message may change the size of the process's clock."""
+    """Return whether the message may change the size of the process's clock."""
     return s.active[p] < s.length[slot] or (
         s.counts[0].removed > 0 and incarnations_differ(s.m_incarnation, s.incarnation, p, slot, s.length[slot])
     )
@@ -156,9 +156,12 @@ def _changes(s, p, slot):
 
 @compiled
 def handle(s, tape, mail, events, row):
-    """Handles events from `row` on: (why it stopped, row). `mail` gets the rows of control packets.
+    """Handle events from `row` on, and write the rows of packets of rounds to `mail`.
 
-    What nearly every arrival does is done on single arrays: handing all of `s` to a function costs more than that.
+    Nearly every arrival uses single arrays only, since passing the whole state to a function costs more than the work.
+
+    Returns:
+        The reason for the return, and the row to continue with.
     """
     waits, got = s.waits, s.got
     size = s.clock.shape[1] // s.incarnation.shape[1]
@@ -180,8 +183,8 @@ def handle(s, tape, mail, events, row):
                 return NEEDS_WAITING, row
             if _changes(s, p, slot) and not adapt(s, p, slot):
                 return STALE, row
-            # Entries count deliveries: who has delivered all that the sender had finds every entry covered. Others
-            # compare, and may find, wrongly, that they lack nothing.
+            # Entries count deliveries, so that a process which has delivered all that the sender had covers every
+            # entry. The comparison of entries may also succeed wrongly, which is the error of probabilistic clocks.
             ready = _has_all(s.past, got, p, slot) or _covers(s, p, slot)
             tell(tape, DELIVER if ready else HELD, now_ps, p, ref)
             if ready:

@@ -1,7 +1,7 @@
-"""The packets of rounds: which process has what in its mail, and what it sends at its tick.
+"""The packets of rounds: each process reads those that it has received, and sends its own, at its tick.
 
-A packet of round r has the id CONTROL + r * (N + 2) + what: below N `what` is the acknowledgement of process `what`, N
-is the request, N + 1 the decision.
+A packet of round r has the id CONTROL + r * (N + 2) + part. Part N is the request, N + 1 the decision, and p < N the
+acknowledgement of process p.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ ENTRY_BYTES = 4
 
 
 class Mailroom:
-    """All rounds of a run, and the mail about them."""
+    """All rounds of a run, and the packets about them."""
 
     def __init__(self, nodes: int, component_size: int) -> None:
         self.nodes, self.component_size = nodes, component_size
         self.rounds: list[rounds.Round] = []
         self.refused = 0
         self.blocked = np.zeros(nodes, np.int32)
-        """In how many undecided rounds each process takes part."""
+        """The number of undecided rounds in which each process takes part."""
         self.behind = np.zeros(nodes, np.bool_)
-        """Who refused a round because of a component above the one it is about, and has not started one since."""
+        """The processes that refused a round because of a component above its own, and have not started one since."""
         self.unread: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-        """(receivers, packets)"""
+        """Received packets that were not read yet: (receivers, packets)."""
         self.outbox: list[tuple[NDArray[Any], ...]] = []
-        """Sender, packet, peer, size: what is sent at the tick that is being handled."""
+        """Packets to send at the current tick: (senders, packets, peers, sizes)."""
 
     def begin(self, s: State, kind: int, starter: int) -> bool:
-        """Starts a round if the starter meets the conditions itself."""
+        """Start a round if the starter itself meets the conditions; return whether it did."""
         if not rounds.may_begin(s, kind, starter):
             return False
         r = rounds.begin(s, len(self.rounds), kind, starter)
@@ -49,7 +49,7 @@ class Mailroom:
         return True
 
     def read(self, s: State, nodes: NDArray[np.int32]) -> None:
-        """Some processes read their mail: by round, and there answers first, then the request, then the decision."""
+        """Let some processes read their packets, by round: first answers, then the request, then the decision."""
         if not self.unread:
             return
         to, packet = (np.concatenate(c) for c in zip(*self.unread, strict=True))
@@ -57,30 +57,30 @@ class Mailroom:
         due[nodes] = True
         mine = due[to]
         self.unread = [(to[~mine], packet[~mine])] if not mine.all() else []
-        number, what = np.divmod(packet[mine] - CONTROL, self.nodes + 2)
+        number, part = np.divmod(packet[mine] - CONTROL, self.nodes + 2)
         to = to[mine]
         for n in np.unique(number):
             this = number == n
-            self._read_round(s, self.rounds[n], what[this], to[this])
+            self._read_round(s, self.rounds[n], part[this], to[this])
 
-    def _read_round(self, s: State, r: rounds.Round, what: NDArray[np.int64], to: NDArray[np.int32]) -> None:
-        answers = what[what < self.nodes]
+    def _read_round(self, s: State, r: rounds.Round, part: NDArray[np.int64], to: NDArray[np.int32]) -> None:
+        answers = part[part < self.nodes]
         if len(answers):
             r.missing_answers -= len(answers)
             r.accepted &= bool(r.answers[answers].all())
             if r.missing_answers == 0:
                 self._decide(s, r)
-        asked = np.sort(to[what == self.nodes])
-        if len(asked):
-            r.answers[asked] = rounds.acknowledge(s, r, asked)
-            self.blocked[asked] += 1
+        requested = np.sort(to[part == self.nodes])
+        if len(requested):
+            r.answers[requested] = rounds.acknowledge(s, r, requested)
+            self.blocked[requested] += 1
             highest = s.active if r.kind == rounds.DEACTIVATE else s.total
-            self.behind[asked] = highest[asked] > r.k + 1
-            self._send(r, asked, asked, r.starter, 1)
-        told = np.sort(to[what == self.nodes + 1])
-        if len(told):
-            self.blocked[told] -= 1
-            rounds.decide(s, r, told)
+            self.behind[requested] = highest[requested] > r.k + 1
+            self._send(r, requested, requested, r.starter, 1)
+        decided = np.sort(to[part == self.nodes + 1])
+        if len(decided):
+            self.blocked[decided] -= 1
+            rounds.decide(s, r, decided)
 
     def _decide(self, s: State, r: rounds.Round) -> None:
         r.open = False
@@ -90,9 +90,9 @@ class Mailroom:
         rounds.decide(s, r, starter)
         self._send(r, self.nodes + 1, r.starter, BROADCAST_PEER, 1)
 
-    def _send(self, r: rounds.Round, what: Any, sender: Any, peer: int, extra_bytes: int) -> None:
-        """One packet from a process, or one from each of some processes."""
-        packet = CONTROL + r.number * (self.nodes + 2) + np.atleast_1d(what).astype(np.int64)
+    def _send(self, r: rounds.Round, part: Any, sender: Any, peer: int, extra_bytes: int) -> None:
+        """Send a packet from one process, or from each of several; `part` and `sender` are numbers or arrays."""
+        packet = CONTROL + r.number * (self.nodes + 2) + np.atleast_1d(part).astype(np.int64)
         rows = len(packet)
         size = np.full(rows, HEADER_BYTES + extra_bytes)
         self.outbox.append((np.atleast_1d(sender), packet, np.full(rows, peer), size))

@@ -1,9 +1,8 @@
-"""One process with a Dynamic Clock Set, to be read beside the paper (dcs23, Sections III and IV): names as there.
+"""The reference implementation of Dynamic Clock Sets: one process, with the paper's names (dcs23, Sections III and IV).
 
-It does what the arrays of `kernel.py` and `rounds.py` do, one process and one event at a time: tests run both on the
-same events and compare, and explore every order of events of small worlds with this one. Where it departs from the
-paper's text, `docs/papers/dcs23.md` says why; such conditions stand in methods of their own, so that a test can put
-the printed text back and show what it breaks.
+Tests compare it with the vectorized implementation (`kernel.py`, `rounds.py`) on the same events, and search models of
+it exhaustively. `docs/papers/dcs23.md` explains the departures from the paper's text. The conditions concerned are
+methods of their own, so that a test can put the printed text back and show that it fails.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from dataclasses import dataclass, replace
 DEACTIVATE, REMOVE = 0, 1
 Entries = tuple[int, ...]
 Choose = Callable[["Process", int, int | None], tuple[int, ...]]
-"""(process, limit, avoid) -> components below the limit to increment from now on: random in runs, anything in tests."""
+"""Chooses S_incr: (process, limit, avoid) -> components below the limit. It is random in runs and fixed in tests."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """(m, D_m, S_incr_m): `d` are the active components of the sender after it incremented them."""
+    """A message (m, D_m, S_incr_m). `d` is its sender's active components after it incremented them."""
 
     id: int
     sender: int
@@ -30,7 +29,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Request:
-    """Deactivate or Remove, phase 1."""
+    """The request of a Deactivate or Remove round (phase 1)."""
 
     number: int
     kind: int
@@ -38,14 +37,14 @@ class Request:
     k: int
     incarnation: int
     c_k: Entries = ()
-    """Deactivate: the component."""
+    """Deactivate: the entries of C_k at the starter."""
     known: frozenset[int] = frozenset()
-    """Remove: the messages the starter has delivered."""
+    """Remove: the messages that the starter has delivered."""
 
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """AckDeactivate or AckRemove."""
+    """The answer to a request: AckDeactivate or AckRemove."""
 
     number: int
     sender: int
@@ -54,18 +53,18 @@ class Acknowledgement:
 
 @dataclass(frozen=True)
 class Decision:
-    """DecisionDeactivate or DecisionRemove, phase 2."""
+    """The decision of a round: DecisionDeactivate or DecisionRemove (phase 2)."""
 
     request: Request
     yes: bool
 
 
 Mail = tuple[int | None, "Request | Acknowledgement | Decision"]
-"""(receiver, or None for everyone else; packet)"""
+"""A packet to send, after its receiver; None: all other processes."""
 
 
 class Process:
-    """p_i."""
+    """The process p_i."""
 
     def __init__(
         self, i: int, n: int, f: Callable[[int], Entries], size: int, s_incr: Iterable[int], components: int,
@@ -77,18 +76,18 @@ class Process:
         self.active = components
         self.s_incr = tuple(s_incr)
         self.incarnation: dict[int, int] = {}
-        """How often each component was removed, if ever."""
+        """The number of removals of each component that was ever removed."""
         self.waiting: list[Message] = []
         self.delivered: set[int] = set()
         self.sent: list[Message] = []
         self.blocked: frozenset[int] = frozenset()
-        """Undecided rounds this process takes part in."""
+        """The undecided rounds in which this process takes part."""
         self.answers: dict[int, tuple[Request, int, bool]] = {}
-        """Own rounds: request, answers still to come, all yes so far."""
+        """The undecided rounds that it started: the request, the number of missing answers, and False after a no."""
 
     # ---- Algorithm 2 ----------------------------------------------------------------------------------------------
     def broadcast(self, id_: int) -> Message:
-        """Lines 1-2. The message is delivered here at once."""
+        """Return a new message, and deliver it here at once (lines 1-2)."""
         self._increment(self.i, self.s_incr)
         d = tuple(tuple(c) for c in self.d[: self.active])
         incarnation = tuple(self.incarnation.get(k, 0) for k in range(self.active))
@@ -98,7 +97,7 @@ class Process:
         return m
 
     def receive(self, m: Message) -> list[Message]:
-        """Lines 3-7; returns what is delivered now, in order."""
+        """Receive a message, and return the messages that are delivered now, in order (lines 3-7)."""
         if m.id in self.delivered or m in self.waiting:
             return []
         self._learn_removals(m)
@@ -110,7 +109,7 @@ class Process:
         return [m, *self.deliver_waiting()]
 
     def deliver_waiting(self) -> list[Message]:
-        """What waited and may be delivered now, first come first served."""
+        """Deliver the first waiting message that is deliverable, until none is; return them in order."""
         done = []
         while ready := next((m for m in self.waiting if self.deliverable(m)), None):
             self.waiting.remove(ready)
@@ -119,7 +118,7 @@ class Process:
         return done
 
     def deliverable(self, m: Message) -> bool:
-        """Lines 4 and 5."""
+        """Return whether the message may be delivered (lines 4 and 5)."""
         for k, c_m in enumerate(m.d):
             for x in range(self.size):
                 counted = 1 if k in m.s_incr and x in self.f(m.sender) else 0
@@ -128,7 +127,7 @@ class Process:
         return True
 
     def _deliver(self, m: Message) -> None:
-        """Line 6."""
+        """Deliver a message (line 6)."""
         self._increment(m.sender, m.s_incr)
         self.delivered.add(m.id)
 
@@ -139,7 +138,7 @@ class Process:
 
     # ---- the clock's size -----------------------------------------------------------------------------------------
     def check_expand(self, m: Message) -> None:
-        """checkExpand(), Section IV-B. Never blocked: what the message needs, it gets."""
+        """Add or reactivate the components that a message needs, even during rounds: checkExpand(), Section IV-B."""
         before = self.active
         if len(self.d) < len(m.d):
             while len(self.d) < len(m.d):
@@ -154,12 +153,12 @@ class Process:
         return any(mine < theirs for mine, theirs in zip(self.d[k], m.d[k], strict=True))
 
     def add(self) -> None:
-        """Add(), Section III-D: all components become active."""
+        """Append a component and make all components active: Add(), Section III-D."""
         self.d.append([0] * self.size)
         self.active = len(self.d)
 
     def expand(self) -> bool:
-        """Section IV-C."""
+        """Activate or add one component and choose a new S_incr (Section IV-C); return False if a round blocks it."""
         if self.blocked:
             return False
         if self.active < len(self.d):
@@ -170,14 +169,14 @@ class Process:
         return True
 
     def assign(self, limit: int, avoid: int | None = None) -> bool:
-        """Takes up new components to increment, below the limit."""
+        """Choose a new S_incr among the active components below a limit; return False if a round blocks it."""
         if self.blocked:
             return False
         self.s_incr = self.choose(self, min(limit, self.active), avoid)
         return True
 
     def _learn_removals(self, m: Message) -> None:
-        """A message with a newer incarnation of a component proves its removal: it is as good as the decision."""
+        """Carry out the removals that a message proves by newer incarnations of components."""
         for k, incarnation in enumerate(m.incarnation):
             if incarnation > self.incarnation.get(k, 0):
                 self._cut(k)
@@ -190,7 +189,11 @@ class Process:
 
     # ---- rounds (Sections IV-D, IV-E) -----------------------------------------------------------------------------
     def begin(self, kind: int, number: int) -> list[Mail]:
-        """Phase 1: about the highest active component (Deactivate) or the highest (Remove)."""
+        """Start a round (phase 1) about the highest active (Deactivate) or highest (Remove) component, if allowed.
+
+        Returns:
+            The packets to send.
+        """
         k = (self.active if kind == DEACTIVATE else len(self.d)) - 1
         request = Request(number, kind, self.i, k, self.incarnation.get(k, 0), tuple(self.d[k]))
         if kind == REMOVE:
@@ -202,7 +205,7 @@ class Process:
         return [(None, request)]
 
     def read(self, packet: Request | Acknowledgement | Decision) -> list[Mail]:
-        """A packet of a round; returns what is sent in answer."""
+        """Handle a packet of a round and return the packets to send because of it."""
         if isinstance(packet, Request):
             yes = self.agrees(packet)
             self.blocked |= {packet.number}
@@ -220,11 +223,15 @@ class Process:
         return [(None, decision)]
 
     def agrees(self, r: Request) -> bool:
-        """The conditions of a round here and now."""
+        """Return whether this process meets the conditions of a round now."""
         return self.may_deactivate(r) if r.kind == DEACTIVATE else self.may_remove(r)
 
     def may_deactivate(self, r: Request) -> bool:
-        """C_k equals the starter's, nothing above it is active, nobody here increments it, nothing that does waits."""
+        """Return whether C_k may be deactivated.
+
+        It equals the starter's, no component above it is active, and neither this process nor a waiting message
+        increments it.
+        """
         mine = tuple(self.d[r.k]) if r.k < len(self.d) else (0,) * self.size
         return (
             self.active <= r.k + 1
@@ -235,7 +242,7 @@ class Process:
         )
 
     def may_remove(self, r: Request) -> bool:
-        """C_k is inactive and the last; nothing that carries it is on its way, from here or to here."""
+        """Return whether C_k may be removed: it is inactive, the last, and in no message on its way from or to here."""
         return (
             self.active <= r.k
             and len(self.d) <= r.k + 1
@@ -245,7 +252,7 @@ class Process:
         )
 
     def apply(self, decision: Decision) -> None:
-        """Phase 2."""
+        """Carry out a decision (phase 2)."""
         r = decision.request
         self.blocked -= {r.number}
         if not decision.yes:

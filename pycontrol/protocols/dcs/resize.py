@@ -1,4 +1,4 @@
-"""How a process changes the size of its clock and what it increments: Sections III-D, IV-B and IV-C of dcs23."""
+"""Changes of a clock's size and of the components that a process increments (Sections III-D, IV-B, IV-C of dcs23)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from causeway.pycontrol.protocols.dcs.state import ABSENT, STREAM_ASSIGN, STREAM
 
 @compiled
 def assign(s, p, limit, avoid=ABSENT):
-    """The process assigns itself to components chosen at random among the first `limit` but `avoid`: a new S_incr."""
+    """Draw a new S_incr for a process among the first `limit` components except `avoid`."""
     s.draws[p] += 1
     s.limit[p] = limit
     s.counts[0].assigned += 1
@@ -27,7 +27,7 @@ def assign(s, p, limit, avoid=ABSENT):
     chosen = min(width, limit - first)
     for i in range(chosen):
         k = below(draw(s.constant[0].seed, STREAM_ASSIGN, p, s.draws[p] * width + i), limit - first - i)
-        for q in range(first + i):  # taken is ascending: k becomes the k-th of those not taken
+        for q in range(first + i):  # `taken` is ascending; k becomes the k-th component that is not taken
             if taken[q] <= k:
                 k += 1
         q = first + i
@@ -46,7 +46,7 @@ def assign(s, p, limit, avoid=ABSENT):
 
 @compiled
 def _assign_by_id(s, p, limit):
-    """The components that the process's number names, among the first `limit`: neighbours take different ones."""
+    """Set S_incr to the components p, p + 1, ... modulo `limit`, so that consecutive processes differ."""
     width = s.s_incr.shape[1]
     chosen = min(width, limit)
     for i in range(width):
@@ -61,7 +61,7 @@ def _assign_by_id(s, p, limit):
 
 @njit()
 def uniform(seed, nodes, tick):
-    """What the policy of each of these processes draws at a tick, in [0, 1)."""
+    """Return a random number in [0, 1) for each of these processes at a tick."""
     drawn = np.empty(len(nodes))
     for i in range(len(nodes)):
         drawn[i] = unit(draw(seed, STREAM_POLICY, nodes[i], tick))
@@ -70,7 +70,7 @@ def uniform(seed, nodes, tick):
 
 @compiled
 def add(s, p):
-    """Add(): a new component at the end, entries 0; all components become active. There must be room for it."""
+    """Append a component of zeros and make all components active: Add(). There must be room for it."""
     size = s.clock.shape[1] // s.incarnation.shape[1]
     k = s.total[p]
     for x in range(k * size, (k + 1) * size):
@@ -81,14 +81,14 @@ def add(s, p):
 
 @compiled
 def assign_all(s, nodes, limits, avoid):
-    """`assign` for some processes, to active components."""
+    """Call `assign` for several processes, limited to their active components."""
     for i in range(len(nodes)):
         assign(s, nodes[i], min(limits[i], s.active[nodes[i]]), avoid[i])
 
 
 @compiled
 def expand(s, nodes, wanted):
-    """Section IV-C: Activate(), or Add() where nothing is inactive, until as many components are active as wanted."""
+    """Activate components, or add them if none is inactive, until `wanted` of them are active (Section IV-C)."""
     for i in range(len(nodes)):
         p = nodes[i]
         before = s.active[p]
@@ -103,7 +103,7 @@ def expand(s, nodes, wanted):
 
 @compiled
 def _learn_removals(s, p, slot):
-    """A message with a newer incarnation of a component proves its removal: it is as good as the decision."""
+    """Carry out the removals that a message proves by newer incarnations of components."""
     for c in range(s.length[slot]):
         if s.m_incarnation[slot, c] > s.incarnation[p, c]:
             s.total[p] = min(s.total[p], c)
@@ -114,7 +114,7 @@ def _learn_removals(s, p, slot):
 
 @compiled
 def _has_news(s, p, slot, c):
-    """Whether some entry of component c of the message is greater than the process's own."""
+    """Return whether an entry in component c of the message is greater than the process's own."""
     size = s.clock.shape[1] // s.incarnation.shape[1]
     for x in range(c * size, (c + 1) * size):
         if s.need[slot, x] > s.clock[p, x]:
@@ -129,7 +129,7 @@ def _has_news(s, p, slot, c):
 
 @compiled
 def _check_expand(s, p, slot):
-    """checkExpand(), Section IV-B: add what is lacking; reactivate what holds news; then a new S_incr."""
+    """Add missing components, reactivate those with news, and then draw a new S_incr: checkExpand(), Section IV-B."""
     length = s.length[slot]
     before = s.active[p]
     if s.total[p] < length:
@@ -147,6 +147,7 @@ def _check_expand(s, p, slot):
 
 @compiled
 def incarnations_differ(m_incarnation, incarnation, p, slot, length):
+    """Return whether a message and a process differ in the incarnation of one of the first `length` components."""
     differ = False
     for c in range(length):
         differ |= m_incarnation[slot, c] != incarnation[p, c]
@@ -155,7 +156,10 @@ def incarnations_differ(m_incarnation, incarnation, p, slot, length):
 
 @compiled
 def adapt(s, p, slot):
-    """Before the delivery condition: removals and expansion. False if the message is older than a removal here."""
+    """Carry out removals and expansions before a message is compared.
+
+    Return False if the message carries a component that was removed here.
+    """
     for c in range(s.length[slot]):
         if s.m_incarnation[slot, c] < s.incarnation[p, c]:
             return False

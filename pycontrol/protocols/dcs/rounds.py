@@ -5,13 +5,12 @@
                           <--    AckDeactivate / AckRemove, yes or no
     Decision              -->    unblocks; if all said yes: deactivates / removes
 
-A process reads its mail and acts on it at its next tick, as it does everything that changes its clock's size, except
-what a received message forces on it (checkExpand is never blocked: a message that needs a component must not wait for a
-round).
+A process changes the size of its clock only at its ticks, and reads the packets of rounds there. The exception is
+checkExpand, which is never blocked: a message that needs a component must not wait for a round.
 
-The functions here work on many processes at once; each looks only at what that process knows: its own row of the state,
-the messages it sent, received or delivered, and what the round's packet carries. docs/papers/dcs23.md says where
-and why the conditions are stricter than the paper's.
+The functions here work on many processes at once. For each process they use only its own knowledge: its row of the
+state, the messages that it sent, received or delivered, and the content of the round's packet. docs/papers/dcs23.md
+explains where and why the conditions are stricter than the paper's.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ DEACTIVATE, REMOVE = 0, 1
 
 @dataclass
 class Round:
-    """One round. What its first packet carries: kind, k, incarnation, and entries (Deactivate) or known (Remove)."""
+    """One round. Its request carries kind, k, incarnation, and the entries (Deactivate) or known messages (Remove)."""
 
     number: int
     kind: int
@@ -38,21 +37,21 @@ class Round:
     entries: NDArray[np.int32]
     """C_k of the starter."""
     horizon: int
-    """known = the messages the starter had delivered: those below the horizon..."""
+    """The starter had delivered the messages with ids below this one, except those in `unknown`."""
     unknown: NDArray[np.int64]
-    """... but these."""
+    """Ids of messages below the horizon that the starter had not delivered."""
     unknown_with: NDArray[np.int32]
-    """Senders of those of them that carry C_k: they know, for they sent them."""
+    """Senders of the unknown messages that carry C_k. They know, since they sent them."""
     answers: NDArray[np.uint8]
-    """What each process put into its acknowledgement."""
+    """The answer in each process's acknowledgement."""
     missing_answers: int = 0
     accepted: bool = True
     open: bool = field(default=True)
-    """Until the starter has decided."""
+    """True until the starter has decided."""
 
 
 def begin(s: State, number: int, kind: int, starter: int) -> Round:
-    """Phase 1 at the starter: the round about its highest active (Deactivate) or highest (Remove) component."""
+    """Return a round about the starter's highest active (Deactivate) or highest (Remove) component (phase 1)."""
     k = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
     live = np.flatnonzero(s.left > 0)
     unknown = live[~s.has(np.array([starter]), live)[0]]
@@ -65,7 +64,7 @@ def begin(s: State, number: int, kind: int, starter: int) -> Round:
 
 
 def may_begin(s: State, kind: int, starter: int) -> bool:
-    """The starter holds itself to the conditions it asks of the others."""
+    """Return whether the starter itself meets the conditions of a round."""
     nodes = np.array([starter])
     if kind == DEACTIVATE:
         k = int(s.active[starter]) - 1
@@ -74,20 +73,20 @@ def may_begin(s: State, kind: int, starter: int) -> bool:
 
 
 def acknowledge(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """The conditions of the round at some processes."""
+    """Return which of some processes meet the conditions of the round."""
     return _may_deactivate(s, r, nodes) if r.kind == DEACTIVATE else _may_remove(s, r, nodes)
 
 
 def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
-    """Phase 2 at some processes: the decision arrived."""
+    """Carry out the decision of a round at some processes (phase 2)."""
     if not r.accepted:
         return
     if r.kind == DEACTIVATE:
-        # The conditions once more: a message may have overtaken the decision and brought news into C_k.
+        # The conditions are checked again, since a message that overtook the decision may have changed C_k.
         still = nodes[(s.active[nodes] == r.k + 1) & _may_deactivate(s, r, nodes)]
         s.active[still] -= 1
         return
-    # A process that has learned of the removal from a message has done it already.
+    # A process that learned of the removal from a message has carried it out already.
     still = nodes[s.incarnation[nodes, r.k] == r.incarnation]
     assert (s.active[still] <= r.k).all() and (s.total[still] <= r.k + 1).all(), "removal of a component in use"
     s.total[still] = np.minimum(s.total[still], r.k)
@@ -96,8 +95,11 @@ def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
 
 
 def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """No component above C_k is active, C_k equals the starter's, and the process neither increments it nor delays a
-    message that does."""
+    """Return which processes may deactivate C_k.
+
+    No component above C_k is active, C_k equals the starter's, and the process neither increments it nor delays a
+    message that does.
+    """
     absent = s.total[nodes] <= r.k
     equal = (s.component(nodes, r.k) == r.entries).all(axis=1)
     equal = np.where(absent, not r.entries.any(), equal)
@@ -111,8 +113,11 @@ def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.
 
 
 def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """C_k is the last component and inactive; the process has delivered all that the starter had, and the starter had
-    delivered all the process sent with C_k: so nothing that carries C_k is on its way."""
+    """Return which processes may remove C_k.
+
+    C_k is the last component and inactive. The process has delivered all messages that the starter had delivered, and
+    the starter had delivered all messages with C_k of the process. Hence no message with C_k is on its way.
+    """
     known = np.flatnonzero((s.left > 0) & (s.m_id < r.horizon) & ~np.isin(s.m_id, r.unknown))
     has_all = s.has(nodes, known).all(axis=1)
     sent_all = (s.last_with[nodes, r.k] < r.horizon) & ~np.isin(nodes, r.unknown_with)
@@ -121,12 +126,12 @@ def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool
 
 
 def _increments(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
-    """Whether k is in S_incr."""
+    """Return which processes have k in S_incr."""
     return (s.s_incr[nodes] == k).any(axis=1)
 
 
 def _waits_for_increment(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
-    """Whether the process delays the delivery of a message that increments C_k."""
+    """Return which processes delay the delivery of a message that increments C_k."""
     found = np.zeros(len(nodes), np.bool_)
     for i in np.flatnonzero(s.waits[nodes] > 0):
         slots = s.waiting[nodes[i], : s.waits[nodes[i]]]

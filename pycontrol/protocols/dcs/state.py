@@ -1,13 +1,12 @@
 """The state of all processes' Dynamic Clock Sets, as arrays that the kernels read and write.
 
 A process p keeps `total[p]` components of M entries; the first `active[p]` of them are active, the others inactive but
-still counted. Entry x of component c says how many messages that increment it p has broadcast or delivered, since
-component c was last removed; `incarnation[p, c]` says how often that was.
+still counted. Entry x of component c counts the messages that increment it and that p has broadcast or delivered since
+component c was last removed. `incarnation[p, c]` counts the removals of component c.
 
-A message in flight lives in a slot. It carries its sender's active components as they were BEFORE the broadcast
-incremented them (`need`): a receiver may deliver it once its own entries are at least that. That is the paper's
-delivery condition, `D_m[x] - 1 <= D_i[x]` where the message incremented x and `D_m[x] <= D_i[x]` elsewhere, in one
-comparison.
+A message in flight has a slot. It carries its sender's active components as they were BEFORE the broadcast incremented
+them (`need`), and a receiver may deliver it once its own entries are at least that. This is the paper's delivery
+condition, `D_m[x] - 1 <= D_i[x]` where the message incremented x and `D_m[x] <= D_i[x]` elsewhere, as one comparison.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from causeway.pycontrol.slots import SLOT, Slots, new_slots
 
 STREAM_ASSIGN = STREAM_PROTOCOL + 1
 STREAM_POLICY = STREAM_PROTOCOL + 2
-"""Random streams: which components a process assigns itself to, and what its policy draws."""
+"""Random streams: for the components in S_incr, and for policies."""
 
 ABSENT = -1
-"""In S_incr: no further component."""
+"""The mark of an unused place in S_incr."""
 
 NODE, COMPONENT, ENTRY, OWN = Axis("node"), Axis("component"), Axis("entry"), Axis("own")
 INCREMENTED, WAIT = Axis("incremented"), Axis("wait")
@@ -41,13 +40,13 @@ class State(NamedTuple):
     active: Annotated[I32, NODE]
     total: Annotated[I32, NODE]
     incarnation: Annotated[I32, NODE, COMPONENT]
-    s_incr: Annotated[I32, NODE, INCREMENTED]  # components the process increments, ascending, then ABSENT
-    limit: Annotated[I32, NODE]  # the process chose those among the components below this one
-    f: Annotated[I32, NODE, OWN]  # entries the process increments in each of them
-    draws: Annotated[I64, NODE]  # how often the process assigned itself
+    s_incr: Annotated[I32, NODE, INCREMENTED]  # components that the process increments, ascending, then ABSENT
+    limit: Annotated[I32, NODE]  # s_incr was chosen among the components below this one
+    f: Annotated[I32, NODE, OWN]  # entries that the process increments in each of them
+    draws: Annotated[I64, NODE]  # number of times that s_incr was chosen
     heard: Annotated[I64, NODE]  # messages broadcast and delivered
     waiting: Annotated[I32, NODE, WAIT]  # messages received and not delivered yet, in order of reception
-    waits: Annotated[I32, NODE]  # how many those are
+    waits: Annotated[I32, NODE]  # number of messages in `waiting`
     last_with: Annotated[I64, NODE, COMPONENT, fill(-1)]  # the last message the process broadcast with that component
     # Messages in flight
     need: Annotated[I32, SLOT, ENTRY]
@@ -57,38 +56,38 @@ class State(NamedTuple):
     sender: Annotated[I32, SLOT]
     m_id: Annotated[I64, SLOT]
     got: Annotated[U64, NODE, SLOT.words]  # bit s: the process has delivered the message in slot s
-    past: Annotated[U64, SLOT, SLOT.words]  # what the sender had delivered, of the messages in flight
-    left: Annotated[I32, SLOT]  # how many processes have not delivered it yet
+    past: Annotated[U64, SLOT, SLOT.words]  # messages in flight that the sender had delivered
+    left: Annotated[I32, SLOT]  # number of processes that have not delivered it yet
     # The run
     counts: Annotated[Record, fields(
         delivered="i8", waited="i8", expanded_by_message="i8", assigned="i8", sent_entries="i8", control_arrived="i8",
         removed="i8",
     )]  # fmt: skip
     constant: Annotated[Record, fields(seed="i8", by_id="i8")]
-    taken: Annotated[I64, INCREMENTED._replace(more=1)]  # room for `assign`
+    taken: Annotated[I64, INCREMENTED._replace(more=1)]  # scratch space of `assign`
 
     @property
     def capacity(self) -> int:
-        """C: how many components a clock can have."""
+        """C: the number of components that a clock can have."""
         return self.incarnation.shape[1]
 
     @property
     def size(self) -> int:
-        """M: entries of a component."""
+        """M: the number of entries of a component."""
         return self.clock.shape[1] // self.capacity
 
     def has(self, nodes: I32, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these processes have delivered which of the messages in these slots: [nodes, slots]."""
+        """Return which of these processes have delivered which of the messages in these slots: [nodes, slots]."""
         bits = self.got[np.asarray(nodes)[:, None], (slots >> 6)[None, :]] >> (slots & 63).astype(np.uint64)
         return (bits & np.uint64(1)).astype(np.bool_)
 
     def component(self, nodes: I32, k: int) -> I32:
-        """The entries of component k at some processes."""
+        """Return the entries of component k at some processes."""
         return self.clock[nodes, k * self.size : (k + 1) * self.size]
 
 
 def first_components(nodes: int, components: int, assigned: int) -> I32:
-    """S_incr at the start: equal shares, the first processes in component 0."""
+    """Return S_incr at the start: equal shares, the first processes in component 0."""
     s_incr = np.full((nodes, assigned), ABSENT, np.int32)
     own = np.arange(nodes) * components // nodes
     for i in range(min(assigned, components)):
@@ -100,7 +99,7 @@ def first_components(nodes: int, components: int, assigned: int) -> I32:
 def initial_state(
     f: I32, size: int, capacity: int, components: int, assigned: int, seed: int, by_id: bool = False
 ) -> State:
-    """All processes with `components` empty active components."""
+    """Return the state in which each process has `components` active components of zeros."""
     nodes, places = len(f), 256
     s = allocate(
         State, {"slots": new_slots(places), "f": f, "s_incr": first_components(nodes, components, assigned)},

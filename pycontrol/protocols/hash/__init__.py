@@ -1,16 +1,17 @@
 """The hash error detector on probabilistic clocks (paper `hash`, Algorithms 2 and 3).
 
-Before a message is delivered, its receiver looks for a set of its own deliveries whose hash is that of the message's
-dependencies. Finding none, it asks the sender for them (REQ, RSP) and waits until it has delivered them all.
+Before it delivers a message, a receiver searches its own deliveries for a set whose hash is that of the message's
+dependencies. If it finds none, it requests the dependencies from the sender (REQ, RSP) and delays the message until it
+has delivered all of them.
 
-Start here, in reading order:
+In reading order:
 
-node.py      the algorithms as one process, as the paper has them; the tests hold it to the digest of the other
-columns.py   all processes over columns: what studies run
-search.py    Algorithm 3, as a small search
-near.py      Algorithm 3 in another order, which gives up on sets that exist
+node.py      reference implementation: one process, as in the paper
+columns.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
+search.py    Algorithm 3 as a depth-first search
+near.py      Algorithm 3 in the order of the authors' program, which can miss sets that exist
 state.py     the arrays
-kernel.py    the hot path
+kernel.py    the compiled hot path
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Causal broadcast with probabilistic clocks and the hash error detector (paper `hash`, Algorithms 2, 3), over columns.
+"""Probabilistic clocks with the hash error detector (paper `hash`, Algorithms 2 and 3): the vectorized implementation.
 
-What the detector suspects is not delivered before its sender has named the dependencies (REQ, RSP) and all of them have
-been delivered. The same protocol written as one process is `node.py`; it gives the same digest.
+A suspected message is delivered after its sender has named its dependencies (REQ, RSP) and all of them have been
+delivered. The reference implementation is `node.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from causeway.pycontrol.slots import new_slots, reserve
 from causeway.pycontrol.tape import K_BROADCAST, Tape, events_of, take
 
 ID_BYTES = 8
-"""Of a message's name, in an RSP."""
+"""Bytes of a message's id in an RSP."""
 HASH_BYTES = 8
 DEFAULT = Choices()
 
 
 class HashDetector(Protocol):
-    """All processes."""
+    """All processes of a run."""
 
     passive = (Kind.LOST,)
 
@@ -36,18 +36,29 @@ class HashDetector(Protocol):
         self, clock_size: int, entries: int, limit: int, remember: int = 4096, retest: bool = False, even: bool = False,
         choices: Choices = DEFAULT,
     ) -> None:  # fmt: skip
-        """`limit`: hashes per test (the paper's l). `remember`: how many of its deliveries a process looks back on.
-        `retest`: whether a suspected message is tested again after each delivery (the paper tests once).
-        `even`: every entry belongs to equally many processes.
+        """Set the paper's parameters.
+
+        Args:
+            clock_size: Entries of a clock.
+            entries: Entries per process, |f(p)|.
+            limit: The most hashes per test (the paper's l).
+            remember: The number of its last deliveries among which a process searches; a power of two.
+            retest: Test a suspected message again after each delivery. The paper tests it once.
+            even: Share the entries evenly among the processes.
+            choices: Details that the paper leaves open.
+
+        Raises:
+            UserError: A parameter is out of range.
         """
         if not 1 <= entries <= clock_size:
-            raise UserError(f"{entries} entries per process do not fit a clock of {clock_size}: 1 to {clock_size} do")
+            raise UserError(f"entries={entries} is not between 1 and the clock's size, {clock_size}")
         if remember & (remember - 1):
-            raise UserError(f"a process cannot look back on {remember} deliveries: choose a power of two")
+            raise UserError(f"remember={remember} is not a power of two")
         self.clock_size, self.entries, self.limit = clock_size, entries, limit
         self.remember, self.retest, self.even, self.choices = remember, retest, even, choices
 
     def start(self, context: Context) -> None:
+        """Allocate the arrays."""
         super().start(context)
         near, one_request, quiet, _ = self.choices
         sizes = {"node": context.nodes, "entry": self.clock_size, "own": self.entries, "recent": self.remember}
@@ -66,11 +77,13 @@ class HashDetector(Protocol):
         self._tape = allocate(Tape, told=64, act=64)
 
     def on_window(self, window: Window) -> Actions:
+        """Broadcast, receive, test and deliver messages, and answer requests."""
         self._make_room(len(window), int(np.count_nonzero(window.kind == K_BROADCAST)))
         handle(self._config, self._s, self._packets, self._tape, events_of(window))
         return take(self._tape, self.context)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters of waiting messages, requests and hashes."""
         counts, lines = self._s.counts[0], self._s.lines.counts[0]
         return {
             "waited": float(lines["waited"]), "undelivered": float(lines["waiting"]),
@@ -79,12 +92,12 @@ class HashDetector(Protocol):
         }  # fmt: skip
 
     def _make_room(self, events: int, broadcasts: int) -> None:
-        """For the most that a window of so many events can cause."""
+        """Make room for the most that a window of so many events can cause."""
         most = events + int(self._s.lines.counts["waiting"][0])
         if self._s.slots.at["free"][0] < broadcasts:
             sweep(self._s)
             live = len(self._s.slots.free) - int(self._s.slots.at["free"][0])
-            self._s = reserve(self._s, broadcasts + live)  # at least half of them are to be free after a sweep
+            self._s = reserve(self._s, broadcasts + live)  # at least half of the slots are free then: sweeps are rare
         self._s = with_room(reserve(self._s, broadcasts), item=most)
         self._packets = reserve(self._packets, most)
         self._tape = with_room(self._tape, told=3 * most, act=most)

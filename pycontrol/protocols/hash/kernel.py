@@ -1,7 +1,7 @@
 """The hot path of the hash error detector (Algorithms 1-3 of the paper `hash`), event by event over arrays.
 
-Sets of messages that matter (dependencies, what a process has not delivered) are bitsets over the messages in flight,
-as in the causality checker: what everybody has delivered needs no bit. Hashes cover everything since the beginning.
+Dependencies, and the messages that a process has not delivered, are bitsets over the messages in flight, as in the
+causality checker: a message that everybody has delivered needs no bit. Hashes cover all messages since the start.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from causeway.pycontrol.slots import forget, give_back, slot_of, take
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, send, tell
 
 ASKED, ANSWERED, DELIVERABLE, SUSPECTED = -1, -2, -3, -4
-"""What an item waits for, instead of an entry: the answer to its request, the dependencies that it named, or
-(SUSPECTED) until its process may ask again."""
+"""The states of an item that waits for no entry of the clock: its request was sent, it was answered, the message is
+deliverable, or it is suspected and its process must first get the answer to another request."""
 ONE = np.uint64(1)
 
 
 @compiled
 def _send(packets, tape, kind, leaves, peer, message, size_bytes, copies):
-    """A packet leaves a node: `leaves` says which and when."""
+    """Send a packet; `leaves` has the sender and the time of the effect."""
     packet = packets.slots.at[0].next
     slot = take(packets.slots)
     packets.kind[slot], packets.message[slot] = kind, message
@@ -38,7 +38,7 @@ def _send(packets, tape, kind, leaves, peer, message, size_bytes, copies):
 
 @inlined
 def _remember(s, p, sender, message):
-    """Adds to Deliv of p: its hash, and the newest deliveries themselves."""
+    """Add a message to Deliv of p: to its hash and to the ring of its last deliveries."""
     search = s.search
     s.hash_now[p] += hash_of(message)
     place = search.delivered[p] & (search.senders.shape[1] - 1)
@@ -49,7 +49,7 @@ def _remember(s, p, sender, message):
 
 @compiled
 def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
-    """Algorithm 2, lines 1-7. A process delivers its own messages too (docs/papers/hash.md)."""
+    """Broadcast a message (Algorithm 2, lines 1-7) and deliver it at its sender, too (docs/papers/hash.md)."""
     message = s.slots.at[0].next
     slot = take(s.slots)
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
@@ -81,7 +81,7 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
 
 @compiled
 def _release(s, slot):
-    """Everybody has the message. Its slot is free once the sets are swept."""
+    """Retire a message that everybody has delivered; `sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.counts[0].dead] = slot
     s.counts[0].dead += 1
@@ -89,7 +89,7 @@ def _release(s, slot):
 
 @inlined
 def _find(c, s, p, slot):
-    """Algorithm 3: whether a set of delivered messages has the hash of the dependencies, and hashes computed."""
+    """Return whether a set of delivered messages has the hash of the dependencies, and the hashes computed."""
     if c.near > 0:
         return find_near(s.near, c, p, s.id_of[slot], s.hash_at[slot], s.slots.at[0].next)
     return find_dependencies(s.search, c, p, slot, s.hash_now[p] - s.hash_at[slot])
@@ -104,7 +104,7 @@ def _error(c, s, p, slot):
 
 @compiled
 def _request(c, s, packets, tape, time_ps, p, slot):
-    """Line 11: asks the sender for the dependencies. Until the answer is here the message stays in its slot."""
+    """Request the dependencies from the sender (line 11). The message keeps its slot until the answer arrives."""
     s.copies[slot] += 1
     tell(tape, FLAGGED, time_ps, p, s.id_of[slot])
     s.counts[0].requests += 1
@@ -115,7 +115,7 @@ def _request(c, s, packets, tape, time_ps, p, slot):
 
 @inlined
 def _deliver(c, s, tape, time_ps, p, slot):
-    """handle(), lines 17-21."""
+    """Deliver a message (handle(), lines 17-21)."""
     message, sender = s.id_of[slot], s.sender[slot]
     word, bit = slot >> 6, ONE << np.uint64(slot & 63)
     for x in s.search.f[sender]:
@@ -135,7 +135,7 @@ def _deliver(c, s, tape, time_ps, p, slot):
 
 @compiled
 def _ready(c, s, packets, tape, time_ps, p, item):
-    """Whether an item that waits at p can be delivered now. The first time that its clock allows it, it is tested."""
+    """Return whether an item in the queue of p can be delivered now. It is tested as soon as the clock allows it."""
     slot, entry = s.lines.slot[item], s.lines.entry[item]
     if entry == ASKED:
         return c.retest and not _error(c, s, p, slot)
@@ -163,7 +163,7 @@ def _ready(c, s, packets, tape, time_ps, p, item):
 
 @compiled
 def _look_again(c, s, packets, tape, time_ps, p):
-    """After something changed at p: the first item that can be is delivered, then all are looked at again."""
+    """Deliver the first item in the queue of p that is deliverable, until none is."""
     previous, item = END, s.lines.first[p]
     while item != END:
         if _ready(c, s, packets, tape, time_ps, p, item):
@@ -176,7 +176,7 @@ def _look_again(c, s, packets, tape, time_ps, p):
 
 @compiled
 def _answer(c, s, packets, tape, time_ps, p, peer, message):
-    """Line 14. The answer goes to the process that asked."""
+    """Answer a request (line 14)."""
     slot = slot_of(s.slots, message)
     size_bytes = c.header_bytes + c.id_bytes * s.dep_count[slot]
     _send(packets, tape, RSP, Here(p, time_ps + c.reaction_ps), peer, message, size_bytes, 1)
@@ -184,7 +184,7 @@ def _answer(c, s, packets, tape, time_ps, p, peer, message):
 
 @compiled
 def _answered(s, p, message):
-    """The item of this message now waits for its dependencies (unless a later test let it pass)."""
+    """Handle an answer: the item of this message waits for its dependencies, unless it was delivered meanwhile."""
     slot = slot_of(s.slots, message)
     item = s.lines.first[p]
     while item != END and s.lines.slot[item] != slot:
@@ -199,7 +199,7 @@ def _answered(s, p, message):
 
 @compiled
 def _lost(s, packets, packet, node):
-    """Copies that will never arrive; what depends on an APP that was lost waits for ever."""
+    """Handle the loss of copies. Messages that depend on a lost APP wait for ever."""
     slot = slot_of(packets.slots, packet)
     gone = packets.copies[slot] if node < 0 else 1
     if packets.kind[slot] == APP:
@@ -220,7 +220,7 @@ def _use_up(packets, packet, slot, copies):
 
 @compiled
 def _not_deliverable(c, s, packets, tape, time_ps, p, slot, entry):
-    """An APP that lacks something in this entry (line 9), or that the detector suspects (lines 10-11)."""
+    """Queue an APP for which the clock is behind in this entry (line 9), or which is suspected (lines 10-11)."""
     if entry == ASKED and c.one_request and s.asking[p]:
         entry = SUSPECTED
     hold(s.lines, p, slot, entry)
@@ -232,7 +232,7 @@ def _not_deliverable(c, s, packets, tape, time_ps, p, slot, entry):
 
 @compiled
 def _handle_other(c, s, packets, tape, kind, here, ref, arg):
-    """Everything but the arrival of an APP."""
+    """Handle an event that is not the arrival of an APP."""
     p, time_ps = here.node, here.now_ps
     if kind == K_BROADCAST:
         if c.quiet and s.asking[p]:
@@ -244,9 +244,9 @@ def _handle_other(c, s, packets, tape, kind, here, ref, arg):
         _lost(s, packets, ref, p)
     elif kind == K_ARRIVAL:
         slot = slot_of(packets.slots, ref)
-        what, message, sender = packets.kind[slot], packets.message[slot], packets.sender[slot]
+        content, message, sender = packets.kind[slot], packets.message[slot], packets.sender[slot]
         _use_up(packets, ref, slot, 1)
-        if what == REQ:
+        if content == REQ:
             _answer(c, s, packets, tape, time_ps, p, sender, message)
         else:
             _answered(s, p, message)
@@ -255,7 +255,7 @@ def _handle_other(c, s, packets, tape, kind, here, ref, arg):
 
 @compiled
 def handle(c, s, packets, tape, events):
-    """Handles the events of one window; there must be room for all that they can cause."""
+    """Handle the events of one window. There must be room for all that they can cause."""
     for i in range(len(events.kind)):
         kind, now_ps, p, ref = events.kind[i], events.time_ps[i], events.node[i], events.ref[i]
         packet = slot_of(packets.slots, ref) if kind == K_ARRIVAL else -1
@@ -279,7 +279,7 @@ def handle(c, s, packets, tape, events):
 
 @compiled
 def sweep(s):
-    """Takes the messages that everybody has out of every set, and frees their slots."""
+    """Remove the messages that everybody has delivered from every set, and free their slots."""
     words, keep = s.dep.shape[1], s.keep
     keep[:] = ~np.uint64(0)
     for i in range(s.counts[0].dead):

@@ -1,11 +1,12 @@
-"""Algorithm 3 of the paper `hash` by another order of search: near messages are left out, the nearest first.
+"""Algorithm 3 of the paper `hash` in the order of the authors' program (docs/papers/hash.md).
 
-A message carries the hash of what its sender had delivered among the messages near it: those whose clocks are less than
-`near` counts behind its own. A receiver takes what it has delivered itself of them, as far as the message's clock
-covers theirs: candidates. It tries all of them, then leaves some out, counting in binary with the nearest as the lowest
-digit, and gives up after `limit` sets. So of many candidates only the log2(limit) nearest are ever left out, and a
-set that lacks another one is not found though it exists. The authors' program searches in this order
-(docs/papers/hash.md); `search.py` is the one that finds what there is.
+Two messages are near if their clocks differ by less than `near` counts. A message carries the hash of the near messages
+that its sender had delivered. The candidates of a receiver are the near messages that it has delivered itself and whose
+clocks the message's clock covers. It tries the set of all candidates, then sets without some of them, counting in
+binary with the nearest candidate as the lowest digit, and gives up after `limit` sets.
+
+Hence only the log2(limit) nearest candidates are ever left out, and a set without another one is not found although it
+exists. The search in `search.py` finds it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from causeway.pycontrol.protocols.hash.search import hash_of
 
 ONE = np.uint64(1)
 MOST_DIGITS = 30
-"""So many candidates at most are left out: 2**30 is beyond every limit."""
+"""The most candidates that are left out. 2**30 sets are beyond every limit."""
 
 
 @compiled
 def _put(near, place, mate, distance):
-    """A candidate of the message at this place, by distance, then by id. Where there is no room the farthest goes."""
+    """Insert a candidate of the message at this place, in order of distance, then id. If it is full, drop the last."""
     n, room = near.found[place], near.mates.shape[1]
     if n < room:
         near.found[place] += 1
@@ -40,7 +41,7 @@ def _put(near, place, mate, distance):
 
 @compiled
 def meet(near, reach, p, message, clocks):
-    """A new message of p, whose clock counts it already: who is near whom, and the hash that it carries."""
+    """Find the messages near a new one of p, whose clock counts it already, and return the hash that it carries."""
     size = len(near.found)
     place = message & (size - 1)
     word, bit = place >> 6, ONE << np.uint64(place & 63)
@@ -70,7 +71,7 @@ def meet(near, reach, p, message, clocks):
 
 @compiled
 def find_near(near, c, p, message, carried, newest):
-    """Whether process p finds the set that has the hash, and how many hashes that took. `newest`: ids up to here."""
+    """Return whether process p finds a set with the carried hash, and the hashes computed. Ids are below `newest`."""
     size, hashes, left_out = len(near.found), near.hashes, near.left_out
     if message < newest - size:
         return False, 0

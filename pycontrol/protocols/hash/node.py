@@ -1,7 +1,7 @@
-"""The hash error detector written as one process. Reads like Algorithms 2 and 3 of the paper `hash`.
+"""The hash error detector: the reference implementation of Algorithms 2 and 3 of the paper `hash`.
 
-The same protocol over columns is `columns.py`; both give the same digest. This one is for reading and for small
-runs: it keeps every set that the paper keeps, whole, and tries sets of messages one by one.
+It is one process, for reading and small runs: it keeps every set that the paper keeps, and tries sets of messages one
+by one. The vectorized implementation is `columns.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MASK_64 = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class App:
-    """A message: its id stands for (p, seq); H is the hash of its sender's deliveries."""
+    """A message. Its id replaces the paper's (p, seq); H is the hash of its sender's deliveries."""
 
     sender: int
     id: int
@@ -31,16 +31,17 @@ class App:
     H: int
 
     def covers(self, other: App) -> bool:
+        """Return whether the clock is at least that of the other message in every entry."""
         return all(mine >= theirs for mine, theirs in zip(self.V, other.V, strict=True))
 
     def ahead_of(self, other: App) -> int:
-        """Counts between the two clocks."""
+        """Return the number of counts by which the clock is ahead."""
         return sum(self.V) - sum(other.V)
 
 
 @dataclass(frozen=True)
 class Req:
-    """Asks for the dependencies of a message."""
+    """A request for the dependencies of a message."""
 
     id: int
 
@@ -55,7 +56,7 @@ class Rsp:
 
 @dataclass
 class Waiting:
-    """A received message that is not delivered yet: suspected (tested), asked for (REQ sent), answered (RSP came)."""
+    """A received message that is not delivered yet. `asked`: REQ was sent; `dep`: the answer in RSP, if it came."""
 
     m: App
     suspected: bool = False
@@ -75,7 +76,7 @@ class HashDetectorNode(Node):
         self.near, self.one_request, self.quiet, _ = choices
         self.asking = False
         self.recent: list[App] = []
-        """Delivered messages in full, the newest last: for the search among near ones."""
+        """Delivered messages, the newest last, for the search among near messages."""
         self.Rec: list[Waiting] = []
         self.Deliv: dict[int, int] = {}
         """Delivered messages and their senders, in order of delivery."""
@@ -85,11 +86,12 @@ class HashDetectorNode(Node):
 
     # ---- Algorithm 2 ----------------------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Broadcast a message and deliver it here (lines 1-7)."""
         if self.quiet and self.asking:
             return
         id_, H = self.broadcast(), self.hash
         self.S_dep[id_] = frozenset(self.Dep)  # line 2
-        self.count(self.id, id_)  # line 3; and its own messages are delivered ones too
+        self.count(self.id, id_)  # line 3; a process's own messages belong to Deliv, too
         m = App(self.id, id_, tuple(self.V), H)
         if self.near:
             m = replace(m, H=sum(int(hash_of(one.id)) for one in self.candidates(m)) & MASK_64)
@@ -100,9 +102,10 @@ class HashDetectorNode(Node):
         self.look_again()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Handle an APP, REQ or RSP."""
         if isinstance(content, App):
             self.on_app(content)
-        elif isinstance(content, Req):  # line 14: the answer goes to the process that asked
+        elif isinstance(content, Req):  # line 14
             dep = self.S_dep[content.id]
             self.send(sender, Rsp(content.id, dep), HEADER_BYTES + ID_BYTES * len(dep))
         else:
@@ -113,7 +116,7 @@ class HashDetectorNode(Node):
             self.look_again()
 
     def on_app(self, m: App) -> None:
-        """Lines 8-13."""
+        """Deliver a message, hold it, or request its dependencies (lines 8-13)."""
         waiting = Waiting(m)
         if not self.deliverable(m):
             self.host.note(HELD, self.id, m.id)
@@ -128,12 +131,12 @@ class HashDetectorNode(Node):
             self.look_again()
 
     def deliverable(self, m: App) -> bool:
-        """Line 9."""
+        """Return whether the clock allows to deliver the message (line 9)."""
         counted = self.f[m.sender]
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 
     def suspect(self, waiting: Waiting) -> None:
-        """Line 11; with one request at a time the message waits until the answer to another one has come."""
+        """Send a request (line 11), unless only one is allowed at a time and another one is not answered yet."""
         waiting.suspected = True
         if self.one_request and self.asking:
             return
@@ -142,7 +145,7 @@ class HashDetectorNode(Node):
         self.send(waiting.m.sender, Req(waiting.m.id), HEADER_BYTES)
 
     def ready(self, waiting: Waiting) -> bool:
-        """Whether a waiting message can be delivered now; the first time that its clock allows it, it is tested."""
+        """Return whether a waiting message can be delivered now. It is tested as soon as the clock allows it."""
         if waiting.dep is not None:
             return waiting.dep <= self.Deliv.keys()  # line 15
         if waiting.asked:
@@ -157,20 +160,20 @@ class HashDetectorNode(Node):
         return True
 
     def look_again(self) -> None:
-        """Delivers the first waiting message that can be, as long as there is one."""
+        """Deliver the first waiting message that is ready, until none is."""
         while (waiting := next((w for w in self.Rec if self.ready(w)), None)) is not None:
             self.Rec.remove(waiting)
             self.handle(waiting.m)
 
     def handle(self, m: App) -> None:
-        """Lines 17-21."""
+        """Deliver a message (lines 17-21)."""
         self.count(m.sender, m.id)
         self.recent.append(m)
         self.Dep.add(m.id)
         self.deliver(m.id)
 
     def count(self, sender: int, id_: int) -> None:
-        """Lines 19 and 21."""
+        """Add a message to the clock, to Deliv and to the hash (lines 19 and 21)."""
         for x in self.f[sender]:
             self.V[x] += 1
         self.Deliv[id_] = sender
@@ -178,7 +181,7 @@ class HashDetectorNode(Node):
 
     # ---- Algorithm 3 ----------------------------------------------------------------------------------------------
     def error(self, m: App) -> bool:
-        """True unless a set of delivered messages has the hash of the message's dependencies."""
+        """Return whether no set of delivered messages has the hash of the message's dependencies."""
         if self.near:
             return not any(h & MASK_64 == m.H for h in self.near_sets(m))
         counted = self.f[m.sender]
@@ -188,19 +191,19 @@ class HashDetectorNode(Node):
         return not any((self.hash - h) & MASK_64 == m.H for h in sets)
 
     def candidates(self, m: App) -> list[App]:
-        """Deliveries that may be dependencies of the message, the nearest first."""
+        """Return the deliveries that may be dependencies of the message, the nearest first."""
         newest = self.recent[-self.remember :]
         fitting = [one for one in newest if one is not m and m.covers(one) and m.ahead_of(one) < self.near]
         return sorted(fitting, key=lambda one: (m.ahead_of(one), one.id))
 
     def near_sets(self, m: App) -> Iterator[int]:
-        """Hashes of the sets of candidates: all, then some left out, in binary, the nearest as lowest digit."""
+        """Yield hashes of sets of candidates: all, then without some, in binary with the nearest as lowest digit."""
         hashes = [int(hash_of(one.id)) for one in self.candidates(m)]
         for number in range(min(self.limit, 2 ** len(hashes))):
             yield sum(h for digit, h in enumerate(hashes) if not number >> digit & 1)
 
     def combinations(self, newest: list[int], wanted: list[int]) -> Iterator[int]:
-        """Hashes of the sets of messages that count `wanted`: first those whose oldest message is newest."""
+        """Yield the hashes of the sets that count `wanted`, in order of their oldest message, the newest first."""
         if not any(wanted):
             yield 0
             return
@@ -214,7 +217,7 @@ class HashDetectorNode(Node):
                 yield from self.complete(fitting[:n], rest, int(hash_of(oldest)))
 
     def complete(self, candidates: list[int], wanted: list[int], h: int) -> Iterator[int]:
-        """Hashes of the sets with hash `h` so far, completed with candidates in turn."""
+        """Yield the hashes of a set with the hash `h`, completed with candidates in turn to count `wanted`."""
         if not any(wanted):
             yield h
             return
@@ -229,12 +232,12 @@ class HashDetectorNode(Node):
             yield from self.complete(others, wanted, h)
 
     def without(self, wanted: list[int], id_: int) -> list[int]:
-        """What is wanted once this message is in the set."""
+        """Return the counts that are still wanted once this message is in the set."""
         counted = self.f[self.Deliv[id_]]
         return [w - (x in counted) for x, w in enumerate(wanted)]
 
     def enough(self, candidates: list[int], wanted: list[int]) -> bool:
-        """Whether the candidates count every entry often enough."""
+        """Return whether the candidates together count every entry often enough."""
         cover = [0] * len(wanted)
         for i in candidates:
             for x in self.f[self.Deliv[i]]:
@@ -243,7 +246,7 @@ class HashDetectorNode(Node):
 
 
 class HashDetectorProcesses(PerNode):
-    """All processes, each one written as a node."""
+    """All processes of a run, one node each."""
 
     node_class = HashDetectorNode
 
@@ -255,5 +258,6 @@ class HashDetectorProcesses(PerNode):
         self.clock_size, self.entries, self.even = clock_size, entries, even
 
     def start(self, context: Context) -> None:
+        """Choose f and make the nodes."""
         self.f = choose_entries(context.seed, context.nodes, self.clock_size, self.entries, self.even).tolist()
         super().start(context)

@@ -1,15 +1,16 @@
-"""Algorithm 3 of the paper `hash`: is there a set of delivered messages whose hash is that of the dependencies?
+"""Algorithm 3 of the paper `hash`: search for a set of delivered messages with the hash of the dependencies.
 
-Read backwards it is a small search. The hash of a set is the sum of its messages' 64-bit hashes, and a process knows
-the hash of all it has delivered. So all dependencies have been delivered exactly if some set X of deliveries (those
-that the sender had not made yet) has the hash
+The hash of a set is the sum of its messages' 64-bit hashes, and a process knows the hash of all its deliveries. All
+dependencies have been delivered exactly if a set X of deliveries, those that the sender had not made yet, has the hash
 
-    hash(X) = hash(all that p has delivered) - hash(all that the sender had delivered)
+    hash(X) = hash(deliveries of p) - hash(deliveries of the sender)
 
-and the clocks say how often each entry is counted in X: clock[p][x] - need[x]. Only such sets are formed, those of
-newer messages first. `limit` is the paper's l: a message added to a set costs one hash; after `limit` hashes the search
-gives up. The hash that a message carries covers all that its sender had delivered; that says the same as the hash of
-what it delivered since its last message (the paper's), since a receiver knows the rest from that last message.
+The clocks give the number of times that each entry is counted in X: clock[p][x] - need[x]. Only such sets are formed,
+those of newer messages first. Adding a message to a set costs one hash, and after `limit` hashes (the paper's l) the
+search gives up.
+
+A message carries the hash of all its sender's deliveries. The paper's hash covers those since the sender's last
+message, which is equivalent, since a receiver knows the rest from that message.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ from causeway.pycontrol.arrays import compiled, inlined
 
 @inlined
 def hash_of(message):
-    """The hash of one message. Its dense id stands for (process, sequence number)."""
+    """Return the hash of one message. Its dense id replaces (process, sequence number)."""
     return mix(np.uint64(message) + np.uint64(0x9E3779B97F4A7C15))
 
 
 @compiled
 def _complete(search, c, left, rest, tried):
-    """Depth first over the candidates, newest first, for a set that counts what is wanted and has the hash `rest`.
+    """Search depth first, newest candidates first, for a set that counts `wanted` and has the hash `rest`.
 
-    What candidates can count never falls below what is wanted, the sum of which is `left`. Returns (found, hashes
-    computed); if it went through all sets, the arrays are as they were.
+    The invariant is cover >= wanted: the remaining candidates can count what is still wanted, the sum of which is
+    `left`. After all sets have been tried, the arrays are as they were before.
+
+    Returns:
+        Whether a set was found, and the hashes computed so far.
     """
     wanted, cover, entries, hashes, chosen = search.wanted, search.cover, search.entries, search.hashes, search.chosen
     each, mask, limit = entries.shape[1], c.mask, c.limit
@@ -59,7 +63,7 @@ def _complete(search, c, left, rest, tried):
                 i += 1
                 continue
         i -= 1
-        while i >= 0:  # back to the last one chosen that can be spared
+        while i >= 0:  # go back to the last chosen candidate that the others can replace
             spare = chosen[i]
             if chosen[i]:
                 left += each
@@ -82,7 +86,7 @@ def _complete(search, c, left, rest, tried):
 
 @compiled
 def find_dependencies(search, c, p, slot, rest):
-    """Whether process p finds a set X for the message in the slot, and how many hashes that took. `rest` is hash(X)."""
+    """Return whether process p finds a set X with hash `rest` for the message in the slot, and the hashes computed."""
     clock, f, need, senders, messages = search.clock, search.f, search.need, search.senders, search.messages
     wanted, cover, entries, hashes = search.wanted, search.cover, search.entries, search.hashes
     mask, limit, delivered = c.mask, c.limit, search.delivered[p]
@@ -107,7 +111,7 @@ def find_dependencies(search, c, p, slot, rest):
         hashes[candidates] = hash_of(messages[p, place])
         for j in range(each):
             uncovered -= cover[f[sender, j]] < wanted[f[sender, j]]
-        if uncovered == 0:  # now the sets of which this one is the oldest message
+        if uncovered == 0:  # try the sets of which this candidate is the oldest message
             if tried >= limit:
                 return False, tried
             for j in range(each):

@@ -18,19 +18,19 @@ APP, REQ, RSP = 0, 1, 2
 
 
 class Choices(NamedTuple):
-    """What the paper leaves open, and what the authors' program does about it (docs/papers/hash.md)."""
+    """Details that the paper leaves open and the authors' program decides (docs/papers/hash.md)."""
 
     near: int = 0
-    """Counts between two clocks below which messages are near (near.py); 0: the search goes by counts instead."""
+    """Search among near messages (near.py), whose clocks differ by fewer counts than this; 0: use search.py."""
     one_request: bool = False
-    """Whether a process has at most one request on its way."""
+    """Allow a process only one request at a time."""
     quiet: bool = False
-    """Whether a process that waits for an answer skips its broadcasts; with one request at a time."""
+    """Skip the broadcasts of a process that waits for an answer. Requires `one_request`."""
     hash_bits: int = 64
 
 
 class Packets(NamedTuple):
-    """Packets in flight, in slots of their own: which message, which kind, from whom, how many copies are to come."""
+    """Packets in flight, in slots of their own. `copies` is the number of copies that are still to come."""
 
     slots: Slots
     kind: Annotated[U8, SLOT]
@@ -40,74 +40,74 @@ class Packets(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What the search for dependencies works on."""
+    """The arrays of the search for dependencies (search.py)."""
 
     clock: Annotated[I32, NODE, ENTRY]
     f: Annotated[I32, NODE, OWN]
     need: Annotated[I32, SLOT, ENTRY]  # the sender's clock before it counted the message
-    senders: Annotated[I32, NODE, RECENT]  # a ring of each process's last deliveries: whose
-    messages: Annotated[I64, NODE, RECENT]  # and which
-    delivered: Annotated[I64, NODE]  # how many it made
-    wanted: Annotated[I32, ENTRY]  # room: how often an entry must still be counted
-    cover: Annotated[I32, ENTRY]  # room: how often the candidates to come can count it
-    entries: Annotated[I32, CANDIDATE, OWN]  # room
-    hashes: Annotated[U64, CANDIDATE]  # room
-    chosen: Annotated[NDArray[np.bool_], CANDIDATE]  # room
+    senders: Annotated[I32, NODE, RECENT]  # ring of each process's last deliveries: their senders
+    messages: Annotated[I64, NODE, RECENT]  # ring of each process's last deliveries: their ids
+    delivered: Annotated[I64, NODE]  # number of its deliveries
+    wanted: Annotated[I32, ENTRY]  # scratch: counts of an entry that a set still needs
+    cover: Annotated[I32, ENTRY]  # scratch: counts of an entry that the remaining candidates offer
+    entries: Annotated[I32, CANDIDATE, OWN]  # scratch
+    hashes: Annotated[U64, CANDIDATE]  # scratch
+    chosen: Annotated[NDArray[np.bool_], CANDIDATE]  # scratch
 
 
 class Near(NamedTuple):
-    """What the search among near messages works on: the newest messages, by their id modulo the size of the ring.
+    """The arrays of the search among near messages (near.py): a ring of the newest messages, indexed by id.
 
-    Whether one message can be a dependency of another is the same for every receiver, so it is found once.
+    A message can be a dependency of another for all receivers or for none, so that `mates` is common to them.
     """
 
     clock: Annotated[I32, NEAR, ENTRY]  # as the message carries it
-    lacks: Annotated[U64, NODE, NEAR.words]  # which of them a process has not delivered
-    mates: Annotated[I64, NEAR, MATE]  # ids of what may be a dependency of the message, the nearest first
-    distance: Annotated[I32, NEAR, MATE]  # counts between their clocks
-    found: Annotated[I32, NEAR]  # how many
-    left_out: Annotated[U64, SET]  # room: the hash of what a set leaves out
-    hashes: Annotated[U64, MATE]  # room: of the candidates
+    lacks: Annotated[U64, NODE, NEAR.words]  # messages that a process has not delivered
+    mates: Annotated[I64, NEAR, MATE]  # ids of possible dependencies of the message, the nearest first
+    distance: Annotated[I32, NEAR, MATE]  # counts between the clocks of the message and its mates
+    found: Annotated[I32, NEAR]  # number of mates
+    left_out: Annotated[U64, SET]  # scratch: the hash of the candidates that a set leaves out
+    hashes: Annotated[U64, MATE]  # scratch: the hashes of the candidates
 
 
 class State(NamedTuple):
-    """Everything else that the kernel reads and writes. Bitsets are over the messages in flight."""
+    """The other arrays that the kernel reads and writes. Bitsets are over the messages in flight."""
 
     slots: Slots
     lines: Lines
     search: Search
     near: Near
-    hash_now: Annotated[U64, NODE]  # of all that a process has delivered
+    hash_now: Annotated[U64, NODE]  # hash of all deliveries of a process
     lacks: Annotated[U64, NODE, SLOT.words]
     dep_now: Annotated[U64, NODE, SLOT.words]
     dep_count_now: Annotated[I32, NODE]
     sender: Annotated[I32, SLOT]
     id_of: Annotated[I64, SLOT]
     copies: Annotated[I32, SLOT]
-    hash_at: Annotated[U64, SLOT]  # what the message carries: `hash_now` of its sender, or the hash of near messages
+    hash_at: Annotated[U64, SLOT]  # hash in the message: `hash_now` of its sender, or that of near messages
     dep: Annotated[U64, SLOT, SLOT.words]
     dep_count: Annotated[I32, SLOT]
-    asking: Annotated[U8, NODE]  # whether a process waits for an answer
-    dead: Annotated[I32, SLOT]  # slots of the messages that everybody has
-    keep: Annotated[U64, SLOT.words]  # room for `sweep`
+    asking: Annotated[U8, NODE]  # 1 if a process waits for an answer
+    dead: Annotated[I32, SLOT]  # slots of messages that everybody has delivered, until `sweep` frees them
+    keep: Annotated[U64, SLOT.words]  # scratch space of `sweep`
     counts: Annotated[Record, fields(requests="i8", hashes="i8", dead="i8", skipped="i8")]
-    """REQs, hashes computed, broadcasts skipped, and how many slots are in `dead`."""
+    """The numbers of REQs, of computed hashes, of slots in `dead`, and of skipped broadcasts."""
 
 
 class Config(NamedTuple):
-    """What does not change in a run."""
+    """The constants of a run."""
 
     reaction_ps: int
     app_bytes: int
-    """Of an APP packet, besides its payload."""
+    """The bytes of an APP packet in addition to its payload."""
     header_bytes: int
     id_bytes: int
     mask: np.uint64
-    """Of the bits that a hash has."""
+    """The bits of a hash that are compared."""
     limit: int
     retest: bool
-    """Whether a message that was suspected is tested again after every delivery, until the answer comes."""
+    """Test a suspected message again after every delivery, until the answer arrives."""
     near: int = 0
     one_request: bool = False
     quiet: bool = False
-    """These three as in `Choices`."""
+    """`near`, `one_request` and `quiet` are those of `Choices`."""

@@ -1,15 +1,15 @@
 """Causal broadcast over VCube trees with aggregation (icpp18, Algorithms 1 and 2).
 
-A node does not forward a message to a child that could not deliver it yet because of another one that this very node
-will forward to it: it waits for that one and sends both in one packet.
+A node postpones forwarding a message to a child if the child could not deliver it yet for lack of another message that
+the same node will forward to it. It then sends both in one packet.
 
-Start here, in reading order:
+In reading order:
 
-node.py       the algorithm as one process, as the paper has it; the tests hold it to the digest of the other
-columns.py    all nodes over columns: what studies run
+node.py       reference implementation: one process, as in the paper
+columns.py    vectorized implementation, used by studies; tests compare its digest with that of node.py
 state.py      the arrays
-kernel.py     the hot path
-compared.py   a run beside the same one without aggregation (Figures 7 and 8)
+kernel.py     the compiled hot path
+compared.py   a run compared with the same one without aggregation (Figures 7 and 8)
 
 The trees are those of protocols/vcube.
 """

@@ -1,8 +1,6 @@
-"""Causal broadcast with aggregation over VCube trees (paper icpp18, Algorithms 1 and 2), over columns.
+"""Causal broadcast with aggregation over VCube trees (paper icpp18): the vectorized implementation.
 
-A node does not forward a message to a child that could not deliver it yet because of another message that this very
-node will forward to it: it waits for that one and sends both in one packet. The hot path is in `kernel.py`; the
-same algorithm written as one process, as the paper has it, is `node.py`: it gives the same digest.
+The hot path is `kernel.py`. The reference implementation is `node.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -28,27 +26,39 @@ BROADCAST_KIND = int(Kind.BROADCAST)
 
 @dataclass(frozen=True)
 class Wire:
-    """How big things are on the wire (Sections 5 and 5.2)."""
+    """The sizes of messages and packets on the wire (Sections 5 and 5.2)."""
 
     message_bytes: int = 50
     header_bytes: int = 20
     entry_bytes: int = 4
-    """Of an entry of a compressed vector clock (Birman): those that changed since the last broadcast are sent."""
+    """Bytes of a clock entry. Only entries that changed since the last broadcast are sent (Birman's compression)."""
     mtu_bytes: int = 1500
     send_ps: int = 0
-    """How long the network lets a sender's CPU be busy with a packet (`AbstractNetwork.send_ps`): what waits for it is
-    counted. The network has the queue; this repeats its arithmetic."""
+    """The time that a sender's CPU needs for a packet (`AbstractNetwork.send_ps`). The network has the queue, and the
+    protocol repeats its arithmetic to count the waiting time."""
 
 
 class CausalAggregation(Protocol):
-    """All nodes."""
+    """All nodes of a run."""
 
     def __init__(self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire, keep_times: bool = False) -> None:
-        """`per_node`: no node broadcasts more often than that in the run. `keep_times`: of every copy of a message."""
+        """Set the parameters of a run.
+
+        Args:
+            per_node: The most broadcasts of a node in the run.
+            aggregate: Send messages together (the paper's algorithm), or each one alone.
+            single_tree: Use the tree of one root for all messages: the paper's baseline.
+            wire: The sizes on the wire.
+            keep_times: Keep the reception and delivery time of every copy of a message.
+
+        Raises:
+            UserError: A message does not fit the MTU.
+        """
         self.per_node, self.keep_times = per_node, keep_times
         self.config = (aggregate, single_tree, *_sizes(wire))
 
     def start(self, context: Context) -> None:
+        """Allocate the arrays."""
         super().start(context)
         dimension(context.nodes)
         self._config = Config(context.nodes, context.reaction_ps, *self.config)
@@ -56,6 +66,7 @@ class CausalAggregation(Protocol):
         self._tape = allocate(Tape, told=1 << 14, act=1 << 14)
 
     def on_window(self, window: Window) -> Actions:
+        """Broadcast, receive, forward and deliver messages."""
         self._refuse_too_many(window)
         actions, done = [], 0
         events = events_of(window)
@@ -70,20 +81,20 @@ class CausalAggregation(Protocol):
         return joined(actions) if actions else no_actions()
 
     def _refuse_too_many(self, window: Window) -> None:
-        """The state has room for so many broadcasts of a node, and the kernel looks at no bounds."""
-        asked = window.node[window.kind == BROADCAST_KIND]
-        if not len(asked):
+        """Refuse more broadcasts of a node than the arrays have room for, since the kernel checks no bounds."""
+        broadcasting = window.node[window.kind == BROADCAST_KIND]
+        if not len(broadcasting):
             return
-        sent = self._s.sent + np.bincount(asked, minlength=self.context.nodes)
+        sent = self._s.sent + np.bincount(broadcasting, minlength=self.context.nodes)
         if (sent > self.per_node).any():
             node = int(np.argmax(sent > self.per_node))
             raise RunError(
-                f"window {window.number} is wrong: it brings node {node} to {sent[node]} broadcasts; allowed: "
+                f"window {window.number} is wrong: it contains broadcast {sent[node]} of node {node}; allowed: "
                 f"{self.per_node} of each node in this run"
             )
 
     def _make_room(self, stuck: bool) -> None:
-        """The tape is empty again; grow whatever is nearly full, and the tape itself if one event does not fit."""
+        """Grow arrays that are nearly full, and the tape (which is empty) if a single event does not fit."""
         if stuck:
             self._tape = with_room(self._tape, told=size_of(self._tape, "told") + 1, act=size_of(self._tape, "act") + 1)
         margin = 4 * size_of(self._tape, "act")
@@ -91,13 +102,15 @@ class CausalAggregation(Protocol):
         self._s = with_room(self._s, packet=packet + margin, bundled=bundled + 4 * margin)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters and means of the run."""
         return summary(self._s)
 
 
 def _sizes(wire: Wire) -> tuple[int, int, int, int, int]:
     if wire.header_bytes + wire.message_bytes + wire.entry_bytes > wire.mtu_bytes:
         raise UserError(
-            f"a message of {wire.message_bytes} bytes does not fit an MTU of {wire.mtu_bytes}: raise mtu or lower size"
+            f"a message of {wire.message_bytes} bytes with its header and clock does not fit an MTU of "
+            f"{wire.mtu_bytes}; raise mtu, or lower size"
         )
     return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes, wire.send_ps
 
@@ -110,7 +123,7 @@ def _make_state(n: int, per_node: int, keep_times: bool) -> State:
 
 
 def summary(s: State) -> dict[str, float]:
-    """The run's scalars. Latencies are means in ps; shares are percentages."""
+    """Return the run's scalars. Latencies are means in ps; shares are percentages."""
     count = {name: float(s.counts[name][0]) for name in s.counts.dtype.names or ()}
     packets, received = max(1.0, count["packets"]), max(1.0, count["received"])
     aggregated = max(1.0, count["aggregated"])

@@ -1,12 +1,11 @@
 """The hot path of causal broadcast with aggregation (icpp18, Algorithm 2), event by event over arrays.
 
-A message is a slot: message number q of node s is slot q * nodes + s. A vector clock is then a bitset over slots: entry
-l of m.vc is v exactly if the first v messages of l are in the set, so "m'.vc[l] > vector_max[l] for some l" is one word
-operation for 64 entries. `depends[m]` is m.vc (m included), `known[i]` vector_max, `delivered[i]` vector_clock.
+Message number q of node s has the slot q * nodes + s. A vector clock is then a bitset over slots: entry l of m.vc is v
+exactly if the first v messages of l are in the set, so that "m'.vc[l] > vector_max[l] for some l" is one operation on a
+word for 64 entries. `depends[m]` is m.vc (m included), `known[i]` vector_max, `delivered[i]` vector_clock.
 
-Which nodes l have k as a child of i in their tree is arithmetic, too: with k = i ^ 2**b they are those that agree with
-i on the lowest b + 1 bits (the way down from a root clears differing bits from the highest down): every 2**(b+1)-th
-slot.
+The nodes l in whose trees k = i ^ 2**b is a child of i are those that agree with i in the lowest b + 1 bits, since the
+path from a root changes differing bits from the highest down. Their messages are every 2**(b+1)-th slot.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ ONE = np.uint64(1)
 ZERO = np.uint64(0)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 SINGLE_ROOT = 0
-"""The root of the one tree that all share in the single-tree baseline."""
+"""The root of the tree that all messages share in the single-tree baseline."""
 
 MESSAGE_CLASSES = 64
 SIZE_CLASS_BYTES = 100
@@ -40,7 +39,7 @@ def _add(bits, row, slot):
 
 @inlined
 def height_below(i, source, nodes, single_tree):
-    """The height of the subtree that i heads in the tree of a source: its children are i ^ 2**b for b below it."""
+    """Return the height of the subtree of i in the tree of a source. The children of i are i ^ 2**b for b below it."""
     differ = i ^ (SINGLE_ROOT if single_tree else source)
     height = 0
     while (1 << height) < nodes and not (differ >> height) & 1:
@@ -50,7 +49,7 @@ def height_below(i, source, nodes, single_tree):
 
 @compiled
 def _lacks(depends, m, known, i, b, single_tree):
-    """Whether i still misses something of m.vc that it will have to forward to i ^ 2**b (line 26, second condition)."""
+    """Return whether i lacks a message of m.vc that it will have to forward to i ^ 2**b (line 26, second condition)."""
     start, step, pattern = 0, 1, ALL
     if not single_tree and b + 1 <= 6:
         pattern = ZERO
@@ -68,7 +67,7 @@ def _lacks(depends, m, known, i, b, single_tree):
 
 @compiled
 def _emit(c, s, tape, here, k, load):
-    """Sends one packet to k."""
+    """Send one packet to k."""
     i = here.node
     packet = s.next[0].packet
     s.next[0].packet += 1
@@ -97,7 +96,7 @@ def _emit_one(c, s, tape, here, k, m):
 
 @compiled
 def _check_agg(c, s, tape, here, b, m):
-    """CHECKAGG (line 23) and the SEND of what it gives, in packets of at most the MTU. Whether m itself was sent."""
+    """SEND the result of CHECKAGG (line 23) in packets of at most the MTU; return whether m itself was sent."""
     i = here.node
     k, child_mask = i ^ (1 << b), (2 << b) - 1
     first, count, size, sent_m = s.next[0].bundled, 0, c.header_bytes, False
@@ -151,7 +150,7 @@ def _deliver(c, s, tape, here, m):
 
 @compiled
 def _broadcast(c, s, tape, here):
-    """CO_BROADCAST (line 5)."""
+    """CO_BROADCAST a message (line 5)."""
     i = here.node
     m = s.sent[i] * c.nodes + i
     s.sent[i] += 1
@@ -170,7 +169,7 @@ def _broadcast(c, s, tape, here):
     s.size[m] = c.message_bytes + c.entry_bytes * s.entries[m]
     s.changed[i, :] = 0
     s.changes[i] = 0
-    s.changed[i, i] = 1  # its own entry is in every clock it sends
+    s.changed[i, i] = 1  # its own entry is in every clock that it sends
     _deliver(c, s, tape, here, m)
     if c.single_tree and i != SINGLE_ROOT:
         _emit_one(c, s, tape, here, SINGLE_ROOT, m)
@@ -181,11 +180,11 @@ def _broadcast(c, s, tape, here):
 
 @compiled
 def _receive(c, s, tape, here, m, company):
-    """One message of a received set of `company` (line 13)."""
+    """Receive one message of a packet with `company` messages (line 13)."""
     i = here.node
     source = m & (c.nodes - 1)
     height = height_below(i, source, c.nodes, c.single_tree)
-    if source == i:  # single tree only: its own message comes by on its way down
+    if source == i:  # only with a single tree: its own message on its way down
         for b in range(height):
             _emit_one(c, s, tape, here, i ^ (1 << b), m)
         return
@@ -219,7 +218,7 @@ def _receive(c, s, tape, here, m, company):
 
 @compiled
 def _count_held(s, i, packet):
-    """After a whole packet: what of it must wait. Inside a set a message may come before what it depends on."""
+    """Count the messages of a packet that must wait, after all are received: they may depend on later ones in it."""
     if s.content[packet] >= 0:
         s.counts[0].held += not _has(s.delivered, i, np.int64(s.content[packet]))
     else:
@@ -232,7 +231,7 @@ def _count_held(s, i, packet):
 
 @compiled
 def _deliverable(s, i, at):
-    """Whether all that the message depends on has been delivered; looks first where something was missing last time."""
+    """Return whether the dependencies of a pending message are delivered, starting at the word that lacked one."""
     m = s.pending[i, at]
     own_word, own_bit = m >> 6, ONE << np.uint64(m & 63)
     for w in range(s.blocker[i, at], s.depends.shape[1]):
@@ -247,7 +246,7 @@ def _deliverable(s, i, at):
 
 @compiled
 def _check_delivery(c, s, tape, here):
-    """CHECKDELIVERY (line 29): until a whole pass delivers nothing."""
+    """Deliver pending messages until a whole pass delivers none: CHECKDELIVERY (line 29)."""
     i = here.node
     progress = True
     while progress:
@@ -266,7 +265,7 @@ def _check_delivery(c, s, tape, here):
 
 @compiled
 def _room_for(c, s, i, messages):
-    """The most packets that one event can give: a message goes to a child once."""
+    """Return the most packets that one event can cause, since a message is sent to a child once."""
     height = 1
     while (1 << height) < c.nodes:
         height += 1
@@ -275,7 +274,7 @@ def _room_for(c, s, i, messages):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handles events from `start` on while there is room for what one event can give; how many it has handled."""
+    """Handle events from `start` on while there is room for one more; return the row of the first that was not."""
     for e in range(start, len(events.kind)):
         kind, packet = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])

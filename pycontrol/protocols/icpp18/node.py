@@ -1,7 +1,7 @@
-"""Causal broadcast with aggregation written as one process (paper icpp18, Algorithms 1 and 2).
+"""Causal broadcast with aggregation: the reference implementation (paper icpp18, Algorithms 1 and 2).
 
-The readable twin of `icpp18.py`; a test proves that both give the same digest. Names are the paper's, `# l. N` is its
-line in Algorithm 2, departures are explained in docs/papers/icpp18.md.
+It is one process. The vectorized implementation is `columns.py`; both give the same digest. Names are the paper's,
+`# l. N` is its line in Algorithm 2, and departures are explained in docs/papers/icpp18.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from causeway.pycontrol.protocols.vcube.tree import cluster_of, dimension
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """m: its source, its vector clock, its id for the observers, its bytes in a packet."""
+    """A message m: its source, its vector clock, its id for the observers, and its bytes in a packet."""
 
     s: int
     vc: tuple[int, ...]
@@ -25,12 +25,12 @@ class Message:
 
 
 def first_child(i: int, s: int) -> int:
-    """FIRSTCHILD(i, s)"""
+    """Return FIRSTCHILD(i, s)."""
     return i ^ (1 << (s - 1))
 
 
 def children(i: int, r: int, h: int) -> list[int]:
-    """CHILDREN(r, h) called by i (Algorithm 1): i's children in the tree of r of height h, in the paper's order.
+    """Return the children of i in the tree of r of height h, in the paper's order: CHILDREN(r, h) of Algorithm 1.
 
     Departure: the paper's `1 < s <= h` would leave out the first cluster; its own example has 4 as a parent of 5.
     """
@@ -50,16 +50,17 @@ class CausalNode(Node):
         self.vector_max = [0] * nodes
         self.pending: list[Message] = []
         self.sent_clock = [0] * nodes
-        """vector_clock at its last broadcast, for the compression."""
+        """The vector clock at the last broadcast, for compression."""
         self.received: set[tuple[int, int]] = set()
         self.children = [self.children_of(s) for s in range(nodes)]
 
     def children_of(self, source: int) -> list[int]:
-        """The children of i in the tree over which messages of `source` travel."""
+        """Return the children of i in the tree of the messages of `source`."""
         return children(self.i, SINGLE_ROOT if self.single_tree else source, self.height)
 
     # ---- CO_BROADCAST (l. 5) --------------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """CO_BROADCAST a message."""
         i = self.i
         self.vector_clock[i] += 1
         self.vector_max[i] = self.vector_clock[i]
@@ -75,7 +76,7 @@ class CausalNode(Node):
             self.send_set([m], k)
 
     def send_set(self, messages: list[Message], k: int) -> None:
-        """SEND, in packets of at most the MTU."""
+        """SEND messages to a child, in packets of at most the MTU."""
         bundle: list[Message] = []
         size = self.wire.header_bytes
         for m in messages:
@@ -88,6 +89,7 @@ class CausalNode(Node):
 
     # ---- receive (l. 13) ------------------------------------------------------------------------------------------
     def on_packet(self, content: list[Message], sender: int, interface: int) -> None:
+        """Receive the new messages of a packet."""
         for m in content:
             if m.s == self.i:  # single tree: its own message on its way down
                 for k in self.children[m.s]:
@@ -96,6 +98,7 @@ class CausalNode(Node):
                 self.receive(m)
 
     def receive(self, m: Message) -> None:
+        """Forward a new message, alone or aggregated, and deliver what is deliverable now."""
         self.received.add((m.s, m.vc[m.s]))
         self.pending.append(m)
         while (m.s, self.vector_max[m.s] + 1) in self.received:  # l. 16
@@ -106,6 +109,7 @@ class CausalNode(Node):
         self.check_delivery()
 
     def check_agg(self, k: int, m: Message) -> list[Message]:  # l. 23
+        """Return the pending messages to send to child k now that m has arrived."""
         if not self.aggregate:
             return [m]
         agg = []
@@ -117,11 +121,15 @@ class CausalNode(Node):
         return agg
 
     def deliverable(self, m: Message) -> bool:
-        """Departure (l. 30): the printed bound of k is garbled; it means every entry but the sender's."""
+        """Return whether the clock covers that of m, which is one ahead in its source's entry.
+
+        Departure (l. 30): the printed bound of k is garbled; it means every entry except the sender's.
+        """
         clock = self.vector_clock
         return m.vc[m.s] == clock[m.s] + 1 and all(m.vc[x] <= clock[x] for x in range(self.nodes) if x != m.s)
 
     def check_delivery(self) -> None:  # l. 29
+        """Deliver pending messages until none is deliverable."""
         progress = True
         while progress:
             progress = False
@@ -134,5 +142,5 @@ class CausalNode(Node):
 
 
 def causal_nodes(nodes: int, aggregate: bool, single_tree: bool, wire: Wire) -> PerNode:
-    """The protocol of all nodes."""
+    """Return the protocol of all nodes."""
     return PerNode(lambda i: CausalNode(i, nodes, aggregate, single_tree, wire))

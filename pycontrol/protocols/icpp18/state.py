@@ -1,6 +1,6 @@
-"""All nodes of icpp18 as arrays.
+"""The state of all nodes of icpp18, as arrays.
 
-A message is a slot: message number q of node s is slot q * nodes + s. Bitsets are over slots.
+Message number q of node s has the slot q * nodes + s. Bitsets are over slots.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Config(NamedTuple):
     entry_bytes: int
     mtu_bytes: int
     send_ps: int
-    """How long a sender's CPU takes for a packet: what waits for it is counted."""
+    """The time that a sender's CPU needs for a packet, to count the waiting time."""
 
 
 class Load(NamedTuple):
-    """Messages that travel in one packet."""
+    """The messages of one packet."""
 
     first: int  # place in `bundles`
     messages: int
@@ -37,7 +37,7 @@ class Load(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything the kernel reads and writes."""
+    """The arrays that the kernel reads and writes."""
 
     depends: Annotated[U64, MESSAGE, MESSAGE.words]
     size: Annotated[I32, MESSAGE]  # bytes in a packet
@@ -52,18 +52,18 @@ class State(NamedTuple):
     changed: Annotated[U8, NODE, NODE]  # clock entries that changed since its last broadcast
     changes: Annotated[I32, NODE]
     pending: Annotated[I32, NODE, MESSAGE]  # slots received and not delivered, in order of arrival
-    blocker: Annotated[I32, NODE, MESSAGE]  # word of `depends` that still lacked something
-    waiting: Annotated[I32, NODE]  # length of its row of `pending`
+    blocker: Annotated[I32, NODE, MESSAGE]  # first word of `depends` with a missing message, for each pending slot
+    waiting: Annotated[I32, NODE]  # number of pending slots
     max_waiting: Annotated[I32, NODE]
     max_aggregated: Annotated[I32, NODE]
-    cpu_free_ps: Annotated[I64, NODE]  # when it has sent all that it was asked to send
+    cpu_free_ps: Annotated[I64, NODE]  # time at which its CPU has sent all its packets
     content: Annotated[I32, PACKET]  # slot, or -1 - offset into `bundles`
-    bundles: Annotated[I32, BUNDLED]  # slots, -1 behind the last one of a packet
+    bundles: Annotated[I32, BUNDLED]  # slots, with -1 after the last one of a packet
     by_messages: Annotated[I64, MESSAGES_CLASS]  # packets, by number of messages
     by_size: Annotated[I64, SIZE_CLASS]  # packets, by hundreds of bytes
     kept: Annotated[Rows, fields(company="i8", came_ps="i8", delivered_ps="i8"), KEEPER, MESSAGE]
-    """Of a copy of a message: how many the packet had that brought it, and when; no rows if nobody asks."""
-    next: Annotated[Record, fields(packet="i8", message="i8", bundled="i8")]  # free number or place
+    """The number of messages in the packet of each copy, and its times; no rows unless `keep_times` is set."""
+    next: Annotated[Record, fields(packet="i8", message="i8", bundled="i8")]  # the next free ids and place
     counts: Annotated[Record, fields(
         packets="i8", messages="i8", carried="i8", received="i8", reception_ps="i8", delivered="i8", delivery_ps="i8",
         aggregated="i8", postponed="i8", bytes="i8", duplicates="i8", largest="i8", max_reception_ps="i8",

@@ -1,20 +1,20 @@
 """Best-effort broadcast over VCube trees with bundled messages (ladc18, Algorithm 2).
 
-Everything that goes to the same neighbor within max_delay travels in one packet. Failure detectors on nodes of their
-own tell the processes of crashes, and trees repair themselves.
+All messages to the same neighbor within max_delay travel in one packet. Failure detectors on nodes of their own notify
+the processes of crashes, and the trees repair themselves.
 
-Start here, in reading order:
+In reading order:
 
-node.py        the algorithm as one process, as the paper has it; the tests hold it to the digest of the other
-columns.py     all processes over columns: what studies run
+node.py        reference implementation: one process, as in the paper
+columns.py     vectorized implementation, used by studies; tests compare its digest with that of node.py
 state.py       the arrays
-kernel.py      the hot path: who handles which event, and whether there is room for it. Its parts:
-  tasks.py       acks that are awaited, and what a process does about each event
-  bundles.py     bundles that wait, and what leaves a process
+kernel.py      the compiled hot path: dispatches events and checks for room. Its parts:
+  tasks.py       the handlers of a process, and its pending acks
+  bundles.py     bundles, packets and timers
   detectors.py   the failure detectors
-audit.py       checks what the broadcast promises
+audit.py       an observer that checks the properties of best-effort broadcast
 
-The trees and the detector's readable twin are in protocols/vcube.
+The trees and the detector's reference implementation are in protocols/vcube.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks best-effort broadcast: validity, no duplication, no creation, and delivery to all correct processes."""
+"""Check best-effort broadcast: validity, no duplication, no creation, and delivery to all correct processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Observer
 
 
 class BestEffortAudit(Observer):
-    """Sees broadcasts, deliveries and crashes only; judges at the end of the run."""
+    """An observer of broadcasts, deliveries and crashes. Its scalars at the end of the run count violations."""
 
     def __init__(self, processes: int) -> None:
         self.source = np.empty(0, np.int32)
@@ -22,10 +22,10 @@ class BestEffortAudit(Observer):
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
+        """Add rows of observations."""
         broadcasts, delivers = op == BROADCAST, op == DELIVER
         i, m = node[delivers], message[delivers]
-        known = len(self.source) + np.cumsum(broadcasts)[delivers]
-        """How many messages there were when each one was delivered."""
+        known = len(self.source) + np.cumsum(broadcasts)[delivers]  # messages that existed at each delivery
         self.source = np.concatenate([self.source, node[broadcasts]])
         while max(len(self.source), m.max(initial=-1) + 1) > self.delivered.shape[1]:
             self.delivered = np.hstack([self.delivered, np.zeros_like(self.delivered)])
@@ -37,6 +37,7 @@ class BestEffortAudit(Observer):
         self.correct[node[op == LEFT]] = False
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the numbers of messages, deliveries and violations."""
         owed = self.correct[self.source]
         got = self.delivered[self.correct, : len(self.source)][:, owed]
         undelivered = int(got.size - got.sum())

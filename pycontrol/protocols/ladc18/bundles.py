@@ -1,4 +1,4 @@
-"""What leaves a process of ladc18 (Algorithm 2): actions, and bundles that wait. `# l. N` is the paper's line."""
+"""Bundles, packets and timers of a process of ladc18 (Algorithm 2). `# l. N` is the paper's line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from causeway.pycontrol.tape import ACT_CANCEL_TIMER, ACT_SEND, ACT_SET_TIMER, a
 # ---- VCube -----------------------------------------------------------------------------------------------------------
 @compiled
 def cluster_of(i, j):
-    """The index of the cluster of i that holds j."""
+    """Return the index of the cluster of i that contains j."""
     differ, s = i ^ j, 0
     while differ:
         differ >>= 1
@@ -20,7 +20,7 @@ def cluster_of(i, j):
 
 @compiled
 def ff_neighbor(s, viewer, i, cluster):
-    """The first process of i's cluster that the viewer takes for correct, or -1."""
+    """Return the first process in a cluster of i that the viewer takes for correct, or -1."""
     first = i ^ (1 << (cluster - 1))
     for offset in range(1 << (cluster - 1)):
         if s.correct[viewer, first ^ offset]:
@@ -31,7 +31,7 @@ def ff_neighbor(s, viewer, i, cluster):
 # ---- rows of a pool --------------------------------------------------------------------------------------------------
 @compiled
 def take(pool):
-    """A free row of a pool."""
+    """Return a free row of a pool."""
     row = pool.use[0].free
     if row > 0:
         pool.use[0].free = pool.rows[row].next
@@ -42,14 +42,15 @@ def take(pool):
 
 @compiled
 def free_row(pool, row):
+    """Free a row of a pool."""
     pool.rows[row].next = pool.use[0].free
     pool.use[0].free = row
 
 
-# ---- what leaves a node: a process or a detector ---------------------------------------------------------------------
+# ---- actions of a node: a process or a detector ----------------------------------------------------------------------
 @compiled
 def send_packet(c, s, tape, here, peer, size_bytes):
-    """Sends what has been put into `carried` since the last packet."""
+    """Send a packet with the items that were put into `carried` since the last one."""
     packet = s.counts[0].sent
     s.counts[0].sent += 1
     s.sender[packet] = here.node
@@ -59,14 +60,14 @@ def send_packet(c, s, tape, here, peer, size_bytes):
 
 @compiled
 def carry(s, item):
-    """Puts an item into the packet that is sent next."""
+    """Put an item into the next packet."""
     s.carried[s.counts[0].carried] = item
     s.counts[0].carried += 1
 
 
 @compiled
 def set_timer(c, s, tape, here, delay_ps):
-    """Sets a timer; returns its id."""
+    """Set a timer and return its id."""
     timer = s.counts[0].timers
     s.counts[0].timers += 1
     act(tape, ACT_SET_TIMER, here.now_ps + c.reaction_ps + delay_ps, here.node, timer, 0, 0)
@@ -75,12 +76,13 @@ def set_timer(c, s, tape, here, delay_ps):
 
 @compiled
 def cancel_timer(c, tape, here, timer):
+    """Cancel a timer."""
     act(tape, ACT_CANCEL_TIMER, here.now_ps + c.reaction_ps, here.node, timer, 0, 0)
 
 
 @compiled
 def _send_bundle(c, s, tape, here, k, count, acks):
-    """Sends what has been carried as one packet of the broadcast: so many items, so many of them ACKs."""
+    """Send the carried items, of which `acks` are ACKs, as one packet of the broadcast."""
     size_bytes = acks * c.ack_size + (count - acks) * c.tree_size
     s.counts[0].packets += 1
     s.counts[0].ack_messages += acks
@@ -95,7 +97,7 @@ def _send_bundle(c, s, tape, here, k, count, acks):
 # ---- bundling (l. 36-50, 70-72) --------------------------------------------------------------------------------------
 @compiled
 def bundle_for(s, i, k):
-    """The row of delay_msg[k], or -1."""
+    """Return the row of delay_msg[k], or -1."""
     row = s.first_bundle[i]
     while row >= 0 and s.bundles.rows[row].k != k:
         row = s.bundles.rows[row].next
@@ -123,7 +125,7 @@ def _open_bundle(c, s, tape, here, k):
 
 @compiled
 def close_bundle(s, i, row, keep):
-    """Takes the bundle out of delay_msg; with `keep` its items go into the next packet. How many of them are ACKs."""
+    """Remove a bundle from delay_msg. With `keep`, put its items into the next packet and return how many are ACKs."""
     rows, items = s.bundles.rows, s.items.rows
     at, acks = rows[row].first, 0
     while at >= 0:
@@ -147,6 +149,7 @@ def close_bundle(s, i, row, keep):
 
 @compiled
 def send_delayed(c, s, tape, here, row):
+    """Send a bundle as one packet."""
     k, count = s.bundles.rows[row].k, s.bundles.rows[row].count
     acks = close_bundle(s, here.node, row, True)
     _send_bundle(c, s, tape, here, k, count, acks)
@@ -154,15 +157,18 @@ def send_delayed(c, s, tape, here, row):
 
 @compiled
 def _flush(c, s, tape, here, row):
-    """Sends a bundle and stops its timer."""
+    """Send a bundle and stop its timer."""
     cancel_timer(c, tape, here, s.bundles.rows[row].timer)
     send_delayed(c, s, tape, here, row)
 
 
 @compiled
 def flush_due(c, s, tape, here):
-    """A bundle whose time is up goes before anything that happens at the same instant is handled: the tie that the
-    message counts of Tables 3 and 4 decide. All timers run equally long: the first bundle is due first."""
+    """Send the bundles whose time is up, before another event of this instant is handled.
+
+    The paper does not define this order; the message counts of Tables 3 and 4 show it. All timers have the same length,
+    so that the first bundle is due first.
+    """
     i = here.node
     while s.first_bundle[i] >= 0 and s.bundles.rows[s.first_bundle[i]].due_ps <= here.now_ps:
         _flush(c, s, tape, here, s.first_bundle[i])
@@ -170,6 +176,7 @@ def flush_due(c, s, tape, here):
 
 @compiled
 def check_bundle(c, s, tape, here, item, k):  # l. 36
+    """Add an item to the bundle for k, and send the bundle if it is full."""
     length = c.ack_size if item & 1 else c.tree_size
     if length >= c.max_payload:
         carry(s, item)

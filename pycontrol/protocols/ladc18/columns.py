@@ -1,9 +1,7 @@
-"""Best-effort broadcast over VCube trees with bundled messages (paper ladc18, Algorithm 2), over columns.
+"""Best-effort broadcast over VCube trees with bundled messages (paper ladc18): the vectorized implementation.
 
-Everything that goes to the same neighbor within max_delay travels in one packet. The algorithm is in
-`tasks.py` and `bundles.py`, the failure detectors are in `detectors.py`; the same written as one process, as the paper
-has it, is `node.py`: it gives the same digest. Departures are marked and explained in
-docs/papers/ladc18.md.
+The algorithm is in `tasks.py` and `bundles.py`, the failure detectors are in `detectors.py`. The reference
+implementation is `node.py`; both give the same digest. Departures are marked, and explained in docs/papers/ladc18.md.
 """
 
 from __future__ import annotations
@@ -29,19 +27,20 @@ class Limits(NamedTuple):
     tree_size: int
     ack_size: int
     test_interval_ps: int = 0
-    """0: no failure detector runs."""
+    """The time between two rounds of tests; 0 without failure detectors."""
     reply_timeout_ps: int = 0
     test_until_ps: int = 0
-    """The detectors go on at least until then; after that, until all broadcasts are complete."""
+    """The detectors run until this time, and longer if a broadcast is incomplete then."""
 
 
 class BundledBroadcast(Protocol):
-    """All processes (nodes 0..n-1) and, where there are that many nodes, their failure detectors (nodes n..2n-1)."""
+    """All processes (nodes 0..n-1) and, if the network has 2n nodes, their failure detectors (nodes n..2n-1)."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
 
     def start(self, context: Context) -> None:
+        """Allocate the arrays and start the detectors."""
         super().start(context)
         limits = self.limits
         n, height = limits.processes, dimension(limits.processes)
@@ -56,6 +55,7 @@ class BundledBroadcast(Protocol):
             kernel.start(self._config, self._s, self._tape)
 
     def on_window(self, window: Window) -> Actions:
+        """Handle packets, timers, broadcasts and crashes, and make room for them as needed."""
         actions, done, events = [], 0, events_of(window)
         while True:
             at = kernel.handle(self._config, self._s, self._tape, events, done)
@@ -70,13 +70,14 @@ class BundledBroadcast(Protocol):
             done = at
 
     def _record(self, samples: int) -> None:
-        """The packets that process 0 has sent."""
+        """Record the packets that process 0 has sent."""
         for time_ps, items, size_bytes in self._s.samples[:samples].tolist():
             self.context.record("node[0]", "bundled", time_ps, items)
             self.context.record("node[0]", "bytes", time_ps, size_bytes)
         self._s.counts["samples"] = 0
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters of messages, packets and tests."""
         count = self._s.counts[0]
         names = ("packets", "tree_messages", "ack_messages", "tests", "unfinished")
         return {name: float(count[name]) for name in names} | {"last_arrival_ps": int(count["last_arrival_ps"])}

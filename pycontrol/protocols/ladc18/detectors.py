@@ -1,7 +1,7 @@
 """The failure detectors of `vcube/detector.py` over arrays: detector i is node i + processes.
 
-Who is tested, and whose reply is awaited, is kept by place: that of j as seen from i is i xor j. The order of clusters,
-and of processes in them, is that of the places.
+Tests and awaited replies are stored by place: the place of j at i is i xor j. Places are in the order of the clusters
+and of the processes in them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from causeway.pycontrol.protocols.vcube.detector import TEST_BYTES
 from causeway.pycontrol.tape import Here
 
 TEST = -1
-"""The content of a test; a reply carries how many crashes its sender has learnt of: their list only grows."""
+"""The content of a test. A reply carries the number of crashes that its sender knows, since their list only grows."""
 NOT_TESTED, TESTED, REPLIED = 0, 1, 2
 
 
 @compiled
 def _tests(s, i, place):
-    """Whether i is the first correct process of the cluster in which the process at this place of i has it."""
+    """Return whether i tests the process at this place: i is the first correct one in its cluster there."""
     top = 1
     while 2 * top <= place:
         top *= 2
@@ -37,12 +37,13 @@ def _tests(s, i, place):
 
 @compiled
 def _detector(c, here):
-    """The node of process `here.node`'s detector."""
+    """Return the node of the detector of process `here.node`."""
     return Here(c.processes + here.node, here.now_ps)
 
 
 @compiled
 def begin_round(c, s, tape, here):
+    """Test all processes of which this one is the first correct tester."""
     i = here.node
     for place in range(1, c.processes):
         s.tested[i, place] = NOT_TESTED
@@ -57,7 +58,7 @@ def begin_round(c, s, tape, here):
 
 @compiled
 def _await_next(c, s, tape, here):
-    """Waits for the next reply that is still missing; after the last one, for the next round."""
+    """Wait for the next reply that is missing, or if none is, for the next round."""
     i = here.node
     place = s.awaited[i]
     while place < c.processes and s.tested[i, place] != TESTED:
@@ -72,7 +73,7 @@ def _await_next(c, s, tape, here):
 
 @compiled
 def news_in(s, i, packet):
-    """Of how many crashes detector i would learn from a packet."""
+    """Return the number of crashes in a packet that detector i does not know."""
     count, j = 0, s.sender[packet] - len(s.known)
     for at in range(s.carried[s.end[packet]]):
         count += s.correct[i, s.learned[j, at]]
@@ -81,7 +82,7 @@ def news_in(s, i, packet):
 
 @compiled
 def _learn(c, s, tape, here, j):
-    """j has crashed: the process is told."""
+    """Notify the process of a crash of j."""
     i = here.node
     s.learned[i, s.known[i]] = j
     s.known[i] += 1
@@ -90,6 +91,7 @@ def _learn(c, s, tape, here, j):
 
 @compiled
 def on_packet(c, s, tape, here, packet):
+    """Reply to a test, or take in a reply and the crashes that it carries."""
     i = here.node
     j, content = np.int64(s.sender[packet]) - c.processes, s.carried[s.end[packet]]
     if content == TEST:
@@ -110,7 +112,7 @@ def on_packet(c, s, tape, here, packet):
 
 @compiled
 def time_out(c, s, tape, here):
-    """Whoever is waited for has not replied in time."""
+    """Take the process whose reply is awaited as crashed."""
     i = here.node
     place = s.awaited[i]
     s.tested[i, place] = NOT_TESTED
@@ -121,11 +123,12 @@ def time_out(c, s, tape, here):
 
 @compiled
 def on_timer(c, s, tape, here, timer):
+    """End the time limit of a reply, or begin a round."""
     i = here.node
     if timer != s.timer[i]:
-        return  # cancelled while on its way
+        return  # the timer was cancelled while its event was on its way
     s.timer[i] = NONE
     if s.awaited[i] < c.processes:
         time_out(c, s, tape, here)
-    elif s.counts[0].unfinished > 0 or here.now_ps < c.test_until_ps:  # something is left that a crash could disturb
+    elif s.counts[0].unfinished > 0 or here.now_ps < c.test_until_ps:  # a broadcast is incomplete
         begin_round(c, s, tape, here)

@@ -1,4 +1,4 @@
-"""ladc18 event by event: who handles which, and whether there is room for what that does."""
+"""Dispatch the events of ladc18 to processes and detectors, and check that there is room for their effects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from causeway.pycontrol.protocols.ladc18 import tasks as process
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_NODE, K_TIMER, Here
 
 MOST_ACTIONS = 5
-"""Of one message that goes to a neighbor: its bundle is full and is sent, another one begun, and that is full, too."""
+"""The most actions for one message to a neighbor: a full bundle is sent, and another one is begun and full, too."""
 
 _process_packet, _process_timer = process.on_packet, process.on_timer
 _detector_packet, _detector_timer, _news_in = detectors.on_packet, detectors.on_timer, detectors.news_in
@@ -20,7 +20,7 @@ _begin_round, _broadcast, _down = detectors.begin_round, process.on_broadcast, p
 
 @compiled
 def start(c, s, tape):
-    """The detectors begin. There must be room."""
+    """Begin the first round of all detectors. There must be room."""
     for i in range(c.processes):
         _begin_round(c, s, tape, Here(i, 0))
 
@@ -42,7 +42,7 @@ def _has_room(s, tape, need):
 
 @compiled
 def _most_messages(c, s, is_arrival, node, packet):
-    """How many messages to neighbors one event can cause at most."""
+    """Return the most messages to neighbors that one event can cause."""
     if node < c.processes:
         items = s.end[packet + 1] - s.end[packet] if is_arrival else 1
         return items * (c.height + 1) + (4 * s.owed[node] if is_arrival else 0)
@@ -53,7 +53,7 @@ def _most_messages(c, s, is_arrival, node, packet):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handles events from `start` on while there is room for what one event can give; how many it has handled."""
+    """Handle events from `start` on while there is room for one more; return the row of the first that was not."""
     for e in range(start, len(events.kind)):
         kind, ref = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])
@@ -63,13 +63,13 @@ def handle(c, s, tape, events, start):
             s.counts[0].need = need
             return e
         if here.node >= c.processes:
-            of = Here(here.node - c.processes, here.now_ps)
+            detector = Here(here.node - c.processes, here.now_ps)
             if kind == K_ARRIVAL:
-                _detector_packet(c, s, tape, of, ref)
+                _detector_packet(c, s, tape, detector, ref)
             elif kind == K_TIMER:
-                _detector_timer(c, s, tape, of, ref)
+                _detector_timer(c, s, tape, detector, ref)
         elif kind == K_ARRIVAL:
-            if s.limit_ps[here.node] <= here.now_ps:  # a limit that is up comes before a packet of the same instant
+            if s.limit_ps[here.node] <= here.now_ps:  # time limits come before packets of the same instant
                 _time_out(c, s, tape, here)
             _process_packet(c, s, tape, here, ref)
         elif kind == K_TIMER:

@@ -1,7 +1,7 @@
-"""Best-effort broadcast over VCube trees with bundled messages written as one process (paper ladc18, Algorithm 2).
+"""Best-effort broadcast over VCube trees with bundled messages: the reference implementation (ladc18, Algorithm 2).
 
-The readable twin of `columns.py`; a test proves that both give the same digest. Names of state and messages are the
-paper's; `# l. N` is the paper's line. Departures are marked and explained in docs/papers/ladc18.md.
+It is one process. The vectorized implementation is `columns.py`; both give the same digest. Names of state and messages
+are the paper's, `# l. N` is its line. Departures are marked, and explained in docs/papers/ladc18.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TREE, ACK = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message m of the application: (src, ts) identifies it; `number` is its id for the observers."""
+    """A message m of the application, identified by (src, ts). `number` is its id for the observers."""
 
     src: int
     ts: int
@@ -32,13 +32,13 @@ Item = tuple[int, Message]
 
 @dataclass
 class Tally:
-    """What the processes of a run count together."""
+    """The common counters of all processes of a run."""
 
     packets: int = 0
     tree_messages: int = 0
     ack_messages: int = 0
     unfinished: int = 0
-    """Pending acks and waiting bundles of live processes: 0 when every broadcast is complete."""
+    """The number of pending acks and bundles of live processes; 0 when every broadcast is complete."""
     last_arrival_ps: int = 0
 
 
@@ -53,22 +53,24 @@ class Process(Node):
         self.rcv_base: dict[int, int] = {}
         self.rcv_win: dict[int, set[int]] = {}
         self.ack_set: dict[Message, list[tuple[int, int]]] = {}
-        """Pending acks: m -> [(j, k)], m came from j and went on to k. Its keys are msg_set."""
+        """Pending acks, m -> [(j, k)]: m came from j and was forwarded to k. Its keys are msg_set."""
         self.delay_msg: dict[int, list[Item]] = {}
         self.length: dict[int, int] = {}
         """Bytes in delay_msg[k]."""
         self.due_ps: dict[int, int] = {}
-        """When timer[k] expires; in order of expiry, since all run equally long."""
+        """The time at which timer[k] expires, in order of expiry, since all timers have the same length."""
         self.ts = 0
         self.detector: Detector | None = None
 
     # ---- broadcasting (l. 8-35) -----------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Broadcast a new message."""
         m = Message(self.i, self.ts, self.broadcast())
         self.ts += 1
         self.handle_message(m, self.i)
 
     def handle_message(self, m: Message, j: int) -> None:  # l. 10
+        """Deliver a message from j if it is new, forward it, and acknowledge it if that is due."""
         base = self.rcv_base.get(m.src, -1)
         if m.ts > base and m.ts not in self.rcv_win.get(m.src, ()):  # l. 12
             self.deliver(m.number)
@@ -77,6 +79,7 @@ class Process(Node):
         self.check_acks(m, j)
 
     def update_window(self, m: Message) -> None:  # l. 18; base -1 is "no message yet"
+        """Mark a message as received from its source."""
         base = self.rcv_base.get(m.src, -1)
         if m.ts != base + 1:
             self.rcv_win.setdefault(m.src, set()).add(m.ts)
@@ -89,7 +92,8 @@ class Process(Node):
         self.rcv_base[m.src] = base
 
     def forward(self, m: Message, j: int) -> None:  # l. 32
-        # Departure (l. 33): the subtree depends on who the message came from, not on its source.
+        """Send a message from j to the children in its tree."""
+        # Departure (l. 33): the subtree depends on j, from whom the message came, and not on its source.
         height = self.height if j == self.i else cluster_of(self.i, j) - 1
         for k in subtree(self.i, height, self.correct):
             self.check_bundle((TREE, m), k)
@@ -97,6 +101,7 @@ class Process(Node):
 
     # ---- bundling (l. 36-50, 70-72) -------------------------------------------------------------------------------
     def check_bundle(self, item: Item, k: int) -> None:  # l. 36
+        """Add an item to the bundle for k, and send the bundle if it is full."""
         limits, length = self.limits, self.size_of[item[0]]
         if length >= limits.max_payload:
             self.send_bundle([item], k)
@@ -116,19 +121,22 @@ class Process(Node):
             self.flush(k)
 
     def flush(self, k: int) -> None:
-        """Sends the bundle for k and stops its timer."""
+        """Send the bundle for k and stop its timer."""
         self.cancel_timer(k)
         self.send_bundle(self.forget_bundle(k), k)
 
     def forget_bundle(self, k: int) -> list[Item]:
+        """Remove the bundle for k and return its items."""
         del self.due_ps[k]
         self.length[k] = 0
         self.tally.unfinished -= 1
         return self.delay_msg.pop(k)
 
     def flush_due(self) -> None:
-        """A bundle whose time is up goes before anything that happens at the same instant is handled: the tie that the
-        message counts of Tables 3 and 4 decide."""
+        """Send the bundles whose time is up, before another event of this instant is handled.
+
+        The paper does not define this order; the message counts of Tables 3 and 4 show it.
+        """
         while self.due_ps:
             k, due_ps = next(iter(self.due_ps.items()))
             if due_ps > self.now_ps:
@@ -136,10 +144,12 @@ class Process(Node):
             self.flush(k)
 
     def on_timer(self, key: Hashable) -> None:  # l. 70
+        """Send the bundle whose timer expired."""
         assert isinstance(key, int)
         self.send_bundle(self.forget_bundle(key), key)
 
     def send_bundle(self, bundle: list[Item], k: int) -> None:
+        """Send items to k as one packet."""
         acks = sum(kind for kind, _ in bundle)
         size_bytes = acks * self.limits.ack_size + (len(bundle) - acks) * self.limits.tree_size
         self.tally.packets += 1
@@ -152,6 +162,7 @@ class Process(Node):
 
     # ---- receiving (l. 51-69) -------------------------------------------------------------------------------------
     def on_packet(self, content: list[Item], sender: int, interface: int) -> None:  # l. 56
+        """Handle the items of a packet, after the time limits of this instant."""
         self.tally.last_arrival_ps = self.now_ps
         if self.detector:
             self.detector.notice_due()
@@ -163,8 +174,9 @@ class Process(Node):
                 self.handle_message(m, sender)
 
     def receive_ack(self, m: Message, j: int) -> None:  # l. 66
-        # Departure (l. 67): m may have come from several parents x and gone on to j for each, but j acks it once. That
-        # settles all of them: everybody below j has m. After a crash there may be none: the ack is late.
+        """Handle the ack of m by j."""
+        # Departure (l. 67): m may have come from several parents x and been forwarded to j for each, but j acks it
+        # once. The ack counts for all of them, since every process below j has m. After a crash, none may be pending.
         parents = [x for x, k in self.ack_set.get(m, ()) if k == j]
         for x in parents:
             self.drop_ack(m, x, j)
@@ -172,6 +184,7 @@ class Process(Node):
             self.check_acks(m, x)
 
     def check_acks(self, m: Message, k: int) -> None:  # l. 51
+        """Acknowledge m to k if no ack of it is pending for k."""
         # Departure (l. 53): m stays in msg_set while any ack of it is pending, not only one for k.
         if any(x == k for x, _ in self.ack_set.get(m, ())):
             return
@@ -179,12 +192,14 @@ class Process(Node):
             self.check_bundle((ACK, m), k)
 
     def expect_ack(self, m: Message, j: int, k: int) -> None:
+        """Add (j, k) to the pending acks of m."""
         entries = self.ack_set.setdefault(m, [])
         if (j, k) not in entries:
             entries.append((j, k))
             self.tally.unfinished += 1
 
     def drop_ack(self, m: Message, j: int, k: int) -> None:
+        """Remove (j, k) from the pending acks of m."""
         entries = self.ack_set[m]
         entries.remove((j, k))
         self.tally.unfinished -= 1
@@ -193,7 +208,7 @@ class Process(Node):
 
     # ---- crashes (l. 73-87) ---------------------------------------------------------------------------------------
     def on_crash(self, j: int) -> None:
-        """The failure detector says that j has crashed."""
+        """Repair the trees after a crash of j, which the failure detector reports."""
         self.flush_due()
         self.correct[j] = 0
         if j in self.due_ps:  # l. 75
@@ -209,10 +224,10 @@ class Process(Node):
                         self.expect_ack(m, p, k)
                         self.check_bundle((TREE, m), k)
                     self.drop_ack(m, p, j)
-                    self.check_acks(m, p)  # l. 87; nothing can come of it for entries that stay
+                    self.check_acks(m, p)  # l. 87; it has no effect for entries that stay
 
     def on_down(self) -> None:
-        """This process crashes: it owes and is owed nothing."""
+        """Clear the pending acks and bundles of this process, which crashes."""
         self.tally.unfinished -= sum(map(len, self.ack_set.values())) + len(self.due_ps)
         self.ack_set.clear()
         self.due_ps.clear()
@@ -220,7 +235,7 @@ class Process(Node):
 
 
 class BundledProcesses(PerNode):
-    """All processes (nodes 0..n-1) and, where the limits ask for it, their failure detectors (nodes n..2n-1)."""
+    """All processes (nodes 0..n-1) and, if the network has 2n nodes, their failure detectors (nodes n..2n-1)."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(self.make_node)
@@ -229,6 +244,7 @@ class BundledProcesses(PerNode):
         self.processes: list[Process] = []
 
     def make_node(self, id_: int) -> Node:
+        """Return the process or detector of a node id."""
         limits = self.limits
         if id_ < limits.processes:
             self.processes.append(self.make_process(id_))
@@ -241,13 +257,15 @@ class BundledProcesses(PerNode):
         return process.detector
 
     def make_process(self, i: int) -> Process:
+        """Return process i. Tests override it."""
         return Process(i, self.limits, self.tally)
 
     def busy(self) -> bool:
-        """Whether there is something left that a crash could disturb."""
+        """Return whether detectors go on: a broadcast is incomplete, or `test_until_ps` is not reached."""
         return self.tally.unfinished > 0 or self.now_ps < self.limits.test_until_ps
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the counters of messages, packets and tests."""
         tally = self.tally
         tests = sum(node.tests for node in self.nodes if isinstance(node, Detector))
         return {

@@ -1,7 +1,8 @@
-"""One process (ladc18, Algorithm 2) over arrays: acks that are awaited, and what it does about each event.
+"""The handlers of a process (ladc18, Algorithm 2) over arrays, and its pending acks.
 
-`# l. N` is the paper's line. A message m is its number; the item <TREE, m> is 2 * m, <ACK, m> is 2 * m + 1. The windows
-rcv_base and rcv_win are one flag for each process and message: `delivered`. msg_set is what has pending acks.
+`# l. N` is the paper's line. A message m is represented by its number, the item <TREE, m> by 2 * m, and <ACK, m> by
+2 * m + 1. One flag for each process and message, `delivered`, replaces the windows rcv_base and rcv_win. msg_set are
+the messages with pending acks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from causeway.pycontrol.tape import tell
 # ---- pending acks ----------------------------------------------------------------------------------------------------
 @compiled
 def _expect_ack(s, i, m, j, k):
-    """Adds (j, k, m) to ack_set unless it is there: behind the other acks for m, or behind all of them."""
+    """Add (j, k, m) to ack_set unless it is there: after the other acks for m, or else at the end."""
     acks = s.acks.rows
     row, last = s.first_ack[i, m], s.last_ack[i]
     while row >= 0 and acks[row].m == m:
@@ -57,7 +58,7 @@ def _expect_ack(s, i, m, j, k):
 
 @compiled
 def _drop_ack(s, i, row):
-    """Removes an element of ack_set."""
+    """Remove an element of ack_set."""
     acks = s.acks.rows
     m, before, following = acks[row].m, acks[row].previous, acks[row].next
     if s.first_ack[i, m] == row:
@@ -95,7 +96,7 @@ def _handle_message(c, s, tape, here, m, j):  # l. 10
     if not s.delivered[i, m]:  # l. 12
         s.delivered[i, m] = 1
         tell(tape, DELIVER, here.now_ps, i, m)
-    # Departure (l. 33): the subtree depends on who the message came from, not on its source.
+    # Departure (l. 33): the subtree depends on j, from whom the message came, and not on its source.
     height = c.height if j == i else cluster_of(i, j) - 1
     for cluster in range(height, 0, -1):
         k = ff_neighbor(s, i, i, cluster)
@@ -107,6 +108,7 @@ def _handle_message(c, s, tape, here, m, j):  # l. 10
 
 @compiled
 def on_broadcast(c, s, tape, here):  # l. 8
+    """Broadcast a new message."""
     m = s.counts[0].messages
     s.counts[0].messages += 1
     s.source[m] = here.node
@@ -116,8 +118,8 @@ def on_broadcast(c, s, tape, here):  # l. 8
 
 @compiled
 def _receive_ack(c, s, tape, here, m, j):  # l. 66
-    # Departure (l. 67): m may have come from several parents x and gone on to j for each, but j acks it once. That
-    # settles all of them: everybody below j has m. After a crash there may be none: the ack is late.
+    # Departure (l. 67): m may have come from several parents x and been forwarded to j for each, but j acks it once.
+    # The ack counts for all of them, since every process below j has m. After a crash, none may be pending.
     i, acks = here.node, s.acks.rows
     row, parents = s.first_ack[i, m], 0
     while row >= 0 and acks[row].m == m:
@@ -133,6 +135,7 @@ def _receive_ack(c, s, tape, here, m, j):  # l. 66
 
 @compiled
 def on_packet(c, s, tape, here, packet):  # l. 56
+    """Handle the items of a packet."""
     i = here.node
     s.counts[0].last_arrival_ps = here.now_ps
     flush_due(c, s, tape, here)
@@ -148,16 +151,17 @@ def on_packet(c, s, tape, here, packet):  # l. 56
 
 @compiled
 def on_timer(c, s, tape, here, timer):  # l. 70
+    """Send the bundle whose timer expired."""
     row = s.first_bundle[here.node]
     while row >= 0 and s.bundles.rows[row].timer != timer:
         row = s.bundles.rows[row].next
-    if row >= 0:  # else: stopped while on its way
+    if row >= 0:  # otherwise the timer was cancelled while its event was on its way
         send_delayed(c, s, tape, here, row)
 
 
 @compiled
 def on_crash(c, s, tape, here, j):  # l. 73
-    """The failure detector says that j has crashed."""
+    """Repair the trees after a crash of j, which the failure detector reports."""
     i, acks = here.node, s.acks.rows
     flush_due(c, s, tape, here)
     s.correct[i, j] = 0
@@ -180,7 +184,7 @@ def on_crash(c, s, tape, here, j):  # l. 73
                     check_bundle(c, s, tape, here, 2 * m, k)
             following = acks[row].next
             _drop_ack(s, i, row)
-            _check_acks(c, s, tape, here, m, p)  # l. 87; nothing can come of it for entries that stay
+            _check_acks(c, s, tape, here, m, p)  # l. 87; it has no effect for entries that stay
         else:
             following = acks[row].next
         row = following
@@ -188,7 +192,7 @@ def on_crash(c, s, tape, here, j):  # l. 73
 
 @compiled
 def on_down(s, tape, here):
-    """This process crashes: it owes and is owed nothing. Its timers go with it."""
+    """Clear the pending acks and bundles of a process that crashes. The network cancels its timers."""
     i = here.node
     while s.first[i] >= 0:
         _drop_ack(s, i, s.first[i])

@@ -1,10 +1,10 @@
 """VCube (ScalA 2014): the virtual hypercube that icpp18 and ladc18 build their trees in.
 
-Start here, in reading order:
+In reading order:
 
-tree.py       clusters, who tests whom, and spanning trees: bit arithmetic
+tree.py       clusters, tests and spanning trees: bit arithmetic
 detector.py   the failure detector of one process
-picture.py    draws a tree and its repair
+picture.py    a drawing of a tree and its repair
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""VCube's failure detector as a protocol: periodic tests, replies within a time limit, news passed on with the replies.
+"""VCube's failure detector as a protocol: periodic tests, and replies that carry the known crashes.
 
-Each process has one detector; it runs beside the process, on a node of its own (`first_node` + process): tests do not
-queue behind the packets of the broadcast (the message counts of ladc18, Table 4, say that they did not). The system is
-synchronous and crashes are for good, so the detector is perfect, and the state counters of VCube reduce to one bit a
-process: crashed or not.
+Each process has a detector on a node of its own (`first_node` + process), so that tests do not queue behind the packets
+of the broadcast; the message counts of ladc18, Table 4, show that they did not. The system is synchronous and crashes
+are permanent. The detector is therefore perfect, and VCube's state counters reduce to one bit for each process.
 
-A round: test all you are the first correct tester of, then look at the replies in that order, waiting up to
-`timeout_ps` for each; who has not replied by then has crashed. The next round begins `interval_ps` after the last reply
-or its time limit.
+In a round, a detector tests all processes of which it is the first correct tester. It waits for their replies in order,
+up to `timeout_ps` for each; a process that has not replied by then has crashed. The next round begins `interval_ps`
+after the last reply or its time limit.
 """
 
 from __future__ import annotations
@@ -36,25 +35,38 @@ class Detector(Node):
         more: Callable[[], bool],
         first_node: int = 0,
     ) -> None:
-        """`notify(j)` is told once of each crashed j; a new round begins only if `more()`."""
+        """Prepare the detector of one process.
+
+        Args:
+            process: The process.
+            processes: The number of processes, a power of two.
+            interval_ps: The time between two rounds.
+            timeout_ps: The time limit of a reply.
+            notify: Called once for each crashed process.
+            more: Returns whether to begin another round.
+            first_node: The node of the first process's detector.
+        """
         self.process, self.processes, self.first_node = process, processes, first_node
         self.interval_ps, self.timeout_ps = interval_ps, timeout_ps
         self.notify, self.more = notify, more
         self.correct = bytearray([1]) * processes
         self.crashed = 0
-        """The same as a bit mask: what a reply carries."""
+        """The crashed processes as a bit mask, which replies carry."""
         self.awaited: list[int] = []
+        """The tested processes whose replies are awaited, the next one last."""
         self.replied: set[int] = set()
         self.limit_ps = NEVER
-        """When the time limit of the reply waited for is up."""
+        """The time limit of the next awaited reply."""
         self.tests = 0
 
     # ---- a round --------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        """Begin the first round."""
         self.begin_round()
 
     def begin_round(self) -> None:
-        self.awaited = tested_by(self.process, self.processes, self.correct)[::-1]  # the next one is the last
+        """Test all processes of which this one is the first correct tester."""
+        self.awaited = tested_by(self.process, self.processes, self.correct)[::-1]
         self.replied.clear()
         for j in reversed(self.awaited):
             self.tests += 1
@@ -62,7 +74,7 @@ class Detector(Node):
         self.await_next()
 
     def await_next(self) -> None:
-        """Waits for the next reply that is still missing; after the last one, for the next round."""
+        """Wait for the next reply that is missing, or if none is, for the next round."""
         while self.awaited and self.awaited[-1] in self.replied:
             self.awaited.pop()
         if self.awaited:
@@ -75,6 +87,7 @@ class Detector(Node):
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Reply to a test, or take in a reply and the crashes that it carries."""
         kind, news = content
         if kind == TEST:
             self.send(sender, (REPLY, self.crashed), TEST_BYTES)
@@ -85,24 +98,26 @@ class Detector(Node):
             self.await_next()
 
     def on_timer(self, key: Hashable) -> None:
+        """End the time limit of a reply, or begin a round."""
         if key == "reply":
             self.time_out()
         elif self.more():
             self.begin_round()
 
     def notice_due(self) -> None:
-        """For the process: a time limit that is up at this instant comes before a packet of this instant."""
+        """Handle a time limit that ends now. The process calls it, so that limits come before packets of an instant."""
         if self.limit_ps <= self.now_ps:
             self.time_out()
 
     def time_out(self) -> None:
+        """Take the process whose reply is awaited as crashed."""
         silent = self.awaited.pop()
         if self.correct[silent]:
             self.learn(1 << silent)
         self.await_next()
 
     def learn(self, news: int) -> None:
-        """Processes that are news to us have crashed."""
+        """Take in newly crashed processes, a bit mask."""
         while news:
             lowest = news & -news
             j = lowest.bit_length() - 1

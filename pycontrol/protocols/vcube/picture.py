@@ -1,4 +1,4 @@
-"""Draws the tree of a source in a VCube of 16, and the tree that repairs itself after a crash, as SVG.
+"""Draw the tree of a source in a VCube of 16, and the tree after a crash, as SVG.
 
 python -m causeway.pycontrol.protocols.vcube.picture docs/images/vcube-tree.svg
 """
@@ -16,7 +16,7 @@ EDGE, NEW_EDGE, NODE, DEAD = "#7a869a", "#d9720b", "#1f4e8c", "#b3261e"
 
 
 def places(edges: list[tuple[int, int]], root: int) -> dict[int, tuple[int, int]]:
-    """Column and row of every node: leaves side by side, a parent above the middle of its children."""
+    """Return the position of every node: leaves side by side, a parent above the middle of its children."""
     children: dict[int, list[int]] = {}
     for parent, child in edges:
         children.setdefault(parent, []).append(child)
@@ -38,7 +38,7 @@ def places(edges: list[tuple[int, int]], root: int) -> dict[int, tuple[int, int]
 
 
 def panel(title: str, edges: list[tuple[int, int]], new: set[tuple[int, int]], left: int) -> list[str]:
-    """One tree, with a title; edges in `new` stand out, and so does the crashed process."""
+    """Return the SVG of one tree with a title, in which the edges in `new` and the crashed process are highlighted."""
     where = {node: (x + left + MARGIN, y + TITLE + MARGIN) for node, (x, y) in places(edges, SOURCE).items()}
     lines = [f'<text x="{left + MARGIN}" y="28" font-size="15" font-weight="bold">{title}</text>']
     for parent, child in edges:
@@ -56,7 +56,7 @@ def panel(title: str, edges: list[tuple[int, int]], new: set[tuple[int, int]], l
 
 
 def picture() -> str:
-    """The whole SVG."""
+    """Return the drawing as SVG."""
     everybody = bytearray([1]) * PROCESSES
     survivors = bytearray(i != CRASHED for i in range(PROCESSES))
     before, after = tree(SOURCE, PROCESSES, everybody), tree(SOURCE, PROCESSES, survivors)

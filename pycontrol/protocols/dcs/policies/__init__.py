@@ -1,1 +1,4 @@
-"""When a process expands, where it increments, and who starts rounds: what the paper leaves open. One file a policy."""
+"""Policies for the decisions that the paper leaves open, one a file; `base.py` is their interface.
+
+They decide when a process expands its clock, which components it increments, and which process starts rounds.
+"""

@@ -1,8 +1,8 @@
 """Load balancing on a clock of fixed size (Section V-C of dcs23).
 
-Every `every` ticks a process looks how often each component was incremented since it last looked. If the one it
-increments itself got much more than its share, it moves to another one with probability one half: half of them stay, so
-that the excess does not just move along.
+Every `every` ticks a process counts the increments of each component since the last time. If the component that it
+increments got much more than its share, the process moves to another one with a probability of one half. If all of them
+moved, the excess would only move with them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,24 @@ from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish
 
 
 class Balance(Policy):
-    """Moves processes off components that are incremented too much."""
+    """Moves processes away from components that are incremented too often."""
 
     ticks = True
 
     def __init__(self, every: int, excess: float = 1.2, probability: float = 0.5, offset: int = 0) -> None:
-        """`excess`: how many times the fair share is too much; `offset`: the first look."""
+        """Set the parameters of Section V-C.
+
+        Args:
+            every: Ticks between two checks.
+            excess: The multiple of its fair share from which a component is overloaded.
+            probability: The probability with which a process leaves an overloaded component.
+            offset: Ticks by which the checks are shifted.
+        """
         self.every, self.excess, self.probability, self.offset = every, excess, probability, offset
         self._before: NDArray[np.float64] | None = None
 
     def wish(self, view: View) -> Wish:
+        """Wish that some of the processes leave overloaded components."""
         wish = Wish.none(len(view.nodes))
         if (view.tick + 1 - self.offset) % self.every:
             return wish

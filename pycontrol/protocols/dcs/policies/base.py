@@ -1,4 +1,4 @@
-"""The policy interface: at each tick a process looks at its own clock and load, and says what it wants to change."""
+"""The interface of policies: at each tick a process gets a `View` of its clock and load, and answers with a `Wish`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ STAY = -1
 
 @dataclass(frozen=True)
 class View:
-    """What the processes whose tick it is know, one row each. No process sees another's row."""
+    """The knowledge of the processes that have a tick now, one row each. A process's wish depends on its row alone."""
 
     tick: int
-    """How many ticks each of them has had before."""
+    """The number of earlier ticks of each of them."""
     all_nodes: int
     nodes: I32
     load_per_s: NDArray[np.float64]
@@ -27,25 +27,25 @@ class View:
     total: I32
     s_incr: I32
     limit: I32
-    """They chose s_incr among the components below this one."""
+    """The components below this one were those to choose s_incr from."""
     behind: NDArray[np.bool_]
-    """They refused a round because they have (or have active) a component above the one it is about."""
+    """True if the process refused a round because of a component above the round's."""
     increments: Callable[[], NDArray[np.float64]]
-    """How often each component was incremented since its last removal, read off the clock: [rows, components]."""
+    """Returns the increments of each component since its last removal, computed from the clock: [rows, components]."""
     draw: Callable[[], NDArray[np.float64]]
-    """A fresh uniform random number for each row."""
+    """Returns a uniform random number for each row."""
 
 
 @dataclass
 class Wish:
-    """What those processes want. Whoever takes part in a round that is not decided has to leave it at that."""
+    """The changes that those processes wish. It has no effect on a process that takes part in an undecided round."""
 
     grow_to: I32
-    """Expand to so many active components."""
+    """Expand to this number of active components."""
     assign_below: I32
-    """Assign yourself anew, to components below this one."""
+    """Choose a new s_incr, among the components below this one."""
     avoid: I32
-    """Assign yourself anew, to any active component but this one."""
+    """Choose a new s_incr, among the active components except this one."""
     deactivate: NDArray[np.bool_]
     """Start a Deactivation round about the highest active component."""
     remove: NDArray[np.bool_]
@@ -53,7 +53,7 @@ class Wish:
 
     @classmethod
     def none(cls, rows: int) -> Wish:
-        """To leave everything as it is."""
+        """Return the wish to change nothing."""
         return cls(
             np.zeros(rows, np.int32), np.full(rows, STAY, np.int32), np.full(rows, STAY, np.int32),
             np.zeros(rows, np.bool_), np.zeros(rows, np.bool_),
@@ -61,17 +61,17 @@ class Wish:
 
 
 class Policy:
-    """Base of all policies: never changes anything."""
+    """Base of all policies. It changes nothing."""
 
     ticks = False
-    """Whether processes need ticks at all."""
+    """True if the policy needs ticks."""
 
     def wish(self, view: View) -> Wish:
-        """What the processes want now."""
+        """Return the changes that the processes wish now."""
         return Wish.none(len(view.nodes))
 
 
 def whose_turn(view: View) -> NDArray[np.bool_]:
-    """Round robin over processes, one tick each: spreads the rounds' cost, and rarely starts two at once."""
-    stride = 7919  # a prime: neighbours in turn are not neighbours in anything else
+    """Return which processes may start rounds at this tick: one after the other, so that rounds rarely overlap."""
+    stride = 7919  # a prime, so that consecutive processes differ in ids and phases
     return view.nodes == (view.tick * stride) % view.all_nodes

@@ -1,9 +1,8 @@
-"""Sizing by the error formula of Section II of dcs23 (taken from hash): (1 - (1 - 1/M)^(X k))^k.
+"""Sizing by the error formula of Section II of dcs23 (from the paper `hash`): (1 - (1 - 1/M)^(X k))^k.
 
-The formula gives the probability that X concurrent messages cover all k entries of a dependency. A message is
-delivered too early only if a dependency is really missing when it arrives; `early_s` is how likely that is per unit of
-load. Without it (1 / load: as if a dependency were always missing) the formula asks for clocks more than ten times as
-large.
+The formula is the probability that X concurrent messages cover all k entries of a dependency. A message is delivered
+too early only if, in addition, a dependency is missing when it arrives; load * `early_s` estimates that. With 1 in its
+place, as if a dependency were always missing, the clocks would be more than ten times as large.
 """
 
 from __future__ import annotations
@@ -16,19 +15,22 @@ from causeway.pycontrol.protocols.dcs.policies.sized import Sizing
 
 
 def error(entries: float, concurrent: float, increments: int) -> float:
-    """The formula as printed."""
+    """Return the value of the formula as printed."""
     return float((1 - (1 - 1 / entries) ** (concurrent * increments)) ** increments)
 
 
 def _density(x: float) -> float:
-    """Of the standard normal distribution."""
+    """Return the density of the standard normal distribution."""
     return float(np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
 
 
 def early_s(mean_s: float, sd_s: float, processes: int) -> float:
-    """How long a message stays ahead of a dependency, summed over all senders: times the load it is the expected number
-    of direct dependencies that are missing when a message arrives. E[max(0, d1 - d2 - d3)] of three normal delays for a
-    dependency that its sender delivered, and E[max(0, d1 - d2)] for one that it sent itself, one message in N."""
+    """Return the expected time by which a message is ahead of its dependencies, summed over all senders.
+
+    Times the load, it is the expected number of direct dependencies that are missing when a message arrives. It is
+    E[max(0, d1 - d2 - d3)] of three normal delays for a dependency that the message's sender had delivered, and
+    E[max(0, d1 - d2)] for one that it had sent itself, which is one message in N.
+    """
     if sd_s == 0:
         return 0.0
     sd = sd_s * np.sqrt(3)
@@ -37,7 +39,7 @@ def early_s(mean_s: float, sd_s: float, processes: int) -> float:
 
 
 def sizing(target_error: float, increments: int, delay_s: float, early: float) -> Sizing:
-    """Entries for which load * early * error is the target, with X = load * delay_s messages concurrent to one."""
+    """Return a sizing for which load * early * error is the target, with X = load * delay_s concurrent messages."""
 
     def entries_for(load_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
         load = np.maximum(load_per_s, 1e-9)

@@ -1,4 +1,4 @@
-"""Moves at set times, whatever the load: how the authors' published program makes Figure 10 of dcs23."""
+"""Scripted moves, regardless of the load, with which the authors' published program makes Figure 10 of dcs23."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish
 
 @dataclass(frozen=True)
 class Move:
-    """At this tick the first `share` of the processes assign themselves anew, to components below this one."""
+    """A change of s_incr: at `tick`, the first `share` of the processes choose it among the components `below`."""
 
     tick: int
     below: int
@@ -20,7 +20,7 @@ class Move:
 
 
 class Scripted(Policy):
-    """Does the moves and nothing else."""
+    """Makes the given moves and nothing else."""
 
     ticks = True
 
@@ -28,6 +28,7 @@ class Scripted(Policy):
         self.moves = tuple(moves)
 
     def wish(self, view: View) -> Wish:
+        """Wish the moves of this tick."""
         wish = Wish.none(len(view.nodes))
         for move in self.moves:
             if move.tick == view.tick:

@@ -1,11 +1,10 @@
-"""The default policy: as many components as the load asks for.
+"""The default policy: as many components as the load needs.
 
-`entries_for` gives the size of a clock that keeps the target error at a load. A process that sees a load for which its
-clock is too small expands at once. One that sees a load for which it is too large, by a margin, moves off the
-components it could do without (and spreads over them again if the load comes back); the one whose turn it is starts the
-round that deactivates the last of them. Who expanded alone, and learns so by refusing a round, starts one out of turn:
-no other's could succeed before. Inactive components are removed the same way as long as there are more of them than
-active ones.
+`entries_for` returns the size of a clock that keeps the target error at a load. A process whose clock is too small for
+the load expands at once. A process whose clock is too large by a margin stops incrementing the components that it can
+do without, and increments them again if the load rises. In turn, processes start the rounds that deactivate the last
+component. A process that alone has expanded learns it by refusing a round; it then starts one out of turn, since no
+other round could succeed before. Inactive components are removed in the same way while they outnumber the active ones.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
 
 AHEAD = 2
-"""How many components processes move off at once: a round gives up one, and until it has, the others are of use."""
+"""Components that processes vacate at once. A round deactivates only one, and until then the others are useful."""
 OUT_OF_TURN = 0.1
-"""How likely a process that is behind starts a round at a tick: not all of them at once."""
+"""The probability with which a process that is behind starts a round at a tick, so that not all start at once."""
 
 
 class Sized(Policy):
@@ -36,6 +35,7 @@ class Sized(Policy):
         self.component_size, self.capacity = component_size, capacity
 
     def wish(self, view: View) -> Wish:
+        """Wish the clock sizes that the loads need."""
         wish = Wish.none(len(view.nodes))
         wish.grow_to = self._components(self.entries_for(view.load_per_s))
         enough = self.enough(view.load_per_s)
@@ -52,7 +52,7 @@ class Sized(Policy):
         return wish
 
     def enough(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Components that a process keeps once it has them."""
+        """Return the number of components that a process keeps once it has them."""
         return self._components(self.entries_for(load_per_s * (1 + self.margin)))
 
     def _components(self, entries: NDArray[np.float64]) -> NDArray[np.int32]:

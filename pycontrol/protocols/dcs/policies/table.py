@@ -1,7 +1,7 @@
-"""Sizing by the table that the authors' published program has (github:Wilhelm2/DCSClocks): loads and sizes.
+"""Sizing by the table of loads and sizes in the authors' published program (github:Wilhelm2/DCSClocks).
 
-A process grows when its load rises over one limit and shrinks when it falls below another, lower one. Limits are
-messages received in 0.5 s there, per second here. Who may change how fast, and who starts rounds, is as in `sized`.
+A clock grows when the load rises above one limit and shrinks when it falls below another, lower one. The program's
+limits are messages received in 0.5 s; here they are per second. Rounds and moves are those of `sized`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BELOW_PER_S = np.array([44, 66, 80, 90, 130, 150], np.float64)
 
 
 def sizing(load_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Entries that a process has at least at a load."""
+    """Return the least number of entries at a load."""
     return ENTRIES[np.searchsorted(ABOVE_PER_S, load_per_s, side="left")]
 
 
@@ -30,4 +30,5 @@ class Table(Sized):
         super().__init__(sizing, component_size, capacity)
 
     def enough(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the number of components that a process keeps once it has them, by the lower limits."""
         return self._components(ENTRIES[np.searchsorted(BELOW_PER_S, load_per_s, side="right")])
