@@ -1,11 +1,10 @@
-"""What led to a wrong delivery: found by looking at a run once more, not by slowing every run.
+"""Explain a wrong delivery: `causeway explain` repeats a run, or replays its recording, and keeps the evidence.
 
-Start here, in reading order:
+Runs are not slowed down for that. In reading order:
 
-- `witness.py`: looks on at a run, on any engine or from a recording: frames, broadcasts, deliveries, what is wrong
+- `witness.py`: an observer that keeps the frames, broadcasts and deliveries of a run and finds violations
 - `chain.py`: the few events that lead to one violation
-- `spacetime.py`: such events as a space-time diagram, on a page of its own
-- `shiviz.py`: the same as a log for ShiViz
-
-`causeway explain` is the command.
+- `spacetime.py`: a space-time diagram of these events, on a page of its own
+- `shiviz.py`: these events as a log for ShiViz
+- `frames.py`: the frames in captures of `run --pcap` that carried a packet
 """

@@ -1,8 +1,8 @@
-"""From all that a witness saw to the few events that lead to one violation.
+"""Select the few events that lead to one violation from the evidence of a witness.
 
-What belongs to it: the packets that carry the message that is missing or wrong and the one that was delivered instead,
-who passed them on, where copies were lost; what nodes said to each other about the node that went wrong (a handoff);
-where that node was, and who was down.
+They are the packets that carry the missing or wrong message, or the one that was delivered instead: their senders,
+arrivals and losses; packets that name the node of the violation, such as those of a handoff; and the movements,
+crashes and recoveries of the nodes concerned. Start with `chain`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Protocol
 
 BEFORE_PS = 50 * 10**9
-"""So long before the first broadcast the story begins."""
+"""The chain begins this time before the first broadcast of its messages."""
 AFTER_PS = 10**9
+"""The chain ends this time after the violation."""
 LATER_PS = 10**12
-"""So long after the violation copies of the message that come to the node after all are told."""
+"""Copies of the missing message that reach the node up to this time after the chain are added."""
 MOST_OF_A_KIND = 12
-"""What is said about the node more often than that is routine (acknowledgements), and left out."""
+"""Packets that name the node are left out if there are more of their type: they are routine (acknowledgements)."""
 MOST_EVENTS = 400
+"""The most events in a chain, so that a diagram can still be read."""
 WORDS = {BROADCAST: "broadcast", DELIVER: "delivered", JOINED: "joined", LEFT: "left"}
 
 
@@ -47,38 +49,40 @@ class Sent:
 
 @dataclass
 class Chain:
-    """What led to a violation, in order."""
+    """The events that lead to a violation, in order."""
 
     violation: Violation
     events: list[Event] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
-    """Of the nodes that have a part in it, in the order in which they are drawn."""
+    """The names of the nodes concerned, in the order in which they are drawn."""
     wanted: frozenset[int] = frozenset()
-    """Packets that carry the message that did not come in time."""
+    """The packets that carry the message that did not arrive in time."""
     left_out: int = 0
+    """The number of events beyond MOST_EVENTS."""
     unnamed: Counter[str] = field(default_factory=Counter)
-    """Packets of that time that are left out because nobody says which messages they carry, by type of content."""
+    """Packets of that time in which no messages were found (`PerNode.about`), by type of content."""
     unnamed_example: str = ""
+    """The content of one of them."""
 
     @property
     def title(self) -> str:
-        """The violation, with names."""
+        """The violation as text, with the node's name and the time."""
         text = str(self.violation).replace(f"node {self.violation.node}", name_in(self.names, self.violation.node))
         return f"{text}, at {self.violation.time_ps / 1e12:.6f} s"
 
 
 def name_in(names: Mapping[int, str], node: int) -> str:
-    """What a node is called."""
+    """Return the name of a node."""
     return names.get(node, f"node {node}")
 
 
 def chain(witness: Witness, violation: Violation, protocol: Protocol, network: Network) -> Chain:
-    """The events that lead to a violation."""
+    """Return the events that lead to a violation."""
     late = violation.before if violation.before >= 0 else violation.message
     about = frozenset({late, violation.message})
     began_ps = min(witness.broadcast_ps[m] for m in about) - BEFORE_PS
     end_ps = violation.time_ps
-    if violation.what == NEVER:  # what happens to a message happens soon, the run may end much later
+    if violation.what == NEVER:  # the run may end long after the last event of the message
         end_ps = max([t.time_ps for t in witness.told if t.op == DELIVER and t.message == late], default=began_ps)
     end_ps += AFTER_PS
     sent = _sent(witness, protocol, began_ps, end_ps)
@@ -119,7 +123,7 @@ def _sent(witness: Witness, protocol: Protocol, began_ps: int, end_ps: int) -> l
 
 
 def about_of(protocol: Protocol, content: Any) -> tuple[frozenset[int], frozenset[int]]:
-    """Which messages a packet carries and which nodes it is about, as the protocol says."""
+    """Return the messages that a packet carries and the nodes that it mentions, as the protocol knows them."""
     if not isinstance(protocol, PerNode) or content is None:
         return frozenset(), frozenset()
     messages, nodes = protocol.about(content)
@@ -127,7 +131,7 @@ def about_of(protocol: Protocol, content: Any) -> tuple[frozenset[int], frozense
 
 
 def _talk(sent: Iterable[Sent], node: int, about: frozenset[int]) -> list[Sent]:
-    """What was said about the node, except what is said all the time."""
+    """Return the packets that mention the node, except those of frequent types."""
     found = [one for one in sent if node in one.nodes and not one.messages & about]
     often = Counter(type(one.content).__name__ for one in found)
     return [one for one in found if often[type(one.content).__name__] <= MOST_OF_A_KIND]
@@ -139,7 +143,7 @@ def _actors(
     actors = {violation.node, *(witness.source[m] for m in about)}
     actors |= {one.node for one in chosen}
     actors |= {one.peer for one in chosen if one.peer != BROADCAST_PEER}
-    if isinstance(network, MobileNetwork):  # of other hosts only what they say about it matters
+    if isinstance(network, MobileNetwork):  # without other hosts: there are many, and only their packets matter
         stations = len(network.station_xy_mm)
         return {node for node in actors if node < stations} | {violation.node, *(witness.source[m] for m in about)}
     return actors
@@ -165,7 +169,7 @@ def _events(
 def _in_frames(
     witness: Witness, chosen: dict[int, Sent], actors: set[int], between_ps: tuple[int, int]
 ) -> list[Event]:  # fmt: skip
-    """What the engine told in that time."""
+    """Return the engine's events in that time."""
     found, (began_ps, end_ps) = [], between_ps
     for window in witness.windows:
         if window.end_ps < began_ps or (len(window) and int(window.time_ps[0]) > end_ps):
@@ -185,7 +189,7 @@ def _in_frames(
 def _too_late(
     witness: Witness, chosen: dict[int, Sent], late: frozenset[int], node: int, end_ps: int
 ) -> list[Event]:  # fmt: skip
-    """Copies that come to the node, or are lost on their way to it, after it went wrong: the first few."""
+    """Return the first few copies that arrive at the node, or are lost, after the chain's end."""
     copies = {packet: one for packet, one in chosen.items() if packet in late}
     found = _in_frames(witness, copies, {node}, (end_ps + 1, end_ps + LATER_PS))
     return [event for event in found if event.what in ("packet", "loss")][:5]
@@ -203,7 +207,7 @@ def _event(kind: int, time_ps: int, node: int, ref: int, arg: int, chosen: dict[
 
 
 def _only_moves(events: list[Event]) -> list[Event]:
-    """Positions are told all the time; what matters is when the nearest station is another one."""
+    """Return the events without positions at which the nearest station is the same as before."""
     at: dict[int, int] = {}
     found = []
     for event in events:

@@ -1,8 +1,8 @@
-"""Which frames of the captures of `run --pcap` carried a packet.
+"""Find the frames that carried a packet in the captures of `run --pcap`.
 
-Frames hold no contents, so a packet is known by its time: an application is told of a packet at the instant in which
-the frame that completes it is captured at its node. The same bytes, sent before, are the frame at the other end; a
-frame that is repeated (802.11, TCP) is not the one that got through, but the last one before.
+Frames have no contents, so that a packet is identified by its time: it arrives at the instant at which the frame that
+completes it is captured at its node. At the sender, it is the last earlier frame with the same bytes. If a frame was
+repeated (802.11, TCP), this is the repetition that arrived.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from causeway.pycontrol.check.world import Event
 
 SLACK_PS = 2 * 10**6
-"""Captures have microseconds."""
+"""The tolerance of comparisons, since captures have a resolution of a microsecond."""
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 TSRESOL, NO_RESOL = 9, 6
 
@@ -27,18 +27,18 @@ class Frame(NamedTuple):
 
     time_ps: int
     number: int
-    """As Wireshark counts: from 1."""
+    """The number in Wireshark, from 1."""
     data: bytes
 
 
 class Arrived(NamedTuple):
-    """What brought a packet to a node."""
+    """The frame with which a packet arrived at a node. `receiver` and `sender` are names of captures."""
 
     receiver: str
     number: int
     sender: str
     sent: int
-    """0: not found."""
+    """The number of the frame at the sender, or 0 if it was not found."""
 
     def __str__(self) -> str:
         there = f"frame {self.number} of {self.receiver}"
@@ -46,7 +46,7 @@ class Arrived(NamedTuple):
 
 
 def read(path: Path) -> list[Frame]:
-    """All frames of a pcapng file. One that was cut short is read up to there."""
+    """Return all frames of a pcapng file. A file that was cut short is read as far as it is complete."""
     data, at, number = path.read_bytes(), 0, 0
     units_ps: list[int] = []
     frames: list[Frame] = []
@@ -69,7 +69,7 @@ def read(path: Path) -> list[Frame]:
 
 
 def _unit_ps(options: bytes) -> int:
-    """Of the times of an interface: a power of ten, microseconds if it does not say."""
+    """Return the unit of an interface's times: a power of ten, or microseconds if its options do not contain one."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from("<HH", options, at)
@@ -83,20 +83,27 @@ def _unit_ps(options: bytes) -> int:
 
 @dataclass(eq=False)
 class Captures:
-    """The captures of a run, by the names of its nodes, each read when it is first asked for."""
+    """The captures of a run by the names of its nodes. Each is read when it is first needed."""
 
     folder: Path
     _frames: dict[str, list[Frame]] = field(default_factory=dict)
 
     def of(self, name: str) -> list[Frame]:
-        """The frames of a node (`host[3]`); none if it has no capture."""
+        """Return the frames of a node (`host[3]`); none if it has no capture."""
         if name not in self._frames:
             path = next((p for p in self.folder.glob("*.pcap") if p.name.endswith(f".{name}.pcap")), None)
             self._frames[name] = read(path) if path is not None else []
         return self._frames[name]
 
     def arrival(self, sent_ps: int, sender: str, came_ps: int, receiver: str) -> Arrived | None:
-        """The frame that was captured as a packet came, and the one that it was when it was sent."""
+        """Return the frame with which a packet arrived, or None if no frame fits.
+
+        Args:
+            sent_ps: The time at which the sender sent the packet.
+            sender: The sender's name in captures.
+            came_ps: The time at which the packet arrived.
+            receiver: The receiver's name in captures.
+        """
         there, here = self.of(receiver), self.of(sender)
         first = bisect_left(there, came_ps - SLACK_PS, key=lambda frame: frame.time_ps)
         best = None
@@ -121,7 +128,7 @@ def _last(frames: Sequence[Frame], data: bytes, from_ps: int, until_ps: int) -> 
 
 
 def named(events: Sequence[Event], captures: Captures, names: Mapping[int, str]) -> list[Event]:
-    """The events of a chain; arrivals say which frames brought them. `names`: of nodes, in captures."""
+    """Return the events of a chain with the frames of arrivals in their texts. `names` are those in captures."""
     sent_ps = {event.number: event.time_ps for event in events if event.what == "sent"}
     found = []
     for event in events:

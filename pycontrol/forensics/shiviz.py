@@ -1,4 +1,4 @@
-"""An order of events as ShiViz reads it by default: what, and on the next line who, with a vector clock."""
+"""Write events as a log for ShiViz in its default format: a line of text, then one with the host and its clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from causeway.pycontrol.check.world import Event
 
 
 def log(events: Sequence[Event], lines: Sequence[str], names: Mapping[int, str]) -> str:
-    """The log. An arrival knows all that its sender knew when it sent."""
+    """Return the log. The clock of an arrival includes the sender's clock at the sending."""
     clocks: dict[int, dict[str, int]] = {}
     carried: dict[int, dict[str, int]] = {}
     written = []

@@ -1,12 +1,12 @@
-"""A space-time diagram on a page of its own: where everything stands. The templates beside this file draw it.
+"""Draw a space-time diagram of events. This module computes the layout; the templates beside it draw it.
 
-Every node is a line and time runs to the right, one column for what happens at once. Packets are arrows from where they
-were sent to where they arrived, crosses where they were lost (or came to the node that waits for them and were not
-delivered), dots while they are on their way; a node that is down has no line. What the violation is about stands out:
-deliveries and broadcasts of its messages, packets that carry the message that did not come in time, and where it should
-have arrived.
+Every node is a line, and time goes from left to right, with one column for simultaneous events. A packet is an arrow
+from its sending to its arrival, with a cross if it was lost, or if it reached the node that waits for it and was not
+delivered. A packet still on its way is a dotted line; a node that is down has no line. The broadcasts and deliveries of
+the violation's messages, the packets with the message that did not arrive in time, and the place where it should have
+arrived are highlighted.
 
-Drag to pan, wheel to zoom, click on anything for what it was.
+On the page, drag to pan, use the wheel to zoom, and click on a mark for its description.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from causeway.pycontrol.check.world import Event
 LEFT, TOP, STEP, ROW, BELOW = 110, 56, 34, 58, 40
 LOUD, LATE, QUIET, LINE, TALK = "#c0392b", "#d35400", "#8a94a0", "#34495e", "#2874a6"
 COMFORTABLE = 1400
-"""So wide a diagram is drawn as it is."""
+"""The width in pixels up to which a diagram is not scaled."""
 EVERY_COLUMNS = 8
-"""So often the time is written."""
+"""The number of columns between two labels with the time."""
 HEADS = (QUIET, LATE, TALK, LOUD)
-"""The colours of arrows, by the number of their head."""
+"""The colours of arrows, by the index of their head."""
 
 
 @cache
@@ -41,23 +41,24 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True)
 class Story:
-    """What is drawn."""
+    """The content of a diagram."""
 
     log: Sequence[Event]
     names: Mapping[int, str]
-    """Of each node that has a line, from the top down."""
+    """The names of the nodes that have a line, from top to bottom."""
     title: str
     broken: str
+    """The violation."""
     lines: Sequence[str]
-    """The log in words."""
+    """A description of each event."""
     about: frozenset[int] = frozenset()
-    """Messages that stand out."""
+    """Messages to highlight."""
     wanted: frozenset[int] = frozenset()
-    """Packets that stand out."""
+    """Packets to highlight."""
     victim: int = -1
-    """The node at which the message did not come in time."""
+    """The node at which the message did not arrive in time."""
     timed: bool = False
-    """Whether times mean anything."""
+    """True if the times of events are simulated times; in a model they only define the order."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +76,23 @@ class Shape:
     text: str = ""
     css: str = ""
     says: str = ""
-    """What a click on it shows."""
+    """The description that a click shows."""
     width: float = 0
     dashes: str = ""
     opacity: float = 1
     head: int = -1
-    """The arrow's head; -1: none."""
+    """The index of the arrow's head in HEADS; -1: none."""
 
 
 @dataclass
 class _Places:
-    """Where events are."""
+    """The positions of events."""
 
     column: list[int] = field(default_factory=list)
     row: dict[int, int] = field(default_factory=dict)
     columns: int = 0
     scale: float = 1.0
-    """Of everything but the columns: a long story is drawn larger, so that all of it can be seen at once."""
+    """The scale of everything except the columns. Long diagrams are drawn larger, to be readable when zoomed out."""
 
     def at(self, step: int, node: int) -> tuple[int, int]:
         return self.x(self.column[step]), self.y(node)
@@ -104,7 +105,7 @@ class _Places:
 
 
 def _placed(story: Story) -> _Places:
-    """Return where events stand: copies of one packet that leave or arrive at the same time share a column."""
+    """Return the positions of events. Copies of one packet that leave or arrive at the same time share a column."""
     places = _Places(row={node: i for i, node in enumerate(story.names)})
     before: tuple[object, ...] = ()
     for event in story.log:
@@ -122,7 +123,7 @@ def _placed(story: Story) -> _Places:
 
 
 def page(story: Story) -> str:
-    """Return the page. It needs nothing but itself."""
+    """Return the page as HTML that needs no other file."""
     colours = {"late": LATE, "loud": LOUD, "talk": TALK}
     return _environment().get_template("page.html").render(colours=colours, **_drawing(story))
 
@@ -133,7 +134,7 @@ def diagram(story: Story) -> str:
 
 
 def _drawing(story: Story) -> dict[str, object]:
-    """Return what the templates draw."""
+    """Return the variables of the templates."""
     places = _placed(story)
     height = round(places.scale * (TOP + ROW * len(places.row) + BELOW))
     marks = (_mark(story, places, step, event) for step, event in enumerate(story.log) if event.node in places.row)
@@ -174,7 +175,7 @@ def _lifelines(story: Story, places: _Places) -> Iterator[Shape]:
 
 
 def _sent(story: Story) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return where each copy was sent: its packet and receiver to the step and the sender."""
+    """Return the step and the sender of each sending, by packet and receiver."""
     return {(e.number, e.peer): (step, e.node) for step, e in enumerate(story.log) if e.what == "sent"}
 
 
@@ -214,14 +215,14 @@ def _arrows(story: Story, places: _Places) -> Iterator[Shape]:
 
 
 def _is_taken(story: Story, step: int) -> bool:
-    """Return whether something is delivered where and when the packet arrives."""
+    """Return whether the node delivers a message when the packet arrives."""
     packet = story.log[step]
     now = (e for e in story.log[step + 1 :] if e.node == packet.node and e.time_ps == packet.time_ps)
     return any(e.what == "delivered" for e in now)
 
 
 def _kind(text: str) -> str:
-    """Return the name of what a packet holds, if it is an object."""
+    """Return the name of the content's class, if the text is that of an object."""
     found = re.match(r"([A-Za-z_]\w*)\(", text)
     return found[1] if found else ""
 
@@ -231,8 +232,10 @@ def _carries(event: Event, story: Story) -> bool:
 
 
 def _never(story: Story, places: _Places) -> Iterator[Shape]:
-    """Yield the path that is missing: to where the message did not come, from who sent it last; of those from whom the
-    node heard something last, if they sent it."""
+    """Yield the missing path: from the message's last sender to the node at which it did not arrive.
+
+    A sender from which the node heard last is preferred.
+    """
     if story.victim not in places.row or not story.wanted:
         return
     ends = [s for s, e in enumerate(story.log) if e.what == "delivered" and e.node == story.victim]
@@ -247,7 +250,7 @@ def _never(story: Story, places: _Places) -> Iterator[Shape]:
     near = [s for s in tries if heard and story.log[s].node == heard[-1]]
     tries = near or tries
     (x1, y1), (x2, y2) = places.at(tries[-1], story.log[tries[-1]].node), places.at(end, story.victim)
-    text = "the path that is missing: here the message should have come"
+    text = "the missing path: the message should have arrived here"
     yield Shape("line", x1, y1, x2, y2, LOUD, width=2.5, dashes="9 5", opacity=0.75, head=3, says=text)
 
 

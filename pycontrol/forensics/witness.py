@@ -1,8 +1,8 @@
-"""Keeps the evidence of a run: what was sent, arrived, was lost, and the first deliveries that were wrong.
+"""Keep the evidence of a run: its frames, broadcasts and deliveries, and the first wrong deliveries.
 
-A witness is not there when a run is measured. `causeway explain` runs it once more, or replays its recording, and lets
-a witness look on: at the frames between engine and protocol, and at what observers are told. It tells right from wrong
-by itself: sets of messages are whole numbers, bit m standing for message m.
+`causeway explain` repeats a run, or replays its recording, with a `Witness` as an observer and around the engine
+(`Watched`), so that measured runs pay nothing for it. The witness finds violations itself. Its sets of messages are
+ints, in which bit m is message m.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Protocol
 
 MOST_ROWS = 4_000_000
-"""So many rows of events and actions are kept, the newest."""
+"""The most rows of events and actions that are kept, the newest ones: they take some hundred megabytes."""
 AFTERWARDS_PS = 10**12
-"""So long the run goes on after the last violation that is looked for: what comes later explains nothing."""
+"""The time for which the run goes on after the last violation, to see late copies of its message."""
 ORDER, TWICE, NEVER = "order", "twice", "never"
 
 
 class Violation(NamedTuple):
-    """A delivery that is wrong, or one that is missing at the end."""
+    """A wrong delivery (ORDER, TWICE), or one that is missing at the end (NEVER)."""
 
     what: str
     time_ps: int
@@ -44,11 +44,11 @@ class Violation(NamedTuple):
 
 
 class Enough(Exception):
-    """All violations that are looked for have been seen, or the time is over."""
+    """Ends the run: all wanted violations were found, or the time is over."""
 
 
 class Told(NamedTuple):
-    """What an observer was told."""
+    """A row of observations."""
 
     op: int
     time_ps: int
@@ -58,7 +58,7 @@ class Told(NamedTuple):
 
 @dataclass(eq=False)
 class Witness:
-    """An observer, and a pair of eyes on the frames."""
+    """Keeps the observations and frames of a run of `nodes` nodes, and the first `wanted` violations."""
 
     nodes: int
     wanted: int = 3
@@ -66,9 +66,9 @@ class Witness:
     told: list[Told] = field(default_factory=list)
     windows: deque[Window] = field(default_factory=deque)
     sent: deque[tuple[Actions, tuple[Any, ...]]] = field(default_factory=deque)
-    """Actions, and the contents of the packets among them."""
+    """Actions, with the contents of their packets."""
     most_s: float = inf
-    """So long it looks on at most, in real time."""
+    """The most wall time after which to end the run."""
 
     def __post_init__(self) -> None:
         self.source: list[int] = []
@@ -83,10 +83,12 @@ class Witness:
 
     # ---- an observer ------------------------------------------------------------------------------------------------
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        """Keep rows of observations, and find the violations among them."""
         for row in zip(op.tolist(), time_ps.tolist(), node.tolist(), message.tolist(), strict=True):
             self._one(Told(*row))
 
     def scalars(self) -> dict[str, float]:
+        """Return no scalars."""
         return {}
 
     def _one(self, told: Told) -> None:
@@ -123,7 +125,7 @@ class Witness:
             self.violations.append(violation)
 
     def at_end(self, time_ps: int) -> None:
-        """The run is over: what is still owed is missing. The messages that fewest lack come first."""
+        """Take the deliveries that are owed at the end of the run as missing, node by node."""
         for node in range(self.nodes):
             missing = self._owed[node] & ~self._got[node]
             while missing and len(self.violations) < self.wanted:
@@ -133,7 +135,11 @@ class Witness:
 
     # ---- the frames -------------------------------------------------------------------------------------------------
     def window(self, window: Window) -> None:
-        """What the engine tells."""
+        """Keep a window of events.
+
+        Raises:
+            Enough: The run need not go on.
+        """
         if len(self.violations) >= self.wanted and window.end_ps > self.violations[-1].time_ps + AFTERWARDS_PS:
             raise Enough
         if time.monotonic() > self._began_s + self.most_s:
@@ -142,7 +148,7 @@ class Witness:
         self._count(len(window))
 
     def actions(self, actions: Actions, contents: tuple[Any, ...]) -> None:
-        """What the protocol answers."""
+        """Keep the protocol's actions and the contents of their packets."""
         self.sent.append((actions, contents))
         self._count(len(actions))
 
@@ -155,14 +161,14 @@ class Witness:
 
 @dataclass(eq=False)
 class Watched:
-    """An engine, looked at by a witness."""
+    """An engine whose frames a witness sees."""
 
     engine: Engine
     witness: Witness
     protocol: Protocol
 
     def open(self, spec: RunSpec) -> Session:
-        """Begins a run, as the engine would."""
+        """Open a session of the engine."""
         return _WatchedSession(self.engine.open(spec), self.witness, self.protocol)
 
     def __getattr__(self, name: str) -> Any:

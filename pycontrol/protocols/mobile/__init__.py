@@ -1,15 +1,16 @@
-"""Causal broadcast for mobile hosts under support stations (paper mobile20). The map, in reading order:
+"""Causal broadcast for mobile hosts under support stations (paper mobile20).
 
-- `messages`    every message of Section IV.A and its size on the wire
-- `timing`      acknowledgement, retransmission, and the bound on outstanding messages
-- `host`        Algorithm 1: what a mobile host does
-- `sbuffer`     the end of a station's order that is not acknowledged
-- `connection`  what a station keeps of one host
-- `station`     Algorithms 2 and 3, and dissemination: what a support station does
-- `handoff`     Algorithm 4: how a host goes from one station to another
-- `meter`       counts what the evaluation of the paper counts
+`mobile_protocol` builds the nodes of a network. In reading order:
 
-Start here: `mobile_protocol` builds the nodes of a network.
+- `messages`      the messages of Section IV.A and their sizes on the wire
+- `timing`        acknowledgement, retransmission, and the bound on outstanding messages
+- `host`          Algorithm 1: the mobile host
+- `sbuffer`       the messages of a station that are not acknowledged yet
+- `connection`    the state of one host at a station
+- `station`       Algorithms 2 and 3, and dissemination: the support station
+- `handoff`       Algorithm 4: the handoff of a host between stations
+- `meter`         the counters of the paper's evaluation
+- `tcp_flooding`  flooding over TCP, with which the paper compares
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["Host", "Meter", "Station", "Timing", "mobile_protocol", "tree_neighb
 
 
 def tree_neighbours(stations: int, wires: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Every station's neighbours in the overlay."""
+    """Return the neighbours of every station in the overlay."""
     neighbours: list[list[int]] = [[] for _ in range(stations)]
     for a, b in wires:
         neighbours[a].append(b)
@@ -35,7 +36,14 @@ def tree_neighbours(stations: int, wires: Sequence[tuple[int, int]]) -> list[lis
 
 
 def mobile_protocol(stations: int, wires: Sequence[tuple[int, int]], timing: Timing, meter: Meter) -> PerNode:
-    """Nodes 0 .. stations-1 are stations, joined by the wires of a tree; the others are hosts."""
+    """Return the protocol of a network whose nodes 0 .. stations-1 are stations; the others are hosts.
+
+    Args:
+        stations: The number of stations.
+        wires: The edges of the tree of stations.
+        timing: The times and bounds of all nodes.
+        meter: Counts for the evaluation.
+    """
     neighbours = tree_neighbours(stations, wires)
 
     def make(id_: int) -> Node:

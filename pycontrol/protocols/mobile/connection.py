@@ -1,4 +1,4 @@
-"""What a station keeps of one host: h[id_h] of the paper."""
+"""The state of one host at a station: h[id_h] of the paper."""
 
 from __future__ import annotations
 
@@ -11,50 +11,55 @@ Pending = tuple[MessageId, Data]
 
 @dataclass(slots=True)
 class Connection:
-    """h[id_h]. One of three roles, and exactly one station at a time is or becomes the host's holder:
+    """The state of one host, h[id_h]. The station has one of three roles for the host.
 
     - holder: not locked; it serves the host.
     - candidate: locked, `to` is None; it has sent Req1 and waits for the previous holder's answers.
-    - giver: locked, `to` is the session it has promised the host to; it waits for Req2.
+    - giver: locked, `to` is the session to which it has promised the host; it waits for Req2.
+
+    At any time, exactly one station is the host's holder or becomes it.
     """
 
     Ses: int
     seq_h: int
     seq_C: int
-    """The host has delivered everything before it, or needs it no more; nothing from it on is discarded."""
+    """The host needs no message before this number; later ones are not discarded."""
     received: tuple[tuple[int, int], ...] = ()
-    """What the host has beyond seq_C in this session, in intervals, if hosts tell. Nothing is discarded for that: the
-    host loses it when it fails or goes to another cell. seq_C itself is never among it, so that message is sent until
-    the host speaks again, and what it says then replaces this."""
+    """Intervals of messages after seq_C that the host has received in this session (`Timing.ack_intervals`). They are
+    kept, since the host loses them when it fails or changes its cell. seq_C itself is never among them, so that it is
+    sent until the host's next acknowledgement, which replaces the intervals."""
     vMd: int = 0
     H_lock: bool = False
     RBuffer: dict[int, AppHS] = field(default_factory=dict)
     m_nd: list[Pending] = field(default_factory=list)
-    """What is sent as App_Co, in order; the first has number `first_Co`."""
+    """The messages to send as App_Co, in order; the first has the number `first_Co`."""
     first_Co: int = 0
     m_nd_ids: tuple[MessageId, ...] | None = None
-    """Candidate: what Rsp1 named; None: no Rsp1 yet. Giver: what its Rsp1 named."""
+    """The ids in Rsp1, which a giver has sent and a candidate has received; None before that."""
     copies: dict[MessageId, Data] = field(default_factory=dict)
-    """Giver: the messages its Rsp1 named."""
+    """Giver: the messages with the ids in its Rsp1."""
     seq_Co: int = 0
     """The station's seq_C when it sent (giver) or got (candidate) Rsp1."""
     to: int | None = None
     CoRequest: Req1 | None = None
+    """Candidate: the request with the highest later session, to which it will promise the host."""
     overtaken: bool = False
-    """Candidate: it knows of a candidate of another session that will never get an answer."""
+    """Candidate: it knows a candidate of another session that will never get an answer."""
     since_ps: int = 0
-    """When the candidate's handoff began."""
+    """Candidate: the time at which its handoff began."""
 
     @property
     def holder(self) -> bool:
+        """True if the station serves the host."""
         return not self.H_lock
 
     @property
     def candidate(self) -> bool:
+        """True if the station waits for the host's previous holder."""
         return self.H_lock and self.to is None
 
     def acknowledge(self, Co: bool, seq_C: int) -> None:
-        """The host has delivered everything before seq_C (of the App_Co messages if Co)."""
+        """Take in that the host has delivered all messages before seq_C (of the App_Co messages if Co)."""
         if Co:
             done = max(0, min(len(self.m_nd), seq_C - self.first_Co))
             del self.m_nd[:done]
@@ -64,11 +69,11 @@ class Connection:
             self.seq_C = max(self.seq_C, seq_C)
 
     def lacks(self, seq_C: int) -> bool:
-        """As far as the host has told."""
+        """Return whether the host lacks a message, as far as it has acknowledged."""
         return seq_C >= self.seq_C and not any(first <= seq_C < end for first, end in self.received)
 
     def renew(self, Ses: int) -> None:
-        """A new session with the same station: App_Co messages are numbered from 0 again."""
+        """Begin a new session with the same station. App_Co messages are numbered from 0 again."""
         self.Ses = Ses
         self.first_Co = 0
         self.received = ()

@@ -1,15 +1,16 @@
-"""The handoff between stations: the four messages of Section IV.D and the rules that keep exactly one holder a host.
+"""The handoff between stations: the messages of Section IV.D, and the rules by which a host has exactly one holder.
 
-Req1 and Delete reach every station, once, over the same FIFO tree as the application messages, hence in causal order
-with them. From that follows, for sessions s of one host:
+Req1 and Delete reach every station once, over the same FIFO tree as the application messages, hence in causal order
+with them. For the sessions s of one host it follows:
 
-- Only the holder answers Req1(s): it becomes a giver and keeps the answer's state frozen until Req2(s).
-- A station that hands the host on to s has heard every request that s's station heard before it asked. So whoever
-  receives the host hears, as candidate or holder, of every candidate that can still be served or must still be told.
-- A candidate below the session of the holder is never served: the holder tells it (Delete). A candidate must not tell
-  another one: that one may have been promised the host already.
+- Only the holder answers Req1(s). It becomes a giver and keeps the state of its answer until Req2(s).
+- A station that gives the host to session s has received every request that the station of s had received before its
+  own. Hence the station that gets the host receives, as candidate or holder, the requests of all candidates that can
+  still be served or must still be refused.
+- A candidate with a session below the holder's is never served; the holder refuses it (Delete). A candidate must not
+  refuse another one, to which the host may have been promised already.
 
-Comments like (4.78) point to the paper: algorithm 4, line 78. Departures: docs/papers/mobile20.md.
+Comments like (4.78) refer to the paper: algorithm 4, line 78. Departures: docs/papers/mobile20.md.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class Handoff:
         self.s = station
 
     def ask(self, init: Init) -> None:
-        """(2.36-38) An unknown host wants this station: it becomes a candidate."""
+        """Become the candidate for an unknown host that wants this station (2.36-38)."""
         s = self.s
         seq_C = s.SBuffer.minSeq()
         s.h[init.id_h] = Connection(init.Ses, 0, seq_C, H_lock=True, since_ps=s.now_ps)
         s.flood(Req1(init.id_h, init.Co, init.seq_C, init.Ses_LC, init.Ses), NOBODY)
 
     def on_message(self, m: HandoffMessage, sender: int) -> None:
-        """(4.63-104) Req1 goes on in any case; the other three until they find whom they are for."""
+        """Handle or forward a message: Req1 in any case, the others until they reach their station (4.63-104)."""
         h = self.s.h.get(m.id_h)
         match m:
             case Req1():
@@ -56,7 +57,7 @@ class Handoff:
                 self.s.flood(m, sender)
 
     def _on_req1(self, m: Req1, h: Connection | None) -> None:
-        """(4.66-79)"""
+        """Promise the host, postpone the request, or refuse it (4.66-79)."""
         self.s.remember(m.id_h, m.Ses)
         if h is None:
             return
@@ -70,7 +71,7 @@ class Handoff:
             else:
                 h.overtaken = True
         elif h.holder:
-            if m.Ses_LC > h.Ses:  # left over from a join that the host never heard of
+            if m.Ses_LC > h.Ses:  # a remainder of a join whose answer the host never received
                 self.s.delete(m.id_h)
             elif m.Ses > h.Ses:
                 self._promise(m, h)
@@ -78,7 +79,7 @@ class Handoff:
                 self.s.flood(Delete(m.id_h, h.Ses), NOBODY)
 
     def _promise(self, m: Req1, h: Connection) -> None:
-        """(4.74-79) Freezes what is known of the host and tells the new station what is not delivered."""
+        """Freeze the host's state and send the new station the ids of messages that it lacks (4.74-79)."""
         s = self.s
         if m.Ses_LC == h.Ses:
             h.acknowledge(m.Co, m.seq_C)
@@ -92,13 +93,13 @@ class Handoff:
         s.discard()
 
     def _on_rsp1(self, m: Rsp1, h: Connection) -> None:
-        """(4.83-88)"""
+        """Request the messages of which this station has no copy left (4.83-88)."""
         s = self.s
         h.seq_h, h.m_nd_ids, h.seq_Co = m.seq_h, m.m_nd, s.SBuffer.seq_C
         s.flood(Req2(m.id_h, tuple(i for i in m.m_nd if i not in s.SBuffer), m.Ses), NOBODY)
 
     def _on_req2(self, m: Req2, h: Connection) -> None:
-        """(4.89-94) The host is the new station's from here on."""
+        """Send the requested copies and give the host to the new station (4.89-94)."""
         s = self.s
         msg = tuple((i, h.copies[i]) for i in m.msg_req)
         msg_rcv = tuple(e.id for e in s.SBuffer.since(h.seq_Co))
@@ -107,7 +108,7 @@ class Handoff:
         s.flood(Rsp2(m.id_h, msg, msg_rcv, m.Ses), NOBODY)
 
     def _on_rsp2(self, m: Rsp2, h: Connection) -> None:
-        """(4.95-104) Now it is known which of the kept messages the host delivered elsewhere."""
+        """Become the holder, and mark the kept messages that the host delivered elsewhere (4.95-104)."""
         s = self.s
         assert h.m_nd_ids is not None
         missing = set(h.m_nd_ids).union(m.msg_rcv)
@@ -127,7 +128,7 @@ class Handoff:
         s.discard()
 
     def _mark(self, id_h: int, h: Connection, entries: list[Entry]) -> None:
-        """(4.96-97) Copies sent from now on say that the host must skip these."""
+        """Add the host to M_d of some messages, so that it skips their copies from now on (4.96-97)."""
         if entries:
             self.s.vMd += 1
             h.vMd = self.s.vMd

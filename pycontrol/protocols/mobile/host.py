@@ -1,9 +1,10 @@
-"""Algorithm 1: the tasks of a mobile host h_i, with the names of the paper.
+"""The mobile host h_i: Algorithm 1, with the paper's names.
 
-A host's position, `(Ses_LC, Co, seq_C)`, says all that it delivered: everything before seq_C of session Ses_LC,
-counted in the App_Co messages of that session while Co, in the cell's order after. It is saved before each delivery.
+A host's position, `(Ses_LC, Co, seq_C)`, determines the messages that it delivered: those before seq_C of session
+Ses_LC, counted in the App_Co messages of that session while Co, and in the cell's order afterwards. It is saved before
+each delivery.
 
-Comments like (1.22) point to the paper: algorithm 1, line 22. Departures: docs/papers/mobile20.md.
+Comments like (1.22) refer to the paper: algorithm 1, line 22. Departures: docs/papers/mobile20.md.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class State(Enum):
 
 @dataclass
 class Saved:
-    """The variables of Section IV.E: all that survives a failure."""
+    """The variables that survive a failure (Section IV.E)."""
 
     member: State = State.OUT
     """OUT, JOIN (in the system, from Join on) or LEAVING."""
@@ -64,7 +65,7 @@ class Saved:
 
 
 class Host(Node):
-    """h_i."""
+    """A mobile host h_i."""
 
     not_state = frozenset({"meter", "timing"})
 
@@ -93,12 +94,12 @@ class Host(Node):
 
     @property
     def busy(self) -> bool:
-        """It has something to send, or is not connected."""
+        """True if it has messages to send, or is not connected."""
         return bool(self.SBuffer) or self.state is not State.ESTAB
 
     # ---- the application's calls ----------------------------------------------------------------------------------
     def Join(self) -> None:
-        """(1.1-5) Sequence and session numbers go on from an earlier stay, so that its stragglers are recognised."""
+        """Join the system (1.1-5). Numbers continue from an earlier stay, so that its late messages are recognized."""
         self.state = State.JOIN
         self.saved.member = State.JOIN
         self.wants_to_leave = False
@@ -107,12 +108,12 @@ class Host(Node):
         self._connect()
 
     def Leave(self) -> None:
-        """(1.14) Once what this host broadcast is in the system."""
+        """Leave the system as soon as this host's messages are in it (1.14)."""
         self.wants_to_leave = True
         self._leave_if_free()
 
     def CoBroadcast(self, size_bytes: int) -> None:
-        """(1.11-13)"""
+        """Broadcast a message (1.11-13)."""
         data = Data(self.broadcast(), size_bytes)
         self.meter.broadcast(data.message)
         self.SBuffer[self.seq_h] = data
@@ -123,6 +124,7 @@ class Host(Node):
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        """Declare lookaheads and set up the random generator. The host is not a member yet."""
         self.meter.clock = self.host
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         self.left()
@@ -131,6 +133,7 @@ class Host(Node):
         self.ignore(TO_STATION)
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        """Join, or connect to a new nearest station."""
         self.nearest = station
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.down or station == NO_CELL:
@@ -142,12 +145,13 @@ class Host(Node):
             self._connect()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Broadcast a message, if the host is a member."""
         if self.state not in (State.OUT, State.LEAVING) and not self.wants_to_leave:
             self.CoBroadcast(size_bytes)
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
-        """(1.15-48)"""
-        if isinstance(content, AppSH):  # nearly all there is
+        """Handle a message of a station (1.15-48)."""
+        if isinstance(content, AppSH):  # nearly all messages
             self.meter.arrived(self._needs(content))
             if content.id_C == self.id_C:
                 self._on_app_sh(content)
@@ -166,11 +170,12 @@ class Host(Node):
                 pass
 
     def on_lost(self, content: Message, interface: int) -> None:
+        """Count a lost application message."""
         if isinstance(content, AppSH) or (isinstance(content, AppCo) and content.id_hdest == self.id):
             self.meter.lost(self._needs(content))
 
     def _needs(self, m: AppSH | AppCo) -> bool:
-        """Whether the copy is of its own station, it has to deliver the message, and none has arrived yet."""
+        """Return whether the message is from the host's station, must be delivered, and has not arrived before."""
         if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
             return False
         if isinstance(m, AppCo):
@@ -179,7 +184,7 @@ class Host(Node):
         return ahead and m.seq_C not in self.RBuffer and self.id not in m.M_d
 
     def on_timer(self, key: Hashable) -> None:
-        """(1.49-53)"""
+        """Join, acknowledge, or send a message again (1.49-53)."""
         if key == "join":
             if self.state is State.OUT:
                 self.Join()
@@ -193,11 +198,12 @@ class Host(Node):
                 self._set_ack_timer()
 
     def on_down(self) -> None:
+        """Lose everything except the saved variables."""
         self.down = True
         self._forget_all()
 
     def on_up(self) -> None:
-        """Section IV.E: what was saved comes back, and the host connects anew."""
+        """Restore the saved variables and connect anew (Section IV.E)."""
         self.down = False
         saved = self.saved
         self.seq_h, self.SBuffer, self.Ses = saved.seq_h, dict(saved.SBuffer), saved.Ses
@@ -212,7 +218,7 @@ class Host(Node):
 
     # ---- connection -----------------------------------------------------------------------------------------------
     def _connect(self) -> None:
-        """(1.6-10) To the nearest station, in a new session; also how a host joins, recovers and leaves."""
+        """Begin a new session with the nearest station, to join, change the cell, recover or leave (1.6-10)."""
         self.id_C = self.nearest
         if self.state in (State.CONN, State.ESTAB):
             self.state = State.INIT
@@ -238,7 +244,7 @@ class Host(Node):
         self.set_timer("connect", self.timing.jittered_ps(self.timing.connect_ps, self.random))
 
     def _on_init_ack(self, m: InitACK) -> None:
-        """(1.37-45)"""
+        """End the connection phase (1.37-45)."""
         if m.Ses != self.Ses or self.state not in (State.JOIN, State.INIT, State.CONN):
             return
         if self.state is State.JOIN:
@@ -261,7 +267,7 @@ class Host(Node):
             self._connect()
 
     def _leave(self) -> None:
-        """(1.46-48)"""
+        """End the membership (1.46-48)."""
         if self.state is State.LEAVING:
             self.wants_to_leave = False
             self.cancel_timer("connect")
@@ -269,7 +275,7 @@ class Host(Node):
 
     # ---- reception ------------------------------------------------------------------------------------------------
     def _on_app_sh(self, m: AppSH) -> None:
-        """(1.16-23) A copy made before this host's ids were put in M_d (vMd) does not tell what is a duplicate."""
+        """Deliver or store a message (1.16-23). Copies older than this host's entries in M_d (vMd) are ignored."""
         if self.state is State.ESTAB:
             if not self.has_timer("ack"):
                 self._set_ack_timer()
@@ -289,7 +295,7 @@ class Host(Node):
             self.RBuffer[m.seq_C] = m
 
     def _on_app_co(self, m: AppCo) -> None:
-        """(1.24-33)"""
+        """Deliver or store a message of the connection phase (1.24-33)."""
         if m.Ses != self.Ses or self.state not in (State.INIT, State.CONN):
             return
         if self.state is State.INIT:
@@ -304,7 +310,7 @@ class Host(Node):
             self._take(following)
 
     def _take(self, m: AppSH | AppCo) -> None:
-        """The next message of the position, whatever numbers it."""
+        """Advance the position by one message, and deliver it unless this host is in its M_d."""
         self.seq_C += 1
         self._save_position()
         if isinstance(m, AppCo) or self.id not in m.M_d:
@@ -313,7 +319,7 @@ class Host(Node):
             self.meter.delivered(message)
 
     def _fifo_deliver(self) -> None:
-        """Takes from RBuffer what has its turn now."""
+        """Take the next messages from RBuffer."""
         if self.RBuffer and min(self.RBuffer) < self.seq_C:
             self.RBuffer = {seq: m for seq, m in self.RBuffer.items() if seq >= self.seq_C}
         while (m := self.RBuffer.pop(self.seq_C, None)) is not None:
@@ -321,7 +327,7 @@ class Host(Node):
                 self._take(m)
 
     def _received(self) -> tuple[tuple[int, int], ...]:
-        """What waits in RBuffer for its turn, in intervals. Copies that are too old to count are not among it."""
+        """Return the intervals of valid messages in RBuffer, if hosts acknowledge intervals."""
         if not self.timing.ack_intervals or self.state is not State.ESTAB:
             return ()
         intervals: list[tuple[int, int]] = []
@@ -338,14 +344,14 @@ class Host(Node):
 
     # ---- own messages ---------------------------------------------------------------------------------------------
     def _clear_sbuffer(self, seq_h: int) -> None:
-        """(1.35, 1.44) The station has everything before seq_h."""
+        """Discard the own messages before seq_h, which the station has (1.35, 1.44)."""
         for seq in [s for s in self.SBuffer if s < seq_h]:
             del self.SBuffer[seq]
             self.due_ps.pop(seq, None)
         self._leave_if_free()
 
     def _send_pending(self) -> None:
-        """Sends what was never sent in this session or is due again, and sets the timer for the next."""
+        """Send the own messages that are due, and set the timer for the next one."""
         if not self.SBuffer or self.state is not State.ESTAB:
             return
         for seq, data in self.SBuffer.items():

@@ -1,10 +1,10 @@
 """The messages of Section IV.A, with the names of the paper and their sizes on the wire.
 
-An application message is as long as the application says (100 bytes in the paper, its few integers included) plus 4
-bytes for every id in M_d. Every other message is one byte for its type and 4 bytes for every integer in it.
+An application message has the size that the application sets (100 bytes in the paper, its few integers included) and 4
+more bytes for every id in M_d. Any other message has one byte for its type and 4 bytes for every integer in it.
 
-Fields that the paper does not print, and why, are in docs/papers/mobile20.md: `Ses` in App_hs, `vMd` in App_sh and
-initACK, `Co` in ack_h, init and Req1, `seq_h` in join.
+docs/papers/mobile20.md explains the fields that the paper does not print: `Ses` in App_hs, `vMd` in App_sh and initACK,
+`Co` in ack_h, init and Req1, `seq_h` in join.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 MessageId = tuple[int, int]
-"""(id_h, seq_h): who broadcast an application message, and as its how-manieth."""
+"""(id_h, seq_h): the host that broadcast an application message, and the message's number at that host."""
 
 TYPE_BYTES, INT_BYTES = 1, 4
 
 FROM_STATION, ACKNOWLEDGEMENT, TO_STATION, OTHER = 1, 2, 3, 0
-"""Topics over the air, for what nodes promise in `patient`: App_sh; what acknowledges it; what else hosts send."""
+"""Topics of messages over the air, for which nodes declare lookaheads: App_sh; its acknowledgements; other messages of
+hosts; other messages of stations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What the application broadcasts: its number in the run stands for the content."""
+    """The content of an application message, represented by its id in the run."""
 
     message: int
     size_bytes: int
@@ -32,7 +33,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class AppHS:
-    """Host to its station: please broadcast."""
+    """Host to its station: a message to broadcast."""
 
     kind: ClassVar[str] = "App_hs"
     topic: ClassVar[int] = TO_STATION
@@ -43,12 +44,13 @@ class AppHS:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return self.data.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class AppSS:
-    """Station to its neighbours in the tree."""
+    """Station to its neighbours in the tree: an application message."""
 
     kind: ClassVar[str] = "App_ss"
     data: Data
@@ -57,12 +59,16 @@ class AppSS:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return self.data.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class AppSH:
-    """Station to its cell. M_d: hosts that delivered it elsewhere; vMd: how many times the station added to any M_d."""
+    """Station to its cell: an application message.
+
+    `M_d` are the hosts that delivered it elsewhere; `vMd` counts the station's additions to any M_d.
+    """
 
     kind: ClassVar[str] = "App_sh"
     topic: ClassVar[int] = FROM_STATION
@@ -74,12 +80,13 @@ class AppSH:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return self.data.size_bytes + INT_BYTES * len(self.M_d)
 
 
 @dataclass(frozen=True, slots=True)
 class AppCo:
-    """Station to one host, while it connects: a message that the station had already discarded."""
+    """Station to one host that connects: a message that the station had already discarded."""
 
     kind: ClassVar[str] = "App_Co"
     topic: ClassVar[int] = OTHER
@@ -91,12 +98,13 @@ class AppCo:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return self.data.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class AckH:
-    """Host to its station: I delivered everything before seq_C (of this session's App_Co if Co, else of the cell)."""
+    """Host to its station: I delivered all messages before seq_C (of this session's App_Co if Co, else of the cell)."""
 
     kind: ClassVar[str] = "ack_h"
     id_h: int
@@ -104,21 +112,22 @@ class AckH:
     seq_C: int
     Ses: int
     received: tuple[tuple[int, int], ...] = ()
-    """Beyond the paper (`Timing.ack_intervals`): I have these, from the first to before the second, as well."""
+    """Beyond the paper (`Timing.ack_intervals`): half-open intervals of later messages that the host has."""
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return TYPE_BYTES + INT_BYTES * (3 + 2 * len(self.received)) + 1
 
     @property
     def topic(self) -> int:
-        """A host that is being connected gets an answer."""
+        """The topic: the station answers a host that connects (Co), and no other."""
         return TO_STATION if self.Co else ACKNOWLEDGEMENT
 
 
 @dataclass(frozen=True, slots=True)
 class AckC:
-    """Station to its cell: for every host connected to it, the seq_h it expects next."""
+    """Station to its cell: the seq_h that it expects next of each host connected to it."""
 
     kind: ClassVar[str] = "ack_C"
     topic: ClassVar[int] = OTHER
@@ -127,6 +136,7 @@ class AckC:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return TYPE_BYTES + INT_BYTES * (1 + 2 * len(self.vSeq))
 
 
@@ -145,7 +155,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Init:
-    """Host to the nearest station: take me over; in session Ses_LC I delivered everything before seq_C."""
+    """Host to the nearest station: take me over; in session Ses_LC I delivered all messages before seq_C."""
 
     kind: ClassVar[str] = "init"
     topic: ClassVar[int] = TO_STATION
@@ -197,7 +207,7 @@ class LeaveACK:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Between stations: forget what you keep of this host for sessions before Ses."""
+    """Between stations: forget the host's state of sessions before Ses."""
 
     kind: ClassVar[str] = "Delete"
     size_bytes: ClassVar[int] = TYPE_BYTES + 2 * INT_BYTES
@@ -207,7 +217,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Req1:
-    """New station to all: who has this host? (what its init said)"""
+    """New station to all: a request for this host, with the fields of its init."""
 
     kind: ClassVar[str] = "Req1"
     size_bytes: ClassVar[int] = TYPE_BYTES + 4 * INT_BYTES + 1
@@ -220,7 +230,7 @@ class Req1:
 
 @dataclass(frozen=True, slots=True)
 class Rsp1:
-    """Previous station to new: what the host has not delivered, in order; the seq_h to expect of it."""
+    """Previous station to new: the ids of messages that the host has not delivered, in order, and its next seq_h."""
 
     kind: ClassVar[str] = "Rsp1"
     id_h: int
@@ -230,12 +240,13 @@ class Rsp1:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return TYPE_BYTES + INT_BYTES * (3 + 2 * len(self.m_nd))
 
 
 @dataclass(frozen=True, slots=True)
 class Req2:
-    """New station to previous: of these I have no copy left."""
+    """New station to previous: a request for the messages of which it has no copy left."""
 
     kind: ClassVar[str] = "Req2"
     id_h: int
@@ -244,12 +255,13 @@ class Req2:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return TYPE_BYTES + INT_BYTES * (2 + 2 * len(self.msg_req))
 
 
 @dataclass(frozen=True, slots=True)
 class Rsp2:
-    """Previous station to new: the copies, and the ids of what I received since Rsp1. The host is yours."""
+    """Previous station to new: the copies, and the ids received since Rsp1. It transfers the host."""
 
     kind: ClassVar[str] = "Rsp2"
     id_h: int
@@ -259,6 +271,7 @@ class Rsp2:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         copies = sum(data.size_bytes for _, data in self.msg)
         return TYPE_BYTES + INT_BYTES * (2 + 2 * len(self.msg_rcv)) + copies
 
@@ -270,7 +283,7 @@ Message = FromHost | FromStation | AppSS | Delete | HandoffMessage
 
 
 def what_about(content: object) -> tuple[frozenset[int], frozenset[int]]:
-    """Which application messages a message carries, and which host it is about: for those who explain a run."""
+    """Return the application messages that a message carries and the hosts that it names, for explanations of runs."""
     carried = [data for _, data in content.msg] if isinstance(content, Rsp2) else [getattr(content, "data", None)]
     hosts = set(content.vSeq) if isinstance(content, AckC) else {getattr(content, "id_h", -1)}
     hosts.add(getattr(content, "id_hdest", -1))

@@ -1,6 +1,6 @@
-"""Counts what the paper's evaluation counts, over all nodes of a run, and samples what it draws.
+"""The counters of the paper's evaluation, over all nodes of a run.
 
-The meter sees and takes nothing: no node reads it. Counting is confined to [from_ps, to_ps).
+No node reads the meter. It counts only within [from_ps, to_ps).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from causeway.bridge.network import WIRE, WIRELESS, WIRELESS_TCP
 
 S_PS = 10**12
 HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20, WIRELESS_TCP: 20 + 20 + 20}
-"""UDP or TCP, IPv4, MAC: the headers of Section V, added to every message in the counts of bytes."""
+"""The headers of Section V (UDP or TCP, IPv4, MAC), which are added to every message in the counts of bytes."""
 
 
 @dataclass
 class Meter:
-    """One for a run."""
+    """The counters of one run."""
 
     from_ps: int = 0
     to_ps: int = 1 << 62
     clock: Any = None
-    """What knows the time (`now_ps`): the nodes set it when they start."""
+    """The object whose `now_ps` is the time. The nodes set it when they start."""
     messages: Counter[tuple[int, str]] = field(default_factory=Counter)
     bytes: Counter[tuple[int, str]] = field(default_factory=Counter)
     born_ps: dict[int, int] = field(default_factory=dict)
@@ -32,11 +32,11 @@ class Meter:
     delay_ps: int = 0
     arrivals: int = 0
     losses: int = 0
-    """Copies of application messages that reached, or did not reach, a node in the sender's reach: hosts for what
-    stations send, stations for what hosts send."""
+    """Copies of application messages that reached, or did not reach, a node in reach: hosts for messages of stations,
+    stations for messages of hosts."""
     arrivals_needed: int = 0
     losses_needed: int = 0
-    """Those of them whose receiver was to get the message from that sender, and had not got it yet."""
+    """Those of them whose receiver needed the message from that sender and did not have it yet."""
     handoffs: int = 0
     handoff_ps: int = 0
     list_lengths: Counter[str] = field(default_factory=Counter)
@@ -48,13 +48,14 @@ class Meter:
     cell_of: dict[int, int] = field(default_factory=dict)
     place: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    # ---- told by the nodes ----------------------------------------------------------------------------------------
+    # ---- called by the nodes --------------------------------------------------------------------------------------
     @property
     def counting(self) -> bool:
+        """True within [from_ps, to_ps)."""
         return bool(self.from_ps <= self.clock.now_ps < self.to_ps)
 
     def sent(self, message: Any, interface: int) -> None:
-        """A node sends a message."""
+        """Count a message that a node sends."""
         if self.counting:
             self.messages[interface, message.kind] += 1
             self.bytes[interface, message.kind] += message.size_bytes + HEADER_BYTES[interface]
@@ -63,56 +64,56 @@ class Meter:
                 self.md_ids += len(message.M_d)
 
     def broadcast(self, message: int) -> None:
-        """The application broadcasts."""
+        """Note the time of a broadcast."""
         self.born_ps[message] = self.clock.now_ps
 
     def delivered(self, message: int) -> None:
-        """A host delivers."""
+        """Count the delivery of a message at a host, and its delay."""
         born_ps = self.born_ps[message]
         if self.from_ps <= born_ps < self.to_ps:
             self.deliveries += 1
             self.delay_ps += self.clock.now_ps - born_ps
 
     def arrived(self, needed: bool) -> None:
-        """A copy of an application message reached a node."""
+        """Count a copy of an application message that reached a node."""
         if self.from_ps <= self.clock.now_ps < self.to_ps:
             self.arrivals += 1
             self.arrivals_needed += needed
 
     def lost(self, needed: bool) -> None:
-        """A copy of an application message did not reach a node in reach, and the engine knows it."""
+        """Count a copy of an application message that did not reach a node in reach, as the engine reports."""
         if self.counting:
             self.losses += 1
             self.losses_needed += needed
 
     def joined(self, took_ps: int) -> None:
-        """A host's connection over TCP stands, so long after it was asked for (in the whole run)."""
+        """Note the time that a host took to connect over TCP, in the whole run."""
         self.joined_ps = max(self.joined_ps, took_ps)
 
     def handed_off(self, not_delivered: int, requested: int, received: int) -> None:
-        """A previous station gave a host away."""
+        """Count the messages of a handoff at the previous station."""
         if self.counting:
             self.longest_m_nd = max(self.longest_m_nd, not_delivered)
             self.list_lengths.update(m_nd=not_delivered, msg_req=requested, msg_rcv=received)
 
     def handoff_done(self, took_ps: int) -> None:
-        """A new station has taken a host over."""
+        """Count a handoff that is finished at the new station."""
         if self.counting:
             self.handoffs += 1
             self.handoff_ps += took_ps
 
     def moved(self, node: int, x_mm: int, y_mm: int, station: int) -> None:
-        """A host is somewhere else."""
+        """Note the position and station of a host."""
         self.place[node] = (x_mm, y_mm)
         self.cell_of[node] = station
 
     def position(self, node: int) -> tuple[int, int]:
-        """Where a host is."""
+        """Return the position of a host."""
         return self.place.get(node, (0, 0))
 
-    # ---- asked at the end -----------------------------------------------------------------------------------------
+    # ---- called at the end ----------------------------------------------------------------------------------------
     def scalars(self, duration_ps: int) -> Mapping[str, float]:
-        """Totals as rates, ratios and means; what cannot be computed is absent."""
+        """Return rates, ratios and means, without those that are undefined."""
         seconds = duration_ps / S_PS
         found = {"broadcasts": float(len(self.born_ps)), "deliveries_counted": float(self.deliveries)}
         for (interface, kind), count in sorted(self.messages.items()):
@@ -141,7 +142,7 @@ class Meter:
         return found | {name: top / bottom for name, (top, bottom) in ratios.items() if bottom}
 
     def sent_air(self) -> int:
-        """Messages sent over the air."""
+        """Return the number of messages sent over the air."""
         return self.messages.total() - self._on_wire(self.messages)
 
     @staticmethod

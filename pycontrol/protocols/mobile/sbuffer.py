@@ -1,4 +1,4 @@
-"""What a station keeps of the messages it has put in order: the end of its log that somebody has not acknowledged."""
+"""The messages in a station's order that a host has not acknowledged yet."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Entry:
     data: Data
     M_d: set[int] = field(default_factory=set)
     due_ps: int = 0
-    """When it is to be sent to the cell (again)."""
+    """The time at which to send it to the cell (again)."""
 
 
 class SBuffer:
-    """Messages seq_C - len .. seq_C - 1 of the station's order, without gaps."""
+    """The messages seq_C - len .. seq_C - 1 of the station's order, without gaps."""
 
     def __init__(self) -> None:
         self.seq_C = 0
@@ -41,7 +41,7 @@ class SBuffer:
         return id_ in self._by_id
 
     def insert(self, id_: MessageId, data: Data) -> Entry:
-        """The message becomes the last of the order."""
+        """Append a message to the order."""
         assert id_ not in self._by_id, f"{id_} reached this station twice"
         entry = Entry(self.seq_C, id_, data)
         self._entries.append(entry)
@@ -50,18 +50,18 @@ class SBuffer:
         return entry
 
     def minSeq(self) -> int:
-        """The number of the oldest message kept, or of the next one if none is."""
+        """Return the number of the oldest message kept, or of the next one if none is kept."""
         return self.seq_C - len(self._entries)
 
     def clear(self, seq_C: int) -> None:
-        """Discards what comes before seq_C."""
+        """Discard the messages before seq_C."""
         while self._entries and self._entries[0].seq_C < seq_C:
             del self._by_id[self._entries.popleft().id]
 
     def since(self, seq_C: int) -> Iterator[Entry]:
-        """The entries from seq_C on."""
+        """Return the entries from seq_C on."""
         return islice(self._entries, max(0, seq_C - self.minSeq()), None)
 
     def first(self, count: int) -> Iterator[Entry]:
-        """The oldest `count` entries."""
+        """Return the oldest `count` entries."""
         return islice(self._entries, count)

@@ -1,6 +1,6 @@
-"""Algorithms 2, 3 and the dissemination of 4: the tasks of a support station s_j, with the names of the paper.
+"""The support station s_j: Algorithms 2 and 3, and the dissemination of Algorithm 4, with the paper's names.
 
-The handoff between stations is in handoff.py. Comments like (2.44) point to the paper: algorithm 2, line 44.
+The handoff between stations is in handoff.py. Comments like (2.44) refer to the paper: algorithm 2, line 44.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from causeway.pycontrol.protocols.mobile.timing import Timing
 
 
 class Station(Node):
-    """s_j."""
+    """A support station s_j."""
 
     not_state = frozenset({"meter", "timing"})
 
@@ -53,25 +53,26 @@ class Station(Node):
         self.h: dict[int, Connection] = {}
         self.vMd = 0
         self.past: dict[int, tuple[int, int]] = {}
-        """Of hosts that are elsewhere: the last session heard of, and when."""
+        """The last known session of each host that is at another station, and the time when it was learned."""
         self.handoff = Handoff(self)
 
     @property
     def busy(self) -> bool:
-        """It keeps something for somebody, or a host is on its way from or to it."""
+        """True if it keeps messages for a host, or a handoff from or to it is not finished."""
         return bool(self.SBuffer) or any(h.H_lock or h.m_nd for h in self.h.values())
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
+        """Declare lookaheads and set up the random generator."""
         self.meter.clock = self.host
-        self.left()  # a station delivers nothing
+        self.left()  # stations deliver no messages
         self._promise_patience()
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         if self.timing.idle_acks:
             self._set_ack_timer()
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
-        """(2.1, 4.52)"""
+        """Handle a message of a host or of another station (2.1, 4.52)."""
         match content:
             case AppHS():
                 self.meter.arrived(self._needs(content))
@@ -94,16 +95,17 @@ class Station(Node):
                 pass
 
     def on_lost(self, content: Message, interface: int) -> None:
+        """Count a lost message of a host."""
         if isinstance(content, AppHS):
             self.meter.lost(self._needs(content))
 
     def _needs(self, m: AppHS) -> bool:
-        """Whether the copy is of one of its hosts, and none has arrived yet."""
+        """Return whether the message is from a host of this station and has not arrived before."""
         h = self.h.get(m.id_h)
         return h is not None and h.Ses == m.Ses and m.seq_h >= h.seq_h and m.seq_h not in h.RBuffer
 
     def on_timer(self, key: Hashable) -> None:
-        """(3.48-53)"""
+        """Acknowledge, or send pending messages again (3.48-53)."""
         if key == "ack":
             self._send_ack()
         elif key == "retry":
@@ -113,7 +115,7 @@ class Station(Node):
 
     # ---- dissemination --------------------------------------------------------------------------------------------
     def disseminate(self, data: Data, id_h: int, seq_h: int, sender: int) -> None:
-        """(2.44-47)"""
+        """Append a message to the order, forward it in the tree, and send it to the cell (2.44-47)."""
         entry = self.SBuffer.insert((id_h, seq_h), data)
         self.flood(AppSS(data, id_h, seq_h), sender)
         self.discard()
@@ -124,7 +126,7 @@ class Station(Node):
                 self.set_timer("retry", entry.due_ps - self.now_ps)
 
     def _on_app_hs(self, m: AppHS) -> None:
-        """(2.2-8)"""
+        """Disseminate the messages of a host in their order (2.2-8)."""
         h = self.h.get(m.id_h)
         if h is None or h.H_lock or h.Ses != m.Ses:
             return
@@ -137,20 +139,20 @@ class Station(Node):
             self.disseminate(following.data, m.id_h, following.seq_h, NOBODY)
 
     def _on_ack_h(self, m: AckH) -> None:
-        """(2.9-17)"""
+        """Take in the acknowledgement of a host (2.9-17)."""
         h = self.h.get(m.id_h)
         if h is None or h.H_lock or h.Ses != m.Ses:
             return
         h.acknowledge(m.Co, m.seq_C)
         if not m.Co:
-            if m.seq_C == h.seq_C:  # not one that was overtaken
+            if m.seq_C == h.seq_C:  # unequal if a later acknowledgement overtook this one
                 h.received = m.received
             self.discard()
         elif not h.m_nd:
             self._send_init_ack(m.id_h, h)
 
     def discard(self) -> None:
-        """(2.12) Clears what no host here needs any more; what comes into the window then has its turn."""
+        """Discard the messages that no host here needs, and send those that were waiting for a place (2.12)."""
         seq_C = min([h.seq_C for h in self.h.values()], default=self.SBuffer.seq_C)
         if seq_C > self.SBuffer.minSeq():
             full = len(self.SBuffer) > self.timing.outstanding
@@ -160,18 +162,18 @@ class Station(Node):
                 self._send_pending()
 
     def _promise_patience(self) -> None:
-        """An acknowledgement makes this station send only if messages wait for their turn."""
+        """Declare the lookahead for acknowledgements: one causes sends only if messages wait for a place."""
         waiting = len(self.SBuffer) > self.timing.outstanding
         self.patient(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
 
     def _send_pending(self) -> None:
-        """Sends the messages of the window that were never sent or are due again; sets the timer for the next."""
+        """Send the outstanding messages that are due, and set the timer for the next one."""
         now_ps, next_ps = self.now_ps, 0
         for entry in self.SBuffer.first(self.timing.outstanding):
             if entry.due_ps <= now_ps:
                 if self._is_lacked(entry):
                     self._send_entry(entry)
-                else:  # unless a host that has it fails or leaves, this was the last look
+                else:  # checked again later, since a host that has the message may fail or leave
                     entry.due_ps = self._next_due_ps(entry)
             if entry.due_ps < next_ps or not next_ps:
                 next_ps = entry.due_ps
@@ -188,15 +190,17 @@ class Station(Node):
         return self.now_ps + self.timing.jittered_ps(self.timing.retry_at_ps(place, pending), self.random)
 
     def _is_lacked(self, entry: Entry) -> bool:
-        """Without intervals nobody knows: whatever is pending is sent again. (A host in M_d needs a copy as well: it
-        delivers nothing, but goes on to the next.)"""
+        """Return whether to send a pending message again. Without intervals it is not known, so all are sent.
+
+        A host in M_d needs a copy as well: it does not deliver the message, but advances to the next one.
+        """
         return not self.timing.ack_intervals or any(h.lacks(entry.seq_C) for h in self.h.values())
 
     def _retry_ps(self, pending: int) -> int:
         return self.timing.jittered_ps(self.timing.retry_ps(pending), self.random)
 
     def _send_ack(self) -> None:
-        """(3.48-51)"""
+        """Acknowledge the messages of all hosts of this station (3.48-51)."""
         vSeq = {id_h: h.seq_h for id_h, h in self.h.items() if h.holder}
         if vSeq:
             self.transmit(AckC(self.id, vSeq))
@@ -209,7 +213,7 @@ class Station(Node):
 
     # ---- join, init, leave ----------------------------------------------------------------------------------------
     def _on_join(self, m: Join) -> None:
-        """(2.18-35) The host has delivered nothing in this stay: whatever is known of earlier attempts is void."""
+        """Connect a host that joins (2.18-35). It has delivered nothing, and the state of earlier attempts is void."""
         h = self.h.get(m.id_h)
         if h is None and self._is_past(m.id_h, m.Ses):
             return
@@ -221,9 +225,9 @@ class Station(Node):
             self.open(m.id_h, h)
 
     def _on_init(self, m: Init) -> None:
-        """(2.18-38)"""
+        """Connect a host that comes from another station or renews its session (2.18-38)."""
         h = self.h.get(m.id_h)
-        if h is not None and h.holder and m.Ses_LC > h.Ses:  # left over from a join that the host never heard of
+        if h is not None and h.holder and m.Ses_LC > h.Ses:  # a remainder of a join whose answer was never received
             self.delete(m.id_h)
             h = None
         if h is None:
@@ -239,28 +243,28 @@ class Station(Node):
             self.open(m.id_h, h)
 
     def open(self, id_h: int, h: Connection) -> None:
-        """Ends the connection phase, or begins it with what must be delivered first (4.98-104)."""
+        """End the connection phase, or begin it with the messages to be delivered first (4.98-104)."""
         if h.m_nd:
             self._send_co(id_h, h)
         else:
             self._send_init_ack(id_h, h)
 
     def _calc_seq(self, id_h: int, seq_C: int) -> int:
-        """calcSeq: the first message from seq_C on that the host has not delivered."""
+        """Return the first message from seq_C on that the host has not delivered (calcSeq)."""
         return next((e.seq_C for e in self.SBuffer.since(seq_C) if id_h not in e.M_d), self.SBuffer.seq_C)
 
     def _send_init_ack(self, id_h: int, h: Connection) -> None:
         self.transmit(InitACK(id_h, h.seq_h, h.seq_C, h.Ses, h.vMd))
 
     def _send_co(self, id_h: int, h: Connection) -> None:
-        """BroadcastCo: the messages to be delivered before the connection is established."""
+        """Send the messages to be delivered before the connection is established (BroadcastCo)."""
         for number, (_, data) in enumerate(h.m_nd[: self.timing.outstanding], h.first_Co):
             self.transmit(AppCo(data, self.id, number, id_h, h.Ses))
         if h.m_nd:
             self.set_timer(("Co", id_h), self._retry_ps(len(h.m_nd)))
 
     def _on_leave(self, m: Leave) -> None:
-        """(2.39-43) Every copy of a leave is answered; only the first is passed on."""
+        """Answer every copy of a leave, and pass on the first (2.39-43)."""
         h = self.h.get(m.id_h)
         if (h is None or h.Ses < m.Ses) and not self._is_past(m.id_h, m.Ses):
             self.flood(Delete(m.id_h, m.Ses), NOBODY)
@@ -269,7 +273,7 @@ class Station(Node):
             self.transmit(LeaveACK(m.id_h, m.Ses))
 
     def _on_delete(self, m: Delete, sender: int) -> None:
-        """(4.55-61)"""
+        """Forward a Delete, and forget the host's earlier sessions (4.55-61)."""
         self.flood(m, sender)
         self._on_deleted(m.id_h, m.Ses)
 
@@ -279,16 +283,16 @@ class Station(Node):
         if h is not None and h.Ses < Ses:
             self.delete(id_h)
 
-    # ---- the sessions that are over -------------------------------------------------------------------------------
+    # ---- ended sessions -------------------------------------------------------------------------------------------
     def delete(self, id_h: int) -> None:
-        """The host is not this station's any more."""
+        """Forget a host that is not this station's any more."""
         h = self.h.pop(id_h)
         self.remember(id_h, h.to if h.to is not None else h.Ses)
         self.cancel_timer(("Co", id_h))
         self.discard()
 
     def remember(self, id_h: int, Ses: int) -> None:
-        """A join or init of this session or an earlier one is a straggler."""
+        """Remember that a session is over, so that a late join or init of it or an earlier one is ignored."""
         known, _ = self.past.pop(id_h, (Ses, 0))
         self.past[id_h] = (max(known, Ses), self.now_ps)
         while self.past[oldest := next(iter(self.past))][1] < self.now_ps - self.timing.memory_ps:
@@ -299,12 +303,12 @@ class Station(Node):
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def transmit(self, message: FromStation) -> None:
-        """To the cell, over the air."""
+        """Send a message to the cell over the air."""
         self.meter.sent(message, WIRELESS)
         self.send(EVERYONE, message, message.size_bytes, WIRELESS, message.topic)
 
     def flood(self, message: Message, sender: int) -> None:
-        """To all neighbours in the tree but the one it came from."""
+        """Send a message to all neighbours in the tree except its sender."""
         for neighbour in self.neighbours:
             if neighbour != sender:
                 self.meter.sent(message, WIRE)

@@ -1,11 +1,10 @@
-"""Flooding over TCP (SRDS 2018), as mobile20 sets it up for its comparison.
+"""Flooding over TCP (SRDS 2018), as mobile20 configures it for its comparison.
 
-All links are FIFO and reliable: TCP on the wires between stations, TCP over the air between a host and its station.
-Every node forwards a message at its first reception to all its links but the one it came by. A station leaves 5 ms
-between its point-to-point sends of one message to the hosts of its cell. Hosts stand still.
+All links are FIFO and reliable: TCP on the wires between stations, and TCP over the air between a host and its station.
+Every node forwards a message at its first reception on all its links except the one it came from. A station waits 5 ms
+between its point-to-point sends of one message to the hosts of its cell. Hosts do not move.
 
-What TCP itself does (segments, acknowledgements, retransmissions, buffers) is the simulator's business: its scalars
-tell.
+The simulator runs TCP itself (segments, acknowledgements, retransmissions, buffers) and has its statistics.
 """
 
 from __future__ import annotations
@@ -24,15 +23,14 @@ from causeway.pycontrol.protocols.mobile.meter import Meter
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
 SPREAD_PS = 10_000 * MS_PS
-"""Hosts connect anywhere in this long: seventy handshakes at once would not get through (`spread_ps`: see what
-happens)."""
+"""Hosts connect at random times within this one, since seventy simultaneous handshakes would not succeed."""
 AGAIN_PS = 20_000 * MS_PS
-"""A host without an answer says hello again after this long: its connection may have failed."""
+"""The time after which a host without an answer sends Hello again: its connection may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Host to station: I am in your cell. And the station's answer."""
+    """A host's registration at the station of its cell, and the station's answer."""
 
     kind: ClassVar[str] = "hello"
     size_bytes: ClassVar[int] = 5
@@ -47,11 +45,12 @@ class App:
 
     @property
     def size_bytes(self) -> int:
+        """The size on the wire."""
         return self.data.size_bytes
 
 
 class FloodingHost(Node):
-    """Connected to the station that was nearest at the beginning."""
+    """A host that is connected to the station that was nearest at the start."""
 
     def __init__(self, meter: Meter, spread_ps: int = SPREAD_PS) -> None:
         self.meter = meter
@@ -59,32 +58,36 @@ class FloodingHost(Node):
         self.station = -1
         self.connected = False
         self.asked_ps = -1
-        """When it first said hello."""
+        """The time of its first Hello."""
         self.SBuffer: dict[int, Data] = {}
-        """Own messages the station has not got yet."""
+        """Its own messages that have not reached the station yet."""
 
     @property
     def busy(self) -> bool:
-        """It has something to send, or is not connected."""
+        """True if it has messages to send, or is not connected."""
         return bool(self.SBuffer) or not self.connected
 
     def on_start(self) -> None:
+        """Start outside of the system."""
         self.meter.clock = self.host
         self.left()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+        """Choose the first nearest station, and set the timer for Hello."""
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.station < 0 <= station:
             self.station = station
             self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(self.spread_ps))
 
     def on_timer(self, key: Hashable) -> None:
+        """Send Hello until it is answered."""
         if not self.connected:
             self.asked_ps = self.now_ps if self.asked_ps < 0 else self.asked_ps
             self._transmit(Hello())
             self.set_timer("hello", AGAIN_PS)
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Broadcast a message, if the host is connected."""
         if not self.connected:
             return
         message = self.broadcast()
@@ -96,6 +99,7 @@ class FloodingHost(Node):
         self._transmit(App(data))
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
+        """Deliver a message, or take in the answer to Hello."""
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
@@ -114,7 +118,7 @@ class FloodingHost(Node):
 
 
 class FloodingStation(Node):
-    """Forwards at first reception."""
+    """A station that forwards a message at its first reception."""
 
     def __init__(self, meter: Meter, neighbours: Sequence[int]) -> None:
         self.meter = meter
@@ -123,18 +127,20 @@ class FloodingStation(Node):
         self.seen: set[int] = set()
         self.pending: dict[int, tuple[App, int, deque[int]]] = {}
         self.in_flight = 0
-        """Copies for hosts that have not arrived: what TCP and the spacing keep."""
+        """The number of copies that have not reached their hosts yet."""
 
     @property
     def busy(self) -> bool:
-        """A copy is on its way, or waits for its turn."""
+        """True if a copy is on its way, or waits to be sent."""
         return bool(self.in_flight or self.pending)
 
     def on_start(self) -> None:
+        """Start; stations deliver no messages."""
         self.meter.clock = self.host
         self.left()
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
+        """Forward a message at its first reception, or answer Hello."""
         if isinstance(content, Hello):
             if sender not in self.hosts:
                 self.hosts.append(sender)
@@ -157,7 +163,7 @@ class FloodingStation(Node):
         self.on_timer(message.data.message)
 
     def on_timer(self, key: Hashable) -> None:
-        """The next host's copy. Every message takes the same time to come to a host's turn: so each link is FIFO."""
+        """Send a message to the next host. All messages have the same order of hosts and spacing, so links are FIFO."""
         assert isinstance(key, int)
         message, sender, hosts = self.pending[key]
         if hosts:
@@ -169,7 +175,7 @@ class FloodingStation(Node):
             del self.pending[key]
 
     def arrived(self) -> None:
-        """For counting only: a copy is with its host."""
+        """Count a copy that has reached its host."""
         self.in_flight -= 1
 
     def _transmit(self, host: int, message: Hello | App) -> None:

@@ -7,66 +7,65 @@ from random import Random
 
 MS_PS = 10**9
 TURN_JITTER_PS = 10 * MS_PS
-"""Standard deviation around a node's turn, in the authors' later program."""
+"""The standard deviation around a node's turn in the authors' later program."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """All that a study may tune; the defaults are the paper's where it gives one."""
+    """The parameters that a study may tune. Defaults are the paper's, if it has one."""
 
     ack_ps: int = 500 * MS_PS
-    """From the first message that is not acknowledged to the acknowledgement: at most one in that time, on average."""
+    """The mean time from the first message that is not acknowledged to the acknowledgement."""
     idle_acks: bool = False
-    """Acknowledge even if nothing arrived since the last time, as Algorithm 1 (53) and 3 (51) print it. The paper's 0.4
-    messages for each delivery leave no room for that: the acknowledgements of 70 hosts alone would be 0.36."""
+    """Acknowledge even if nothing arrived since the last time, as Algorithms 1 (53) and 3 (51) are printed. The paper's
+    0.4 messages for each delivery exclude that: the acknowledgements of 70 hosts alone would be 0.36."""
     ack_turns: int = 0
-    """Acknowledge every `ack_ps` sharp, each node at its own turn of so many, give or take `TURN_JITTER_PS`: the
-    authors' later program. 0: wherever the last one left it, give or take a quarter."""
+    """Divide `ack_ps` into this number of turns. A node acknowledges at its turn, with a jitter of `TURN_JITTER_PS`,
+    as in the authors' later program. 0: acknowledge after `ack_ps`, plus or minus a quarter."""
     station_ack_ps: int = 0
-    """The same for stations; 0: as hosts."""
+    """`ack_ps` of stations; 0: that of hosts."""
     ack_intervals: bool = False
-    """Beyond the paper: a host tells what it has received out of order, too, and only what some host lacks is sent
-    again."""
+    """Beyond the paper: acknowledge messages received out of order, and send again only those that a host lacks."""
     retry_max_ps: int = 1000 * MS_PS
-    """A pending message is sent again after this long if few are pending..."""
+    """The time after which a pending message is sent again if few messages are pending."""
     retry_min_ps: int = 200 * MS_PS
-    """... and after this long if `outstanding` are; linear in between (the paper gives the ends only)."""
+    """The same if `outstanding` messages are pending. In between it is linear (the paper has the ends only)."""
     retry_by_age: bool = False
-    """Not how many are pending counts but a message's place among them: `retry_max_ps` for the newest, down to
+    """Use a message's place among the pending ones and not their number: from `retry_max_ps` for the newest to
     `retry_min_ps` for the oldest. The authors' later program has such a line, from 1 to 1/2 of a base."""
     host_retry_ps: int = 0
-    """A host sends its own message again after this long; 0: as stations."""
+    """The time after which a host sends its own message again; 0: as stations."""
     outstanding: int = 150
-    """A station sends only the oldest so many pending messages; the rest wait their turn."""
+    """The most pending messages that a station sends, the oldest ones; the others wait."""
     connect_ps: int = 1000 * MS_PS
-    """A join, init or leave is sent again after this long without an answer."""
+    """The time after which a join, init or leave without an answer is sent again."""
     spread_ps: int = 500 * MS_PS
-    """The first join falls anywhere in this long: hosts that start together must not speak together."""
+    """The first join is at a random time within this one, so that hosts do not all send at the start."""
     memory_ps: int = 60_000 * MS_PS
-    """How long a station remembers that a session is over. No packet may travel longer over the air."""
+    """The time for which a station remembers that a session is over. A packet over the air must not take longer."""
 
     def retry_ps(self, pending: int) -> int:
-        """calcTimeout of the paper: how long to wait before sending again, with so many messages pending."""
+        """Return the time after which to send a message again (calcTimeout of the paper)."""
         load = min(pending, self.outstanding)
         return self.retry_max_ps - (self.retry_max_ps - self.retry_min_ps) * load // self.outstanding
 
     def retry_at_ps(self, place: int, pending: int) -> int:
-        """The same for the message that is the place-th oldest (from 1) of those pending."""
+        """Return the time after which to send the place-th oldest (from 1) of the pending messages again."""
         if not self.retry_by_age:
             return self.retry_ps(pending)
         return self.retry_min_ps + (self.retry_max_ps - self.retry_min_ps) * place // pending
 
     def own_retry_ps(self, pending: int) -> int:
-        """How long a host waits before it sends a message of its own again."""
+        """Return the time after which a host sends a message of its own again."""
         return self.host_retry_ps or self.retry_ps(pending)
 
     @property
     def soonest_ack_ps(self) -> int:
-        """A host acknowledges a message no sooner than this long after it arrived."""
+        """The least time between the arrival of a message at a host and its acknowledgement."""
         return self.ack_ps // 4 if self.ack_turns else self.ack_ps - self.ack_ps // 4
 
     def ack_wait_ps(self, period_ps: int, node: int, now_ps: int, random: Random) -> int:
-        """How long until a node acknowledges next; never less than a quarter of the period."""
+        """Return the time until a node's next acknowledgement, which is at least a quarter of the period."""
         if not self.ack_turns:
             return self.jittered_ps(period_ps, random)
         turn_ps = period_ps * (node % self.ack_turns) // self.ack_turns
@@ -76,6 +75,9 @@ class Timing:
 
     @staticmethod
     def jittered_ps(wait_ps: int, random: Random) -> int:
-        """That long, give or take a quarter: nodes that begin to wait at the same instant (the hosts of a cell that
-        hear one message, two stations that do not hear each other) must not collide for ever."""
+        """Return a time plus or minus a random part of up to a quarter.
+
+        Otherwise nodes that begin to wait at the same instant, such as the hosts of a cell that receive one message,
+        would collide again and again.
+        """
         return wait_ps - wait_ps // 4 + random.randrange(wait_ps // 2)
