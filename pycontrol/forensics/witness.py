@@ -104,7 +104,7 @@ class Witness:
         elif op == DELIVER:
             self._deliver(time_ps, node, message)
         elif op == LEFT:
-            self._member[node], self._owed[node], self._known[node] = False, 0, 0
+            self._member[node], self._owed[node] = False, 0
         elif op == JOINED:
             self._member[node], self._owed[node], self._got[node] = True, 0, 0
         else:

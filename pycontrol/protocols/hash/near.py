@@ -27,6 +27,10 @@ def _put(near, place, mate, distance):
     n, room = near.found[place], near.mates.shape[1]
     if n < room:
         near.found[place] += 1
+    elif near.distance[place, room - 1] < distance or (
+        near.distance[place, room - 1] == distance and near.mates[place, room - 1] < mate
+    ):
+        return
     i = min(n, room - 1)
     while i > 0 and (
         near.distance[place, i - 1] > distance
@@ -35,8 +39,7 @@ def _put(near, place, mate, distance):
         near.distance[place, i] = near.distance[place, i - 1]
         near.mates[place, i] = near.mates[place, i - 1]
         i -= 1
-    if i < room:
-        near.distance[place, i], near.mates[place, i] = distance, mate
+    near.distance[place, i], near.mates[place, i] = distance, mate
 
 
 @compiled

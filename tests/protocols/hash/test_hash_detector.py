@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from causeway.pycontrol.arrays import allocate
 from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.hash.near import _put
 from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDetectorProcesses, Req, Rsp
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
-from causeway.pycontrol.protocols.hash.state import Choices, Config, Search
+from causeway.pycontrol.protocols.hash.state import Choices, Config, Near, Search
 from tests.worlds.clock_runs import run
 from tests.worlds.drawn import examples
 
@@ -61,6 +62,15 @@ def test_the_other_order_and_one_request_at_a_time_are_the_same_over_columns_and
     assert columns.digest == nodes.digest
     assert columns.scalars["flagged"] == nodes.scalars["flagged"] > 0
     assert columns.scalars["missing"] == columns.scalars["undelivered"] == 0
+
+
+def test_a_full_list_of_near_messages_keeps_the_nearest() -> None:
+    near = allocate(Near, node=1, near=1, entry=1, mate=2, set=1)
+    for mate, distance in ((10, 3), (11, 1), (12, 9), (13, 2)):
+        _put(near, 0, mate, distance)
+    assert near.mates[0].tolist() == [11, 13] and near.distance[0].tolist() == [1, 2]
+    _put(near, 0, 14, 2)
+    assert near.mates[0].tolist() == [11, 13], "of equal distances, the lower id comes first"
 
 
 def test_what_lies_beyond_the_reach_of_the_near_search_is_taken_for_delivered():
