@@ -77,7 +77,7 @@ class PerNode(Protocol):
     """True if a node's state is in its attributes. If False, `causeway check --every` replays a node's past instead of
     copying it."""
     contents: Contents | None = None
-    """Watches the contents of packets for changes, in models."""
+    """Watches the contents of packets for changes; None: nothing does."""
     packet_lifetime_ps = LIFETIME_PS
     """How long a packet's content is kept on networks that do not report when its last copy is gone."""
 
