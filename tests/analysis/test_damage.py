@@ -399,19 +399,3 @@ def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypa
             assert sorted(store.finished_runs(one / "a" / "out")) == landed
             assert len(store.read_arrow(one / "a" / "out", "scalars")) == len(landed)
             delta.forget_what_is_known()
-
-
-def test_the_table_is_opened_by_others_as_what_it_is(tmp_path):
-    from deltalake import DeltaTable
-
-    folder = small(tmp_path / "out")
-    compact.compact(folder)
-    store.write_run(folder, tables("d", 7.0))
-    frame = DeltaTable(folder / "tables").to_pandas(filters=[("table", "=", "scalars")], columns=["run_id", "value"])
-    assert dict(zip(frame["run_id"], frame["value"], strict=True)) == {"a": 43.0, "b": 43.0, "c": 43.0, "d": 7.0}
-    polars = pytest.importorskip("polars")
-    rows = polars.scan_delta(str(folder / "tables")).filter(polars.col("table") == "scalars").select("run_id").collect()
-    assert sorted(rows["run_id"]) == ["a", "b", "c", "d"]
-    duckdb = pytest.importorskip("duckdb")
-    results = DeltaTable(folder / "tables").to_pyarrow_dataset()  # noqa: F841  # DuckDB finds it by its name
-    assert duckdb.sql("select sum(value) from results where \"table\" = 'scalars'").fetchall() == [(136.0,)]
