@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from causeway.analysis import delta, locks, older, physical, schema, store
 from causeway.analysis.delta import State
+from causeway.analysis.files import refuse_links
 from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import is_remote, place
 
@@ -54,9 +55,14 @@ def compact(out_dir: Path) -> Compacted:
 def _compact(out: Path) -> Compacted:
     state = delta.latest(out)
     before = len(state.all_files())
-    if state.version < 0 and older.is_there(out):
-        before = len(list(older.files(out)))
-        state = _upgrade(state)
+    if older.is_there(out):
+        old = list(older.files(out))
+        if not is_remote(out):
+            for at in {path.parent for path in old}:
+                refuse_links(out, *(str(one.relative_to(out)) for one in (at, *at.parents) if out in one.parents))
+        if state.version < 0:
+            before = len(old)
+            state = _upgrade(state)
     if state.version >= 0 and older.is_there(out):
         for path in list(older.files(out, older.damaged(out))):
             path.unlink(missing_ok=True)

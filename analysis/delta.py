@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from causeway.analysis import physical
+from causeway.analysis import physical, schema
 from causeway.analysis.files import flush, landing, make_folder, refuse_links
 from causeway.analysis.physical import File
 from causeway.analysis.remote import Remote, is_remote, place
@@ -39,6 +39,11 @@ _DESCRIPTION = re.compile(r"causeway results, format (\d+)")
 LOG, COPIES = "_delta_log", "_copies"
 LOG_FILE = re.compile(r"\d{20}\.(json|checkpoint\.parquet)")
 _COPY = re.compile(r"(\d{20}\.(?:json|checkpoint\.parquet))-([0-9a-f]{64})")
+PARTS = (
+    "studies", ".locks", ".convert", "tables", f"tables/{LOG}", f"tables/{COPIES}",
+    *(f"tables/table={name}" for name in (*schema.TABLES, physical.SOURCES)),
+)  # fmt: skip
+"""The folders that a result folder has: none of them may be a link."""
 _CHECKPOINT_EVERY = 20
 """Versions: a reader opens the last checkpoint and the versions behind it, each a file."""
 KEPT_HOURS = 24
@@ -139,7 +144,7 @@ def _log(folder: Path, version: int) -> Path:
 
 def _read(folder: Path) -> State:
     if not is_remote(folder):
-        refuse_links(folder, "tables", f"tables/{LOG}", f"tables/{COPIES}")
+        refuse_links(folder, *PARTS)
         if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
             return State(folder)
         if name := next(rotten(folder), None):

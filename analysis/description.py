@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import kinds, store
+from causeway.analysis.files import refuse_links
 from causeway.analysis.plots import MARKS, Expected, Headline, Plot, Scene, State
 from causeway.analysis.reduce import expression
 from causeway.analysis.remote import place
@@ -40,12 +41,12 @@ class Description:
 
 
 def path_of(folder: Path, study: str) -> Path:
-    """Where the description of a study stands in a result folder."""
+    """Return where the description of a study stands in a result folder."""
     return place(folder) / "studies" / f"{store.quote(study)}.json"
 
 
 def text_of(description: Description) -> str:
-    """A description as it stands in the file."""
+    """Return a description as it stands in the file."""
     plain = {"version": VERSION, **asdict(description)}
     return json.dumps({**plain, "digest": _digest(plain)}, indent=1, allow_nan=False) + "\n"
 
@@ -55,7 +56,8 @@ def _digest(plain: Mapping[str, Any]) -> str:
 
 
 def write(folder: Path, study: str, text: str) -> None:
-    """Lands a description, unless the same one is there."""
+    """Land a description, unless the same one is there."""
+    refuse_links(place(folder), "studies")
     path = path_of(folder, study)
     if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
         return
@@ -64,7 +66,7 @@ def write(folder: Path, study: str, text: str) -> None:
 
 
 def read(folder: Path) -> list[Description]:
-    """All descriptions of a result folder, by name. One that is damaged is refused with what to do."""
+    """Return all descriptions of a result folder, by name. Refuse one that is damaged, and say what to do."""
     described = place(folder) / "studies"
     paths = sorted(path for path in described.glob("*.json") if path.name[0] != ".") if described.is_dir() else []
     return [read_one(path) for path in paths]

@@ -38,7 +38,7 @@ def problems(folder: Path) -> Iterator[Problem]:
     """Yield all that is wrong, in the order in which to repair it. A problem of the log is to be repaired before the
     next one is asked for."""
     folder = place(folder)
-    refuse_links(folder, "tables", "studies", "report", ".locks", f"tables/{LOG}", f"tables/{COPIES}")
+    refuse_links(folder, "report", *delta.PARTS)
     yield from _leftovers(folder)
     yield from _log(folder)
     try:

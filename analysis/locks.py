@@ -35,7 +35,7 @@ def take(path: Path, wait: bool) -> int | None:
     """An open descriptor with the lock on the file at `path`, which is made if need be; None: somebody else has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         if not _locked(descriptor, wait):
             os.close(descriptor)
             return None

@@ -21,6 +21,7 @@ from causeway.analysis.delta import State
 from causeway.analysis.delta import forget_what_is_known as forget_what_is_known
 from causeway.analysis.files import landing as landing
 from causeway.analysis.files import quote as quote
+from causeway.analysis.files import refuse_links
 from causeway.analysis.physical import File
 from causeway.analysis.remote import desk, place
 from causeway.bridge.errors import UserError
@@ -44,6 +45,7 @@ def table_dir(folder: Path, table: str) -> Path:
 
 def lock_path(out_dir: Path, key: str) -> Path:
     """Return the file that is locked while somebody makes the run, or the commit, of this key."""
+    refuse_links(desk(place(out_dir)), ".locks")
     return desk(place(out_dir)) / ".locks" / f"{key}.lock"
 
 

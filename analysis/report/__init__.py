@@ -64,7 +64,7 @@ def write(
     """
     source = _Source(place(result_dir), master or reduces_on(place(result_dir)))
     out = place(out_dir) if out_dir else source.folder / "report"
-    refuse_links(out.parent, out.name)
+    refuse_links(out.parent, out.name, f"{out.name}/export")
     described = description.read(source.folder)
     asked = [plot for one in described for plot in one.plots] + list(plots)
     plots = [plot for plot in asked if plot.kind in kinds.known()]

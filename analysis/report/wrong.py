@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from causeway.analysis import store
 from causeway.analysis.description import Description
 from causeway.analysis.pages import Table
 from causeway.analysis.reduce.comparison import Runs
@@ -85,9 +86,10 @@ def _rows(one: Wrong, known: Runs) -> list[tuple[object, ...]]:
 
 
 def write_pages(examples: Sequence[Example], out: Path) -> None:
-    """The pages that the sections point to."""
+    """Write the pages that the sections point to."""
     for number, one in enumerate(examples):
-        (out / link_to(number)).write_text(one.page, encoding="utf-8")
+        with store.landing(out / link_to(number)) as temporary:
+            temporary.write_text(one.page, encoding="utf-8")
 
 
 def link_to(number: int) -> str:

@@ -301,19 +301,39 @@ def test_a_folder_of_a_newer_format_is_refused_and_left_alone(tmp_path, monkeypa
     }
 
 
-@pytest.mark.parametrize("linked", ["tables", "tables/_delta_log", "tables/_copies"])
+LINKED = ["tables", "tables/_delta_log", "tables/_copies", "tables/table=scalars", "studies", ".locks"]
+
+
+@pytest.mark.parametrize("linked", LINKED)
 def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
-    folder = small(tmp_path / "out")
-    elsewhere = tmp_path / "elsewhere"
-    shutil.move(folder / linked, elsewhere)
-    (folder / linked).symlink_to(elsewhere)
-    before = sorted(elsewhere.rglob("*"))
+    """What the link leads to is a part of a healthy folder, two days old: removed if anybody takes it for left over."""
+    folder, mine = small(tmp_path / "out"), small(tmp_path / "mine")
+    (mine / ".locks" / "old.lock").touch()
+    for path in mine.rglob("*.parquet"):
+        os.utime(path, (1, 1))
+    shutil.rmtree(folder / linked)
+    (folder / linked).symlink_to(mine / linked)
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     delta.forget_what_is_known()
     for use in (lambda: store.read_arrow(folder, "runs"), lambda: compact.compact(folder),
-                lambda: list(health.problems(folder))):  # fmt: skip
+                lambda: store.write_run(folder, tables("new")), lambda: list(health.problems(folder)),
+                lambda: compact.forget_runs(folder, ["a"]), lambda: report.write(folder)):  # fmt: skip
         with pytest.raises(UserError, match="is a link"):
             use()
-    assert sorted(elsewhere.rglob("*")) == before
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+
+
+def test_a_description_and_a_lock_are_not_written_through_a_link(tmp_path):
+    """A command writes them before it reads any table."""
+    for name in ("studies", ".locks"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (tmp_path / "out" / name).symlink_to(tmp_path / "mine" / name)
+    with pytest.raises(UserError, match="is a link"):
+        description.write(tmp_path / "out", "s", description.text_of(Description("s")))
+    with pytest.raises(UserError, match="is a link"), store.writing(tmp_path / "out", "r"):
+        pass
+    assert not any(path.is_file() for path in (tmp_path / "mine").rglob("*"))
 
 
 def test_nothing_is_removed_or_written_through_a_link(tmp_path):
@@ -324,8 +344,13 @@ def test_nothing_is_removed_or_written_through_a_link(tmp_path):
     (folder / "report").symlink_to(mine)
     with pytest.raises(UserError, match="is a link"):
         report.write(folder)
-    assert (mine / "index.html").read_text() == "mine"
     (folder / "report").unlink()
+    (folder / "report").mkdir()
+    (folder / "report" / "export").symlink_to(mine)
+    with pytest.raises(UserError, match="is a link"):
+        report.write(folder, formats=["svg"])
+    assert (mine / "index.html").read_text() == "mine"
+    shutil.rmtree(folder / "report")
     path = file_of(folder, "scalars", "b")
     shutil.move(path, mine / "b.parquet")
     path.symlink_to(mine / "b.parquet")

@@ -81,3 +81,14 @@ def test_a_kill_before_its_files_went_changes_nothing(tmp_path, monkeypatch):
     assert values(folder) == VALUES
     compact.compact(folder)
     assert values(folder) == VALUES and len(list((folder / "tables" / "runs").glob("*"))) == 1
+
+
+@pytest.mark.parametrize("linked", ["runs", "scalars", "samples/study=s"])
+def test_nothing_is_removed_through_a_link(tmp_path, linked):
+    folder, mine = older(tmp_path / "out"), tmp_path / "mine"
+    (folder / "tables" / linked).rename(mine)
+    (folder / "tables" / linked).symlink_to(mine)
+    before = sorted(mine.rglob("*"))
+    with pytest.raises(UserError, match="is a link"):
+        compact.compact(folder)
+    assert sorted(mine.rglob("*")) == before and delta.latest(folder).version < 0
