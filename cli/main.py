@@ -156,12 +156,12 @@ def run(
 ) -> None:
     """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again, unless the code
     that gives their numbers was changed."""
-    from causeway.cli.run import InProject, Instruments, run_study
+    from causeway.cli.run import InProject, Instruments, contained, run_study
 
     if ini is None and (config != "General" or hosts):
         raise UserError("--config and --hosts say what of --ini FILE is to run; give that too")
     project = InProject(ini, config, hosts) if ini is not None else None
-    with prints_elsewhere() if json_ else contextlib.nullcontext():
+    with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
         failed = run_study(
             study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out,
             all_, jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh, twice,
@@ -247,6 +247,7 @@ def check(
     """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
     from causeway.cli.check import Search, check_study
     from causeway.cli.mutants import check_mutants, check_seeded
+    from causeway.studies.contained import contained
     from causeway.studies.parameters import parse_settings
     from causeway.studies.trial import Trial, parse_bounds
 
@@ -260,11 +261,14 @@ def check(
         study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
         parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
-    if mutants:
-        raise typer.Exit(1 if check_mutants(trial, tries, seconds, seed, out) else 0)
-    if seeded is not None:
-        raise typer.Exit(1 if check_seeded(trial, seeded, tries, seconds, seed, out, every) else 0)
-    raise typer.Exit(1 if check_study(trial, Search(tries, seconds, every, whole, seed, symmetry), out_dir, out) else 0)
+    with contained(study):
+        if mutants:
+            broken = check_mutants(trial, tries, seconds, seed, out)
+        elif seeded is not None:
+            broken = check_seeded(trial, seeded, tries, seconds, seed, out, every)
+        else:
+            broken = check_study(trial, Search(tries, seconds, every, whole, seed, symmetry), out_dir, out)
+    raise typer.Exit(1 if broken else 0)
 
 
 @app.command()

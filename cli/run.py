@@ -22,6 +22,7 @@ from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.cli.twice import compare_runs
 from causeway.studies import campaign, registry
+from causeway.studies.contained import contained as contained
 from causeway.studies.description import describe_in
 from causeway.studies.parameters import parse_settings
 from causeway.studies.processes import processes_for, run_in_processes

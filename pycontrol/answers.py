@@ -213,9 +213,8 @@ SHARED_OF_NUMPY = [
     *(n for n in dir(np.random) if isinstance(getattr(getattr(np.random, n), "__self__", None), np.random.RandomState)),
 ]  # fmt: skip
 PROCESSES = (
-    "system", "fork", "forkpty", "posix_spawn", "posix_spawnp", "waitpid", "wait", "execv", "execve", "kill", "killpg",
+    "system", "fork", "forkpty", "posix_spawn", "posix_spawnp", "waitpid", "wait", "kill", "killpg",
 )  # fmt: skip
-EXITS = ("_exit", "abort")
 FOLDERS = ("chdir", "fchdir", "chroot")
 
 ANSWERS = [
@@ -236,9 +235,7 @@ ANSWERS = [
     Row(uuid, "getnode", lambda actor: 0x02_00_00_00_00_00 + actor.node),
     Row(socket, "gethostname", lambda actor: actor.name),
     Row(subprocess.Popen, "__init__", refused("a subprocess", "process")),
-    Row(threading.Thread, "start", refused("a thread", "thread")),
     *(Row(os, name, refused(f"os.{name}", "process")) for name in PROCESSES),
-    *(Row(os, name, refused(f"os.{name}", "exit")) for name in EXITS),
     *(Row(os, name, refused(f"os.{name}", "folder")) for name in FOLDERS),
     Row(signal, "raise_signal", refused("signal.raise_signal", "exit")),
     Row(threading.Condition, "wait", blocks("waiting for a thread", "wait")),

@@ -18,10 +18,10 @@ from causeway.bridge.events import Kind
 from causeway.bridge.memory import OutOfMemory
 from causeway.pycontrol.asked import answer_to, numbers_of, started
 from causeway.pycontrol.collector import only_new_objects_collected
-from causeway.pycontrol.confined import confined
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.interrupts import noticing_interrupts
 from causeway.pycontrol.load import too_much
+from causeway.pycontrol.own_code import own_code
 from causeway.pycontrol.places import Places, wanted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.watchdog import TookTooMuch, watchdog
@@ -66,7 +66,7 @@ def passive_mask(protocol: Protocol) -> int:
 
 @watchdog(whole_run=True)
 @noticing_interrupts()
-@confined()
+@own_code("a protocol")
 @only_new_objects_collected()
 def run_protocol(
     engine: Engine,

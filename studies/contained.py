@@ -6,15 +6,19 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from causeway.bridge.errors import RunError
+from causeway.bridge.errors import RunError, UserError
 from causeway.pycontrol.interrupts import noticing_interrupts, was_interrupted
+from causeway.pycontrol.own_code import own_code
 
 
 @contextlib.contextmanager
 def contained(study: str) -> Iterator[None]:
-    """Turn an exit of the study's code into an error of the run, and undo os.chdir, which moves a relative --out."""
+    """Turn an exit of the study's code into an error of the run, and undo os.chdir, which moves a relative --out.
+
+    What would end the process at once, or keep it alive, is refused (`causeway.pycontrol.own_code`).
+    """
     folder = os.getcwd()
-    with noticing_interrupts():
+    with noticing_interrupts(), own_code(f"study {study}"):
         try:
             yield
         except (SystemExit, GeneratorExit, KeyboardInterrupt) as error:
@@ -22,11 +26,19 @@ def contained(study: str) -> Iterator[None]:
                 raise
             what = f"sys.exit({error.code})" if isinstance(error, SystemExit) else type(error).__name__
             raise RunError(f"study {study}: {what} would end the command; raise an error instead") from error
+        except UserError as error:
+            if (moved := os.getcwd()) == folder:
+                raise
+            raise _moved(study, moved) from error  # a file that is not found, say, comes of it
         finally:
             moved = os.getcwd()
             os.chdir(folder)
     if moved != folder:
-        raise RunError(
-            f"study {study}: os.chdir({moved!r}) would move what is relative, as results; use absolute paths, such as "
-            "Path(__file__).parent / 'data'"
-        )
+        raise _moved(study, moved)
+
+
+def _moved(study: str, folder: str) -> RunError:
+    return RunError(
+        f"study {study}: os.chdir({folder!r}) would move what is relative, as results; use absolute paths, such as "
+        "Path(__file__).parent / 'data'"
+    )

@@ -1,0 +1,91 @@
+"""Keep a study's own code from ending its command, or outliving it, without a word.
+
+Outside of handlers, a study's code is free: it reads files, asks the time and starts processes. But `os._exit(0)` in
+`network()` would end the command with status 0 and no result, and a thread that is no daemon would keep it alive for
+ever. Both are refused where a line of the study's own files (or of a protocol over columns) calls them, as long as
+`own_code` says that such code may run in this thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import getpid  # by name: in a handler, `os.getpid` is a stand-in
+from typing import Any, ClassVar
+
+from causeway.bridge.user_file import is_users_own
+from causeway.pycontrol import confined
+from causeway.pycontrol.answers import refused
+from causeway.pycontrol.confined import Answer, Row
+
+STAND_INS = (__file__, confined.__file__)
+"""Frames of these lie between the caller and `_who_leaves`."""
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """Answers for a study's own code, as an `Actor` does for a node."""
+
+    name: str
+    process: int
+    """A process that it forks may end as it likes."""
+    instead: ClassVar[Mapping[str, str]] = {
+        "exit": "raise an error instead",
+        "process": "use subprocess.run",
+        "thread": "compute in place, or start it with daemon=True",
+    }
+
+
+class _Running(threading.local):
+    code: OwnCode | None = None
+
+
+_running = _Running()
+
+
+@contextlib.contextmanager
+def own_code(name: str) -> Iterator[None]:
+    """Say that a study's own code may run inside; `name` is that of whoever is to blame."""
+    before = _running.code
+    _running.code = before or OwnCode(name, getpid())
+    try:
+        with confined.confined():
+            yield
+    finally:
+        _running.code = before
+
+
+def _who_leaves() -> Any:
+    """Return the node that acts, else the own code of a study if a line of it calls."""
+    if (actor := confined.who_acts()) is not None:
+        return actor
+    code = _running.code
+    if code is None or code.process != getpid():
+        return None
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in STAND_INS:
+        frame = frame.f_back
+    return code if is_users_own(frame.f_code.co_filename) else None
+
+
+def _start(real: Answer) -> Answer:
+    refuse = refused("a thread", "thread")
+
+    def start(actor: Any, thread: threading.Thread) -> Any:
+        return real(thread) if isinstance(actor, OwnCode) and thread.daemon else refuse(actor)
+
+    return start
+
+
+confined.add_answers(
+    [
+        *(Row(os, name, refused(f"os.{name}", "exit")) for name in ("_exit", "abort")),
+        *(Row(os, name, refused(f"os.{name}", "process")) for name in ("execv", "execve")),
+        Row(threading.Thread, "start", _start(threading.Thread.start)),
+    ],
+    _who_leaves,
+)
