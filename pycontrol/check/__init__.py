@@ -1,20 +1,21 @@
-"""Is a per-node protocol right? Small worlds in memory, in which somebody else decides what happens next.
+"""Check a per-node protocol in models: small networks in memory, in which a search decides the order of events.
 
-Start here, in reading order:
+`causeway check` uses this package, with the same protocol that runs on the engines. In reading order:
 
-- `world.py`: the world: nodes, packets on their way, timers; what can happen next, and making it happen
-- `mobile.py`: the same with stations on wires and hosts that change cells
-- `properties.py`: what must hold: causal order, FIFO order, no duplicates, everything owed arrives, and a user's own
-- `checks.py`: what a study may say about all that
-- `schedules.py`: thousands of made-up orders of events; one that breaks a property is shrunk
-- `shrink.py`: what is left of such an order when nothing more can be left out
-- `orders.py`: every order of events of a small world, state by state
-- `machine.py`, `space.py`, `frozen.py`: nodes as machines, worlds as tuples of numbers, states as values
-- `cells.py`: the same where hosts change cells; `retold.py`: for nodes that cannot be copied (asyncio programs)
-- `symmetry.py`: states that differ only in what alike nodes are called are one
-- `reduced.py`: of orders that differ only in how events at different nodes come, one is enough
-- `mutants.py`: lines of the protocol broken one by one
-- `story.py`: an order of events in words, and as a space-time diagram
-
-`causeway check` is the command. The protocol is the one that runs on the engines, as it is.
+- `world.py`: the model: nodes, packets and timers; the choices of the next event, and their effects
+- `mobile.py`: a model with stations on wires and hosts that change cells
+- `properties.py`: the properties to check: causal order, FIFO order, no duplicates, delivery, and a study's own
+- `checks.py`: the settings of a study
+- `schedules.py`: random schedules; one that violates a property is shrunk
+- `shrink.py`: the shrinking of schedules
+- `orders.py`: exhaustive search of all schedules, state by state
+- `machine.py`, `space.py`, `frozen.py`: nodes as state machines, models as tuples of numbers, states as values
+- `cells.py`: the state space of `mobile.py`; `retold.py`: machines for nodes that cannot be copied (asyncio programs)
+- `symmetry.py`: one state represents all that differ only in the ids of symmetric nodes
+- `reduced.py`: partial-order reduction
+- `chance.py`: detection of random numbers and hidden state in nodes
+- `linear.py`: a check of linearizability
+- `mutants.py`: mutation tests: single changes of the protocol's code, which the properties should detect
+- `stepper.py`, `debugger.py`: a schedule step by step, and in pdb
+- `story.py`: a schedule as text, and as a space-time diagram
 """

@@ -1,7 +1,7 @@
-"""The states of a world of stations and hosts (`mobile.py`): where hosts are is part of them.
+"""The state space of a model of stations and hosts (`mobile.py`). A state includes the positions of hosts.
 
-What a station sends reaches who is in its cell then, and a host can change cells at any time, so events at different
-nodes cannot be swapped: such a world is searched whole.
+A packet of a station reaches the hosts that are in its cell at that time, and hosts can change cells at any time.
+Events at different nodes therefore do not commute, and such a model is searched without reduction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from causeway.pycontrol.node import EVERYONE
 
 @dataclass(eq=False)
 class CellSpace(Space):
-    """A space in which hosts move."""
+    """A state space in which hosts move."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -26,18 +26,20 @@ class CellSpace(Space):
         self.world, self.stations = world, world.stations
 
     def reaches(self) -> tuple[Reach, ...]:
+        """Return the stations that reach each host at the start."""
         return tuple(self.world.places.values())
 
     def moves(self, state: State) -> list[list[Move]]:
-        """Changes of cells, too."""
+        """Return the events that can happen at each node, moves of hosts included."""
         found = super().moves(state)
         for host, reach in enumerate(state.reaches, self.stations):
             found[host] += [Move(host, ("move", to)) for to in self.world.ways(host, reach, state.purses[0][MOVES] > 0)]
         return found
 
     def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
+        """Return the state after an event, the nodes that are sent a packet (a bit mask), and the violation."""
         node, what, packet = move
-        if packet >= 0 and not self._arrives(state, packet):  # lost, but not out of the purse
+        if packet >= 0 and not self._arrives(state, packet):  # a loss that costs no budget
             return state._replace(flying=without(state.flying, packet)), 0, None
         if not (isinstance(what, tuple) and what[0] == "move"):
             return super().take(state, move)
@@ -52,7 +54,7 @@ class CellSpace(Space):
         return not self._is_free(packet) or self.world.is_reached(copy.sender, copy.receiver, state.reaches)
 
     def sent(self, state: State, sends: Sequence[int]) -> Sequence[int]:
-        """Who is in reach gets a copy of what is sent to everyone."""
+        """Return the copies of sent packets, one for each receiver in reach."""
         found: list[int] = []
         for packet in sends:
             copy = self.machine.copies[packet]
@@ -61,12 +63,15 @@ class CellSpace(Space):
         return found
 
     def busy(self, state: State) -> bool:
+        """Return whether an event other than a timer is left that happens by itself."""
         return super().busy(state) or () in state.reaches
 
     def at_rest(self, state: State) -> bool:
+        """Return whether the state is quiescent, with all hosts in cells."""
         return super().at_rest(state) and () not in state.reaches
 
     def seen(self, state: State) -> Seen:
+        """Return the state as properties see it."""
         seen = super().seen(state)
         seen.stations, seen.places = self.stations, dict(enumerate(state.reaches, self.stations))
         return seen

@@ -1,8 +1,8 @@
-"""Find what makes a node more than a machine: random generators, and whatever else is not in its state.
+"""Find random generators in nodes, and hidden state: the reasons for which an exhaustive search is not complete.
 
-A search of every order works out once what an event does to a node in a state. A generator in the node's state gives
-one sequence of draws then, out of many. What is not in the state at all (a counter of the class, the order of a set)
-shows when the same step is worked out again.
+The search computes the effect of an event on a node's state once. With a generator in the state, it thus explores one
+sequence of draws out of many. Hidden state (a counter of the class, the order of a set) shows if the same step has
+another effect when it is computed again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 GENERATORS = (Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
 PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, np.ndarray, np.generic)
 MOST_STEPS = 2000
-"""So many steps are worked out a second time."""
+"""The number of steps that are computed a second time: a sample, to save time."""
 
 
 def why_not_all(machine: Machine) -> str:
-    """Return why a search that came to its end has not seen all that nodes can do; "" if it has."""
+    """Return the reason for which a finished search is not complete, or "" if it is."""
     if drawn := who_draws(node for node, _ in machine.states):
         return drawn
     every = max(1, len(machine.worked_out) // MOST_STEPS)
@@ -36,7 +36,7 @@ def why_not_all(machine: Machine) -> str:
 
 
 def who_draws(nodes: Iterable[Node]) -> str:
-    """Return in words which of the nodes draws random numbers first; "" if none does."""
+    """Return a message about the first node that draws random numbers, or "" if none does."""
     for node in nodes:
         who = f"the program of node {node.id}" if getattr(node, "drew", False) else draws(node)
         if who:
@@ -45,7 +45,7 @@ def who_draws(nodes: Iterable[Node]) -> str:
 
 
 def draws(node: Node) -> str:
-    """Return the attribute in which a node keeps a random generator, as `Class.attribute`; "" if it has none."""
+    """Return the attribute in which a node has a random generator, as `Class.attribute`, or "" if it has none."""
     for name, value in vars(node).items():
         if name != "host" and name not in node.not_state and _has_generator(value, {id(node)}):
             return f"{type(node).__name__}.{name}"

@@ -1,4 +1,4 @@
-"""What a study may tell `causeway check`: how big a world, what may happen in it, what must hold besides."""
+"""The settings of a study for `causeway check`: the model, the budget of faults, and the properties."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ from causeway.pycontrol.node import PerNode
 
 @dataclass(frozen=True)
 class Checks:
-    """Everything has a default: a study need not say anything."""
+    """The settings of a study. Each of them has a default."""
 
     properties: tuple[str, ...] = ()
-    """Which of the known ones; none: `once`, `causal` and `arrives`, or only the study's own if it has any."""
+    """Names of known properties. Empty: `once`, `causal` and `arrives`, or only the study's own if it has any."""
     always: Mapping[str, Always] = field(default_factory=dict)
-    """What must hold in every state: a name, and a function of the world that says what is broken (None: nothing)."""
+    """Properties that must hold in every state, by name: functions of the model that return a violation or None."""
     at_end: Mapping[str, AtRest] = field(default_factory=dict)
-    """What must hold once nothing is left to happen."""
+    """Properties that must hold when the model is quiescent."""
     calls: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
-    """What the application can do at a node besides broadcasting: a name, and what is called with the node."""
+    """Actions of the application besides broadcasts, by name: functions that are called with a node."""
     budget: Budget | None = None
-    """What may happen, unless the command says otherwise."""
+    """The budget of optional events, unless the command sets it."""
     protocol: Callable[[], PerNode] | None = None
-    """Another protocol than the run's: the readable twin of one over columns, a smaller one."""
+    """Makes the protocol to check instead of the run's, such as a reference implementation or a smaller one."""
     world: Callable[[PerNode, Budget], World] | None = None
-    """Another world than one in which everybody reaches everybody."""
+    """Makes the model. The default is one in which each node reaches all others."""
     nodes: int = 0
-    """How many, if not as many as the run has."""
+    """The number of nodes; 0: that of the run."""
     clocks: str = ONE_CLOCK
-    """In made-up orders timers go off in the order in which they are due ("one"); "none": in any, as in every order;
-    "late": in order, and only once nothing else is left to happen by itself, in every order, too."""
+    """The order of timers in random schedules ("one", "none" or "late", see `world.py`). An exhaustive search uses any
+    order, unless this is "late"."""
     every: Checks | None = None
-    """What is said instead of all this where every order is followed: a smaller world."""
+    """Other settings for an exhaustive search, of a smaller model."""
     alike: bool = False
-    """Whether nodes differ in nothing but their names: it does not matter which of them broadcasts, fails or is called.
-    """
+    """True if it does not matter which of the nodes broadcasts, crashes or is called."""
     symmetry: Alike | None = None
-    """Which nodes differ in nothing but their names, and where these names stand: then states that are the same but for
-    names are one, where every order is followed whole."""
+    """The symmetric nodes, and how to rename them. An exhaustive search without reduction then explores one of the
+    states that differ only in their ids."""

@@ -1,7 +1,7 @@
-"""Pdb that stops where the user's own code begins: in the first line of the handler that an event calls.
+"""Run pdb from the first line of the handler that an event calls.
 
-Between the prompt of `causeway replay --pdb` and that line lie some twenty calls of ours, which nobody wants to step
-through, and texts of packets are made on the way, which may call code of the user's as well.
+It skips some twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line, among them those
+that make the texts of packets, which may call the user's code as well.
 """
 
 from __future__ import annotations
@@ -20,30 +20,33 @@ HANDLERS = {
     "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
     "crash": "on_down", "recover": "on_up", "move": "on_station",
 }  # fmt: skip
-"""What a choice calls at its node; a loss calls nothing."""
+"""The handler that each kind of event calls. A loss calls none."""
 USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
-"""What of the package is read and debugged as a user's own code is."""
+"""Causeway's modules that are debugged like a user's own code."""
 SKIPPED = (
     "causeway.pycontrol.check.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
     "causeway.pycontrol.confined", "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
 )  # fmt: skip
-"""Steps do not lead into these modules."""
+"""Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
 
 
 class HandlerPdb(pdb.Pdb):
-    """Steps through one handler. `q` lets the rest of the handler run: half of one would leave a state that is none.
+    """A debugger for one handler.
 
-    Give it a `stdout`, and it reads from stdin itself: `input()` is refused while a node acts."""
+    `q` lets the rest of the handler run, since half of one would leave an invalid state. With `stdout` set, pdb reads
+    stdin itself and does not call `input()`, which is refused while a node acts.
+    """
 
     def do_quit(self, arg: str) -> Any:
+        """Let the handler run to its end."""
         return self.do_continue(arg)
 
     do_q = do_exit = do_EOF = do_quit
 
 
 def run(world: World, choice: Choice) -> None:
-    """Let the choice come true, and stop in the handler that it calls."""
+    """Let an event happen, and stop in the handler that it calls."""
     target = _handler(world, choice)
     if target is None:
         world.do(choice)
@@ -66,7 +69,7 @@ def run(world: World, choice: Choice) -> None:
 
 
 def _handler(world: World, choice: Choice) -> CodeType | None:
-    """Return the code of the function that is called at the node."""
+    """Return the code of the function that the event calls at its node, if any."""
     function: Callable[..., Any] | None
     if choice.what == "call":
         function = world.calls[str(choice.key)]
@@ -79,7 +82,7 @@ def _handler(world: World, choice: Choice) -> CodeType | None:
 
 
 def _is_machinery(frame: FrameType) -> bool:
-    """Return whether the code is not the user's: what drives the coroutines of an asyncio program lies in between."""
+    """Return whether the code is not the user's, such as that which drives coroutines of asyncio programs."""
     module = str(frame.f_globals.get("__name__", ""))
     if module.startswith("causeway."):
         return not module.startswith(USERS)

@@ -1,4 +1,4 @@
-"""The state of a node as a value: equal if and only if the states are, and quick to compare."""
+"""Convert the state of a node to a hashable value. Values are equal if and only if the states are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ...] = ()) -> Hashable:
-    """A hashable value of the same content. Dicts keep their order: a protocol may go by it. `skip`: attributes that do
-    not count. What points back to something that it is inside of is named by how far up that is."""
+    """Return a hashable value of the same content. The order of dicts counts, since a protocol may depend on it.
+
+    Args:
+        value: The object.
+        skip: Names of attributes to leave out.
+        inside: The ids of the objects that contain it. A reference to one of them becomes its distance.
+
+    Raises:
+        UserError: The content has a set or dict whose keys cannot be found in a copy of it.
+    """
     if isinstance(value, PLAIN):
         return value
     if id(value) in inside:
@@ -36,7 +44,7 @@ def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ..
 
 
 def _found_again(key: Any) -> Any:
-    """The key, if a copy of it is found, too: states and packets are copied; what was one object is several then."""
+    """Return the key of a set or dict, and refuse one that is equal only to itself, as states are copied."""
     if isinstance(key, tuple | frozenset):
         for part in key:
             _found_again(part)
@@ -71,6 +79,6 @@ def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Has
     fields |= getattr(value, "__dict__", {})
     found = tuple((name, frozen(inner, skip, within)) for name, inner in sorted(fields.items()) if name not in skip)
     kind: Any = type(value)
-    if not found and not fields and kind.__repr__ is not object.__repr__:  # that one shows the address
+    if not found and not fields and kind.__repr__ is not object.__repr__:  # object.__repr__ shows the address
         return repr(value)
     return (getattr(value, "__qualname__", type(value).__name__), found)

@@ -1,8 +1,8 @@
-"""Linearizability: is there one order of all calls, each taking effect at an instant between its beginning and its end,
-that explains what they returned?
+"""Check linearizability: whether one order of all calls explains their results.
 
-Exact, for registers and key-value stores: calls are tried one by one (Wing and Gong), and what was tried is remembered
-(Lowe). Each key is a register of its own. A call that never returned may have taken effect, or not.
+In such an order each call takes effect at an instant between its beginning and its end. The check is exact, for
+registers and key-value stores: it tries calls one by one (Wing and Gong) and remembers the states tried (Lowe). Each
+key is a register of its own. A call that never returned may have taken effect, or not.
 """
 
 from __future__ import annotations
@@ -12,34 +12,38 @@ from dataclasses import dataclass
 from typing import Any
 
 INITIAL = None
-"""What a register holds before anybody writes."""
+"""The value of a register before the first write."""
 NEVER = 1 << 60
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call, from its beginning to its end; both are places in one order."""
+    """One call. `began` and `ended` are positions in the history."""
 
     node: int
     what: str
     """read, write, or cas (compare and swap)."""
     key: Any
     value: Any
-    """Written; of cas: (expected, new)."""
+    """The value to write; of cas: (expected, new)."""
     began: int
     ended: int = NEVER
     result: Any = None
-    """Read; of cas whether it swapped."""
+    """The value that was read; of cas: True if it swapped."""
 
 
 def calls_of(history: Iterable[tuple[str, int, Any]]) -> list[Call]:
-    """From what nodes recorded, in order: ("call", node, (what, key, value)) and ("return", node, result)."""
+    """Return the calls in a history of ("call", node, (what, key, value)) and ("return", node, result).
+
+    Raises:
+        ValueError: A node begins a call before its last one has returned.
+    """
     open_calls: dict[int, Call] = {}
     found = []
     for at, (kind, node, said) in enumerate(history):
         if kind == "call":
             if node in open_calls:
-                raise ValueError(f"node {node} calls before its last call has returned")
+                raise ValueError(f"node {node} begins a call before its last call has returned")
             what, key, value = said
             open_calls[node] = Call(node, what, key, value, at)
         elif node in open_calls:
@@ -49,7 +53,7 @@ def calls_of(history: Iterable[tuple[str, int, Any]]) -> list[Call]:
 
 
 def not_linearizable(calls: Sequence[Call]) -> Any:
-    """The key whose calls no order explains, as (key,); None if all is well."""
+    """Return the first key whose calls no order explains, as (key,), or None."""
     for key in dict.fromkeys(call.key for call in calls):
         if not _register_explains([call for call in calls if call.key == key]):
             return (key,)
@@ -57,7 +61,10 @@ def not_linearizable(calls: Sequence[Call]) -> Any:
 
 
 def _register_explains(calls: Sequence[Call]) -> bool:
-    """Depth first over (calls that took effect, value): a state met before leads nowhere."""
+    """Return whether an order explains the calls on one key.
+
+    The search is depth first over states (calls that took effect, value) and visits each state once.
+    """
     must = sum(1 << i for i, call in enumerate(calls) if call.ended != NEVER)
     todo: list[tuple[int, Any]] = [(0, INITIAL)]
     met = set(todo)
@@ -69,7 +76,7 @@ def _register_explains(calls: Sequence[Call]) -> bool:
         first_end = min(calls[i].ended for i in left)
         for i in left:
             if calls[i].began > first_end:
-                continue  # something ended before it began
+                continue  # another call that must come first ended before this one began
             possible, after = _effect(calls[i], value)
             state = (done | 1 << i, after)
             if possible and state not in met:
@@ -79,7 +86,7 @@ def _register_explains(calls: Sequence[Call]) -> bool:
 
 
 def _effect(call: Call, value: Any) -> tuple[bool, Any]:
-    """Whether it can take effect on this value with what it returned, and the value then."""
+    """Return whether the call can take effect on this value with its result, and the value after it."""
     returned = call.ended != NEVER
     if call.what == "write":
         return True, call.value

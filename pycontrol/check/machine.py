@@ -1,12 +1,14 @@
-"""Nodes as machines: what an event does to a node depends on the node alone, so it is worked out once and kept.
+"""Nodes as state machines: the effect of an event on a node depends on its state alone, and is computed once.
 
-A node's state is a number, and so is a packet; the state of a world is a tuple of such numbers. What makes that right:
+A node's state is a number, and so is a packet; the state of a model is a tuple of such numbers. This is correct because
 
-- a message is named by who broadcast it, as which of its own, and what it knew by then, not by when;
-- a node's clock stands still but for its own timers. Whether nodes look at it is noticed; if they do not, it is no part
-  of their state. Where there is one clock for all (`late`), it is part of the world's state;
-- nodes share nothing that changes. That is watched: if an event at one node changes another, the search stops;
-- what nodes record of calls has an order between nodes, so it is part of the world's state, not of theirs.
+- a message is identified by its sender, its number there and its causal past, and not by the time of its broadcast;
+- a node's clock advances with its own timers only. It is part of the node's state if nodes read it, which is detected.
+  If all nodes have one clock (`late`), it is part of the model's state;
+- nodes share no object that changes. If an event at one node changes such an object, the search stops;
+- calls that nodes record are ordered across nodes, and therefore part of the model's state.
+
+Start with `Machine.step`.
 """
 
 from __future__ import annotations
@@ -34,31 +36,31 @@ BROADCAST, CRASH, RECOVER, LOSS, TWICE = ("broadcast",), ("crash",), ("recover",
 
 
 class Facts(NamedTuple):
-    """What the world knows of a node besides the node's own state."""
+    """The part of a node's state that the model keeps."""
 
     timers: tuple[tuple[Hashable, int], ...] = ()
-    """Key and when it is due; 0 if nobody looks at the clock."""
+    """The keys of timers and the times at which they are due; 0 if no node reads its clock."""
     now_ps: int = 0
     delivered: tuple[int, ...] = ()
     own: tuple[int, ...] = ()
     """The messages that it broadcast."""
     down: bool = False
     failed: bool = False
-    """At some time."""
+    """True if it was ever down."""
     gone: bool = False
 
 
 class Step(NamedTuple):
-    """What an event does to a node."""
+    """The effect of an event on a node."""
 
     state: int
     sends: tuple[int, ...]
-    """Packets, in order."""
+    """The packets that it sends, in order."""
     receivers: int
-    """Bit mask of the nodes that get any of them, where no cells decide that."""
+    """The nodes that get any of them (a bit mask), unless this depends on cells."""
     broken: str | None
     said: tuple[int, ...] = ()
-    """What is recorded of calls (`Machine.sayings`), in order."""
+    """The calls and results that it records (`Machine.sayings`), in order."""
 
 
 class Copy(NamedTuple):
@@ -71,10 +73,10 @@ class Copy(NamedTuple):
 
 
 class Forgetful(Context):
-    """Keeps no samples: a search makes too many."""
+    """A context that keeps no samples, of which a search would make too many."""
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
-        pass
+        """Drop a sample."""
 
 
 def _may_change(value: Any) -> bool:
@@ -85,7 +87,7 @@ def _may_change(value: Any) -> bool:
 
 @dataclass(eq=False)
 class Desk:
-    """Stands in for a node's `PerNode` while one event is handled: what the node asks for is written down here."""
+    """Replaces a node's `PerNode` while it handles one event, and collects its actions."""
 
     machine: Machine
     node: int
@@ -105,16 +107,18 @@ class Desk:
         return getattr(self.machine.protocol, name)
 
     def tick(self, now_ps: int) -> None:
-        """The node's clock shows that."""
+        """Set the node's clock."""
         self.clock_ps = now_ps
 
     @property
     def now_ps(self) -> int:
+        """The node's clock. Reading it is noticed."""
         if not self.machine.timed:
             self.machine.looked_at_clock = True
         return self.clock_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        """Send a copy to each receiver."""
         machine, receivers = self.machine, [peer]
         if not EVERYONE <= peer < machine.count:
             given.packet(peer, size_bytes, interface, topic, machine.count)
@@ -124,27 +128,37 @@ class Desk:
         self.sends += [machine.packet(Copy(receiver, node, interface, kept)) for receiver in receivers]
 
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
-        """Every event is told at once."""
+        """Ignore a lookahead: a model has no windows."""
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        """Set a timer."""
         self.timers[node, key] = self.clock_ps + STEP_PS + delay_ps if self.machine.timed else 0
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
+        """Cancel a timer, if it is set."""
         self.timers.pop((node, key), None)
 
     def switch(self, node: int, up: bool) -> None:
+        """Refuse that a node fails another one.
+
+        Raises:
+            UserError: Always.
+        """
         raise UserError("a node of this protocol fails others; `check --every` cannot do that, leave --every away")
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
+        """Record a call of the application, or its return."""
         self.machine.recorded_calls = True
         self.said.append(self.machine.saying((kind, node, said)))
 
     def broadcast(self, node: int) -> int:
+        """Note a new message of the node, and return its id."""
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
+        """Note a delivery, and check the properties; or note that the node left."""
         if op == DELIVER:
             self.delivered.append(message)
             self.broken = self.broken or self.machine.look(self)
@@ -156,7 +170,7 @@ class Desk:
 
 @dataclass(eq=False)
 class Row:
-    """One node, as the properties that are looked at on delivery see a world: only its own rows are there."""
+    """The view of a model for properties that are checked at deliveries. It contains only the rows of one node."""
 
     count: int
     delivered: dict[int, Sequence[int]]
@@ -168,17 +182,18 @@ class Row:
 
 @dataclass(eq=False)
 class Machine:
-    """All states of the nodes of one protocol that were met, and what every event did to each."""
+    """The known states of a protocol's nodes, and the known effects of events on them."""
 
     world: World
-    """As it begins. Nothing happens in it any more: its nodes are taken over."""
+    """The model at its start. The machine takes over its nodes, and no event happens in it."""
     ordered: bool = True
-    """Whether it matters in which order a node delivered what it delivered."""
+    """True if a property depends on the order of a node's deliveries."""
     timed: bool = False
+    """True if states include the nodes' clocks."""
     keeps_calls: bool = False
-    """Whether states hold what nodes recorded of calls."""
+    """True if states include the recorded calls."""
     late: bool = False
-    """One clock for all, which the world keeps."""
+    """True if all nodes have one clock, which is part of the model's state."""
     looked_at_clock: bool = False
     recorded_calls: bool = False
 
@@ -196,9 +211,9 @@ class Machine:
         self._content_ids: dict[Hashable, int] = {}
         self._saying_ids: dict[Hashable, int] = {}
         self.named: list[tuple[int, int, frozenset[int]]] = []
-        """Of each message: who broadcast it, as which of its own, and what it knew."""
+        """The identity of each message: its sender, its number there, and its causal past."""
         self.worked_out: list[tuple[int, int, Hashable, int]] = []
-        """All that was asked of `step`."""
+        """The arguments of `step` whose effects are known."""
         self._message_ids: dict[tuple[int, int, frozenset[int]], int] = {}
         self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
         self.context = Forgetful(self.count, world.seed, STEP_PS)
@@ -216,7 +231,7 @@ class Machine:
         }
 
     def _take_over(self, world: World) -> None:
-        """The world's nodes, and what is on its way in it, as they are."""
+        """Take over the model's nodes, messages and packets."""
         names: dict[int, int] = {}
         for message, source in enumerate(world.source):
             number = sum(world.source[m] == source for m in range(message))
@@ -242,12 +257,12 @@ class Machine:
 
     @property
     def must_look_again(self) -> bool:
-        """Whether a node looked at its clock or recorded a call, and states do not know it."""
+        """True if a node read its clock or recorded a call, and states do not include these."""
         return (self.looked_at_clock and not self.timed) or (self.recorded_calls and not self.keeps_calls)
 
-    # ---- names ------------------------------------------------------------------------------------------------------
+    # ---- numbers of objects -----------------------------------------------------------------------------------------
     def content(self, content: Any) -> int:
-        """The number of what a packet says."""
+        """Return the number of a packet's content."""
         key = (type(content).__name__, frozen(content))
         if key not in self._content_ids:
             self._content_ids[key] = len(self.contents)
@@ -255,13 +270,14 @@ class Machine:
         return self._content_ids[key]
 
     def packet(self, copy_: Copy) -> int:
+        """Return the number of a copy of a packet."""
         if copy_ not in self._copy_ids:
             self._copy_ids[copy_] = len(self.copies)
             self.copies.append(copy_)
         return self._copy_ids[copy_]
 
     def saying(self, said: tuple[str, int, Any]) -> int:
-        """The number of what a node recorded."""
+        """Return the number of a recorded call or result."""
         key = frozen(said)
         if key not in self._saying_ids:
             self._saying_ids[key] = len(self.sayings)
@@ -269,6 +285,7 @@ class Machine:
         return self._saying_ids[key]
 
     def message(self, source: int, number: int, past: frozenset[int]) -> int:
+        """Return the id of a message, from its sender, its number there, and its causal past."""
         key = (source, number, past)
         if key not in self._message_ids:
             self._message_ids[key] = len(self.source)
@@ -278,15 +295,22 @@ class Machine:
         return self._message_ids[key]
 
     def look(self, desk: Desk) -> str | None:
-        """What the delivery that just happened breaks."""
+        """Return the violation of the delivery that just happened, or None."""
         known = set(desk.delivered) | set(desk.own)
         row: Any = Row(self.count, {desk.node: desk.delivered}, {desk.node: known}, self.source, self.past)
         return next((found for rule in self.world.watched if (found := rule(row, desk.node)) is not None), None)
 
     # ---- steps ------------------------------------------------------------------------------------------------------
     def step(self, node: int, state: int, event: Hashable, now_ps: int = 0) -> Step:
-        """What an event does: a packet's number, ("timer", key), ("call", name), ("station", nearest), BROADCAST, CRASH
-        or RECOVER. `now_ps`: where all have one clock."""
+        """Return the effect of an event on a node.
+
+        Args:
+            node: The node.
+            state: The number of its state.
+            event: The number of a packet that arrives, ("timer", key), ("call", name), ("station", nearest), BROADCAST,
+                CRASH or RECOVER.
+            now_ps: The time, if all nodes have one clock.
+        """
         key = (node, state, event, now_ps)
         found = self._steps.get(key)
         if found is None:
@@ -295,11 +319,11 @@ class Machine:
         return found
 
     def chance(self) -> str:
-        """Return why what was worked out is not all that nodes can do; "" if it is."""
+        """Return the reason for which the computed effects are not all that are possible, or "" if they are."""
         return why_not_all(self)
 
     def works_out_otherwise(self, key: tuple[int, int, Hashable, int]) -> bool:
-        """Return whether a step that was worked out comes to something else now."""
+        """Return whether a step has another effect if it is computed again."""
         return self._work_out(*key) != self._steps[key]
 
     def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
@@ -314,7 +338,7 @@ class Machine:
         return self._step(self.kept(node, anything, self._facts_of(desk)), desk)
 
     def _let(self, handler: Node, desk: Desk, event: Any) -> None:
-        """The event happens at the node."""
+        """Call the handler of an event."""
         if isinstance(event, int):
             said = self.copies[event]
             content = copy.deepcopy(self.contents[said.content])
@@ -342,7 +366,7 @@ class Machine:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
         try:
             return copy.deepcopy(node, memo)
-        except TypeError as error:  # a coroutine, a file, a lock
+        except TypeError as error:  # a coroutine, a file or a lock cannot be copied
             raise UserError(
                 f"every order needs nodes that can be copied, and {type(node).__name__} holds what cannot ({error}); "
                 "leave --every away, and many orders are made up"
@@ -350,7 +374,7 @@ class Machine:
 
     @calls_handlers
     def _handled(self, node: Node, desk: Desk, handler: str, given: tuple[Any, ...]) -> None:
-        """Lets the node handle it."""
+        """Call a handler or an action of the application. An error that it raises is a violation."""
         desk.acting, acting.host = node, Actor(desk)
         try:
             if handler in self.calls:
@@ -367,7 +391,7 @@ class Machine:
             acting.host = None
 
     def _step(self, state: int, desk: Desk) -> Step:
-        """What came of it."""
+        """Return the effect of the event that was handled."""
         receivers = 0
         for packet in desk.sends:
             receivers |= 1 << max(0, self.copies[packet].receiver)
@@ -390,7 +414,7 @@ class Machine:
         )  # fmt: skip
 
     def kept(self, id_: int, node: Node, facts: Facts) -> int:
-        """The number of a node's state."""
+        """Return the number of a node's state."""
         vars(node).pop("host", None)
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
         key = (id_, frozen(counts, node.not_state), facts)

@@ -1,7 +1,7 @@
-"""A small world of stations on wires and hosts in their cells: hosts move, fail, leave and join as the choices say.
+"""A model of stations on wires and hosts in cells. Hosts may move, crash, leave and join.
 
-A copy over the air reaches whoever is in reach when it is sent, and still when it arrives. A host may be in reach of
-two stations, or of none.
+A copy over the air reaches a node that is in reach when it is sent and when it arrives. A host may be in reach of one
+station, of two, or of none.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from causeway.pycontrol.node import EVERYONE
 
 @dataclass
 class MobileWorld(World):
-    """Nodes 0 to stations - 1 are stations, the others hosts."""
+    """A model whose nodes 0 to stations - 1 are stations; the others are hosts."""
 
     cells: ClassVar[bool] = True
     stations: int = 2
     places: dict[int, Reach] = field(default_factory=dict)
+    """The stations that reach each host."""
 
     def __post_init__(self) -> None:
         hosts = range(self.stations, self.count)
@@ -35,12 +36,12 @@ class MobileWorld(World):
         return (host % self.stations,)
 
     def choices(self) -> list[Choice]:
-        """Moves, too."""
+        """Return all events that can happen next, moves of hosts included."""
         ways = [(host, self.ways(host, reach, self.budget.moves > 0)) for host, reach in self.places.items()]
         return super().choices() + [Choice("move", host, key=reach) for host, found in ways for reach in found]
 
     def ways(self, host: int, reach: Reach, may_move: bool) -> Sequence[Reach]:
-        """Where a host can go; from nowhere it can always come home."""
+        """Return the places to which a host can move. From outside of all cells it can always return to its home."""
         if not may_move:
             return () if reach else (self._home(host),)
         single = [(station,) for station in range(self.stations)]
@@ -48,10 +49,11 @@ class MobileWorld(World):
         return [to for to in (*single, *pairs, ()) if to != reach]
 
     def is_way_home(self, host: int, reach: Reach, to: Reach) -> bool:
-        """Whether it is the way that is always free."""
+        """Return whether it is the return to the home cell, which costs no budget."""
         return not reach and to == self._home(host)
 
     def busy(self) -> bool:
+        """Return whether an event other than a timer is left that happens by itself."""
         return super().busy() or () in self.places.values()
 
     def _do(self, what: str, node: int, packet: Packet | None, key: Hashable) -> None:
@@ -61,7 +63,7 @@ class MobileWorld(World):
             self._move(node, key)
         elif what in ("packet", "twice") and packet is not None and not self._reaches(packet):
             self._on_packet("loss", node, packet)
-            self.budget.losses += 1  # nobody chose it
+            self.budget.losses += 1  # this loss is not a choice and costs no budget
         else:
             super()._do(what, node, packet, key)
 
@@ -76,18 +78,18 @@ class MobileWorld(World):
         return packet.interface != WIRELESS or self.is_reached(packet.sender, packet.receiver, reaches)
 
     def is_reached(self, sender: int, receiver: int, reaches: Sequence[Reach]) -> bool:
-        """Whether a copy over the air arrives."""
+        """Return whether a copy over the air arrives."""
         host = max(sender, receiver) - self.stations
         return 0 <= host < len(reaches) and min(sender, receiver) in reaches[host]
 
     def in_reach(self, node: int, reaches: Sequence[Reach]) -> Sequence[int]:
-        """Who gets what the node sends to everyone."""
+        """Return the receivers of a packet that the node sends to everyone."""
         if node >= self.stations:
             return reaches[node - self.stations]
         return [host for host, reach in enumerate(reaches, self.stations) if node in reach]
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
-        """Put a copy for each receiver in reach on its way; return the number of the packet."""
+        """Send a copy to each receiver in reach, and return the packet's id."""
         if interface != WIRELESS or peer != EVERYONE:
             return super().send(node, peer, content, size_bytes, interface, topic)
         for receiver in self.in_reach(node, tuple(self.places.values())):
@@ -97,7 +99,7 @@ class MobileWorld(World):
         return self.packets - 1
 
     def calm_down(self) -> None:
-        """Everybody is up and in a cell from now on."""
+        """End faults, and let every host recover and return to a cell."""
         super().calm_down()
         for host in sorted(self.down):
             self.do(Choice("recover", host))

@@ -1,7 +1,7 @@
-"""Lines of a protocol broken one by one: what must hold should notice.
+"""Mutation tests: change a protocol's code in one place, and see whether the properties detect it.
 
-A mutant is one function with one change. The functions are those that run in a small world of the protocol, so there is
-no need to say which classes are meant; what is not reached cannot be noticed, and is not counted.
+A mutant is one function with one change. The functions are those that run in a model of the protocol; code that does
+not run cannot be detected and has no mutants. Start with `mutants`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 SIGNS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in",
          ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}  # fmt: skip
 SET_UP = ("__init__", "on_start")
-"""A line left out here is missed at once."""
+"""Functions without which nodes do not work: dropping an assignment there is always detected."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Mutant:
 
 @contextmanager
 def reached(found: set[CodeType]) -> Iterator[None]:
-    """Notes all code that runs meanwhile."""
+    """Add all code that runs in the block to `found`."""
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
         if event == "call":
@@ -58,8 +58,13 @@ def reached(found: set[CodeType]) -> Iterator[None]:
 
 
 def mutants(world: World, ran: set[CodeType], spared: set[CodeType]) -> Iterator[Mutant]:
-    """All mutants of the functions that ran and are of the protocol: in the files of its nodes, or beside them in a
-    package. `spared`: what must hold is not broken itself."""
+    """Yield all mutants of the protocol's functions that ran.
+
+    Args:
+        world: A model. The protocol's files are those of its nodes' classes, and the others in their packages.
+        ran: The code that ran (`reached`).
+        spared: Code that is not changed, such as that of properties.
+    """
     homes = {Path(sys.modules[type(node).__module__].__file__ or "") for node in world.nodes}
     packages = {home.parent for home in homes if (home.parent / "__init__.py").exists()}
     files = sorted({Path(code.co_filename) for code in ran})
@@ -92,11 +97,11 @@ def _definition(tree: ast.Module, code: CodeType) -> ast.FunctionDef | None:
 
 
 Change = Callable[[], Callable[[], None]]
-"""Changes the tree, and returns what changes it back."""
+"""Changes the tree, and returns a function that undoes the change."""
 
 
 def _changes(function: ast.FunctionDef) -> Iterator[tuple[int, str, Change]]:
-    """(line, what, how) of all that can be changed."""
+    """Yield (line, description, change) of all changes of a function."""
     for parent in ast.walk(function):
         for name in ("body", "orelse"):
             rows = getattr(parent, name, None)
@@ -159,7 +164,7 @@ def _attribute(node: Any, name: str, value: Any) -> Change:
 def _compiled(
     tree: ast.Module, function: ast.FunctionDef, change: Change, file: str, before: CodeType
 ) -> CodeType | None:  # fmt: skip
-    """The code of the changed function; None if it can not take the place of the one before."""
+    """Return the code of the changed function, or None if it cannot replace the original."""
     back = change()
     try:
         whole = compile(ast.fix_missing_locations(copy.deepcopy(tree)), file, "exec", dont_inherit=True)
@@ -181,12 +186,16 @@ def _compiled(
 
 
 class Hangs(Exception):
-    """A mutant does not come to an end."""
+    """Raised in a mutant that takes too long."""
 
 
 @contextmanager
 def put_in(mutant: Mutant, seconds: float) -> Iterator[None]:
-    """The mutant in the place of the function, for so long at most."""
+    """Replace the function by the mutant in the block, which may take `seconds` at most.
+
+    Raises:
+        Hangs: The time is over.
+    """
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise Hangs
@@ -204,17 +213,17 @@ def put_in(mutant: Mutant, seconds: float) -> Iterator[None]:
 
 @dataclass
 class Patch:
-    """Changes attributes for a while; what seeded bugs are made with."""
+    """Temporary changes of attributes, with which tests seed bugs."""
 
     undone: list[tuple[Any, str, Any]]
 
     def setattr(self, target: Any, name: str, value: Any, raising: bool = True) -> None:
-        """As pytest's monkeypatch does."""
+        """Set an attribute, like pytest's monkeypatch."""
         self.undone.append((target, name, vars(target).get(name, Patch)))
         setattr(target, name, value)
 
     def undo(self) -> None:
-        """Everything is as it was."""
+        """Undo all changes."""
         for target, name, value in reversed(self.undone):
             if value is Patch:
                 delattr(target, name)

@@ -1,10 +1,10 @@
-"""Every order of events of a small world: all states that it can reach, each looked at once.
+"""Search all schedules of a model exhaustively. Each reachable state is visited once. Start with `every_order`.
 
-A timer that is set may go off at any time: clocks promise nothing. (Where nodes look at their clocks, timers of one
-node go off in their order.) What a node does is worked out once for each of its states and events (`machine.py`).
+A timer that is set may fire at any time, since clocks guarantee nothing. Only if nodes read their clocks, the timers of
+one node fire in their order. The effect of an event on a node's state is computed once (`machine.py`).
 
-Whole: breadth first, so what is found first is the shortest. Reduced (`reduced.py`): events at different nodes can be
-swapped, so of the orders that differ only in that, one is enough.
+The full search is breadth first, so that the first violation found is the shortest. The reduced search (`reduced.py`)
+uses that events at different nodes commute, and follows one of the schedules that differ only in their order.
 """
 
 from __future__ import annotations
@@ -26,49 +26,51 @@ from causeway.pycontrol.check.world import LATE_CLOCKS, NO_CLOCKS, OWN_CLOCKS, C
 
 MakeWorld = Callable[[], World]
 CALM_EVENTS = 200
-"""Timers may go on for ever, at other times each time. After so many events in which nothing went wrong and nobody
-asked for anything what is owed must be there, and a search goes no further."""
+"""With timers that are set again and again, the states never end. After this many events without a fault or an action
+of the application, all owed messages must be delivered, and the search goes no further."""
 
 
 @dataclass
 class Covered:
-    """How far a search came."""
+    """The result of an exhaustive search."""
 
     states: int = 0
     steps: int = 0
-    """Events that were followed."""
+    """The number of events that were followed."""
     depth: int = 0
     ends: int = 0
-    """States in which nothing is left to happen by itself."""
+    """The number of quiescent states."""
     locals: int = 0
-    """States of single nodes."""
+    """The number of states of single nodes."""
     finished: bool = False
-    """Whether the search came to its end."""
+    """True if the search reached its end."""
     chance: str = ""
-    """Why that is not all: what nodes depend on besides their own state and the event."""
+    """The reason for which it is not complete: a dependency of nodes on more than their state and the event."""
     seconds: float = 0.0
     broken: str | None = None
     repeats: bool = True
-    """Whether it broke again when the order was followed again."""
+    """True if the schedule violated the property again when it was followed in a model."""
     log: Log = field(default_factory=Log)
-    """What happened then."""
+    """The log of that model."""
     clocks: str = NO_CLOCKS
     plan: tuple[int, ...] = ()
-    """An order that breaks something, as `schedules.follow` takes it in a world with these clocks."""
+    """A schedule that violates a property, for `schedules.follow` in a model with these clocks."""
     path: list[Move] = field(default_factory=list, repr=False)
+    """The same as moves of the state space."""
     purses: tuple[Purse, ...] = ()
+    """The budgets with which the path begins."""
     symmetry: Symmetry | None = None
-    """If states that differ in names only were one."""
+    """The symmetry that was used, if any."""
 
     @property
     def complete(self) -> bool:
-        """Return whether every order of events was seen."""
+        """True if all schedules were explored."""
         return self.finished and not self.chance
 
 
 @dataclass
 class Limits:
-    """When to give up."""
+    """The limits of a search."""
 
     states: int
     seconds: float
@@ -76,7 +78,7 @@ class Limits:
     began: float = field(default_factory=time.monotonic)
 
     def reached(self, states: int) -> bool:
-        """Whether it is time; asked now and then."""
+        """Return whether a limit is reached, and report the progress."""
         self.tell(states)
         return states > self.states or time.monotonic() - self.began > self.seconds
 
@@ -86,8 +88,21 @@ def every_order(
     tell: Callable[[int], None] = lambda states: None, *, reduce: bool = False, alike: bool = False,
     symmetry: Alike | None = None,
 ) -> Covered:  # fmt: skip
-    """`reduce`: one order of those that differ only in the order of events at different nodes. `alike`: nodes differ in
-    their names only. `symmetry` (not together with `reduce`): one state of those that differ in names only."""
+    """Search all schedules until one violates a property.
+
+    The search starts again if it turns out that nodes read their clocks or record calls, since states must then
+    include these.
+
+    Args:
+        make: Makes a fresh model.
+        rules: The properties.
+        most_states: The limit of states.
+        seconds: The time limit.
+        tell: Called with the number of states now and then.
+        reduce: Use partial-order reduction.
+        alike: Treat budgets that differ only in the ids of nodes as one (with `reduce`).
+        symmetry: The symmetric nodes (without `reduce`).
+    """
     limits = Limits(most_states, seconds, tell)
     timed = calls = False
     while True:
@@ -108,7 +123,7 @@ def every_order(
 
 
 def _follow_again(make: MakeWorld, rules: Rules, machine: Machine, covered: Covered) -> None:
-    """Follow the order that breaks something in a world; its choices there are the plan."""
+    """Follow the path in a model, and set the plan, the log and the violation."""
     with closing(make()) as world:
         world.clocks = covered.clocks
         space = _space(machine, covered.purses)
@@ -121,12 +136,12 @@ def _follow_again(make: MakeWorld, rules: Rules, machine: Machine, covered: Cove
 
 
 def can_reduce(world: World, rules: Rules) -> bool:
-    """Whether events at different nodes can be swapped, and nobody would notice."""
+    """Return whether events at different nodes commute, and no property depends on their order."""
     return not (rules.always or world.budget.forever or world.cells or world.clocks == LATE_CLOCKS)
 
 
 def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]:
-    """The plan, shrunk."""
+    """Return the shrunk plan."""
 
     def make_alike() -> World:
         world = make()
@@ -215,7 +230,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
 
 
 def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
-    """The way to where it broke, where states were followed under other names."""
+    """Return the path with the original ids, if the search renamed symmetric nodes."""
     symmetry = covered.symmetry
     if symmetry is None:
         return covered.path
@@ -229,7 +244,7 @@ def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
 
 
 def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: State, move: Move | None) -> Covered:
-    """With the way to where it broke."""
+    """Set the path to the violation."""
     path = [move] if move is not None else []
     while (step := came[state]) is not None:
         state, before = step
@@ -239,7 +254,7 @@ def _told(total: Covered, came: dict[State, tuple[State, Move] | None], state: S
 
 
 def plan_of(world: World, space: Space, path: Sequence[Move]) -> tuple[int, ...]:
-    """Take the same order in a world; return the numbers of its choices, as far as nodes do the same again."""
+    """Follow a path in a model; return the indices of its choices, as far as nodes behave the same."""
     state = space.first()
     names = {(p.number, p.receiver): name for p, name in zip(world.flying, space.machine.on_the_way, strict=False)}
     plan = []

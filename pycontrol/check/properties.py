@@ -1,6 +1,6 @@
-"""What must hold in a world. A property looks at a world and says, in one line, what is broken; None: nothing.
+"""The properties to check. A property is a function of a model that returns a violation in one line, or None.
 
-Those of `ON_DELIVERY` are looked at when a node delivers, those of `AT_REST` once nothing is left that must happen.
+Those in `ON_DELIVERY` are checked at each delivery, those in `AT_REST` at the end, when the model is quiescent.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from causeway.bridge.errors import UserError
 from causeway.pycontrol.check.linear import calls_of, not_linearizable
 
 World = Any
-"""A world (`world.World`), or what a search knows of one: `count`, `nodes`, and of each node what it delivered and
-knows (`delivered`, `known`), of each message its `source` and its `past`, who is `down`, ever `failed`, or `gone`, and
-what members are `owed` (None: everything)."""
+"""A model (`world.World`), or the view of one in a search (`space.Seen`, `machine.Row`), with `count`, `nodes`,
+`delivered`, `known`, `source`, `past`, `down`, `failed`, `gone` and `owed` (None: all messages)."""
 OnDelivery = Callable[[World, int], str | None]
 AtRest = Callable[[World], str | None]
 Always = Callable[[World], str | None]
@@ -24,24 +23,24 @@ Always = Callable[[World], str | None]
 
 @dataclass(frozen=True)
 class Rules:
-    """What must hold besides what is looked at on delivery."""
+    """The properties that are not checked at deliveries."""
 
     at_rest: tuple[AtRest, ...] = ()
     always: tuple[Always, ...] = ()
     ordered: bool = True
-    """Whether it matters in which order a node delivered what it delivered."""
+    """True if a property depends on the order of a node's deliveries."""
 
     def at_end(self, world: World) -> str | None:
-        """What is wrong now that nothing is left to happen."""
+        """Return the first violation in a quiescent model, or None."""
         return next((found for rule in self.at_rest if (found := rule(world)) is not None), None)
 
     def at_once(self, world: World) -> str | None:
-        """What is wrong, whatever else is still to happen."""
+        """Return the first violation of the properties that must hold in every state, or None."""
         return next((found for rule in self.always if (found := rule(world)) is not None), None)
 
 
 def causal_order(world: World, node: int) -> str | None:
-    """A message is delivered only after all that its sender had delivered or broadcast before it."""
+    """Check that a message is delivered only after all messages in its causal past."""
     *before, message = world.delivered[node]
     if not _exists(world, message):
         return None
@@ -52,7 +51,7 @@ def causal_order(world: World, node: int) -> str | None:
 
 
 def fifo_order(world: World, node: int) -> str | None:
-    """The messages of one sender are delivered in the order in which it broadcast them."""
+    """Check that the messages of one sender are delivered in the order of their broadcasts."""
     *before, message = world.delivered[node]
     if not _exists(world, message):
         return None
@@ -62,16 +61,16 @@ def fifo_order(world: World, node: int) -> str | None:
 
 
 def total_order(world: World) -> str | None:
-    """Any two nodes deliver the messages that both deliver in the same order."""
-    for (a, one), (b, other) in combinations(enumerate(world.delivered), 2):
-        common = set(one) & set(other)
-        if (mine := [m for m in one if m in common]) != (theirs := [m for m in other if m in common]):
-            return f"total order: of the same messages node {a} delivers {mine}, node {b} {theirs}"
+    """Check that any two nodes deliver their common messages in the same order."""
+    for (a, first), (b, second) in combinations(enumerate(world.delivered), 2):
+        common = set(first) & set(second)
+        if (order_a := [m for m in first if m in common]) != (order_b := [m for m in second if m in common]):
+            return f"total order: of the same messages node {a} delivers {order_a}, node {b} {order_b}"
     return None
 
 
 def once(world: World, node: int) -> str | None:
-    """No node delivers a message twice, or one that nobody broadcast."""
+    """Check that a node delivers a message once, and only if it was broadcast and the node has not left."""
     *before, message = world.delivered[node]
     if not _exists(world, message):
         return f"no creation: node {node} delivers message {message}, which nobody has broadcast"
@@ -81,8 +80,10 @@ def once(world: World, node: int) -> str | None:
 
 
 def everything_arrives(world: World) -> str | None:
-    """Nodes that never failed deliver every message of each other, and every one that some of them delivers, since they
-    joined."""
+    """Check that nodes that never failed deliver all messages of such nodes, and all that one of them delivers.
+
+    Messages from before a node joined are excepted.
+    """
     correct = [i for i in range(world.count) if i not in world.failed and i not in world.gone]
     wanted = {m for m in world.messages if world.source[m] in correct}
     wanted |= {m for i in correct for m in world.delivered[i]}
@@ -90,41 +91,41 @@ def everything_arrives(world: World) -> str | None:
 
 
 def correct_senders_are_heard(world: World) -> str | None:
-    """Nodes that never failed deliver every message of each other: what is left of `arrives` for a best effort."""
+    """Check that nodes that never failed deliver all messages of such nodes: `arrives` for best-effort broadcast."""
     correct = [i for i in range(world.count) if i not in world.failed and i not in world.gone]
     wanted = {m for m in world.messages if world.source[m] in correct}
     return _never_delivered(world, correct, wanted, "correct senders are heard")
 
 
 def failures_cost_nothing(world: World) -> str | None:
-    """Every node that is up delivers every message that was broadcast since it joined, whoever failed meanwhile."""
+    """Check that every node that is up delivers all messages since it joined, in spite of any failures."""
     up = [i for i in range(world.count) if i not in world.down and i not in world.gone]
     return _never_delivered(world, up, set(world.messages), "failures cost nothing")
 
 
 def quiet(world: World) -> str | None:
-    """Nothing goes round for ever: some time after the last thing that anybody asked for nothing is on its way."""
+    """Check that no packet is on its way at the end, long after the last action of the application."""
     if count := len(world.flying):
-        return f"quiet: {count} packets are still on their way, long after the last thing that was asked for"
+        return f"quiet: {count} packets are still on their way, long after the last action of the application"
     return None
 
 
 def linearizable(world: World) -> str | None:
-    """What was read and written by calls that nodes recorded could have happened one by one (`linear.py`)."""
+    """Check that the calls that nodes recorded are linearizable (`linear.py`)."""
     found = not_linearizable(calls_of(world.history))
     return f"linearizability: no order of the calls on {found[0]!r} explains what they returned" if found else None
 
 
 def bounded(name: str, most: int) -> Always:
-    """No node ever keeps more than so many things in the attribute of that name."""
+    """Return the property that no node's attribute `name` ever has more than `most` items."""
 
     def rule(world: World) -> str | None:
         for id_, node in enumerate(world.nodes):
             kept = getattr(node, name, ())
             if hasattr(kept, "__len__") and len(kept) > most:
-                return f"bounded: node {id_} keeps {len(kept)} things in {name}, more than {most}"
+                return f"bounded: node {id_} keeps {len(kept)} items in {name}, more than {most}"
         if not any(hasattr(getattr(node, name, None), "__len__") for node in world.nodes):
-            raise UserError(f"no node keeps anything countable in {name!r}")
+            raise UserError(f"bounded({name!r}, {most}): no node has an attribute of that name with a length")
         return None
 
     return rule
@@ -133,7 +134,7 @@ def bounded(name: str, most: int) -> Always:
 def _never_delivered(world: World, nodes: list[int], wanted: set[int], what: str) -> str | None:
     for node in nodes:
         if node < getattr(world, "stations", 0) and not world.delivered[node]:
-            continue  # stations only pass on
+            continue  # stations forward messages and need not deliver any
         own = {m for m in wanted if world.source[m] == node}
         if missing := _owed(world, node, wanted) - own - set(world.delivered[node]):
             return f"{what}: node {node} never delivers message {min(missing)}"
@@ -154,6 +155,6 @@ AT_REST: dict[str, AtRest] = {
     "valid": correct_senders_are_heard, "quiet": quiet, "linearizable": linearizable,
 }  # fmt: skip
 BY_ORDER = frozenset({"fifo", "total"})
-"""Those for which it matters in which order a node delivered what it had delivered before."""
+"""The properties that depend on the order of a node's earlier deliveries."""
 USUAL = ("once", "causal", "arrives")
-"""What a causal broadcast is held to."""
+"""The properties of a causal broadcast, which are the default."""

@@ -1,15 +1,14 @@
-"""Partial-order reduction: of orders that differ only in how events at different nodes come, one is enough.
+"""Partial-order reduction: follow one of the schedules that differ only in the order of events at different nodes.
 
-With a purse for each node an event at one node and an event at another do not disturb each other. So if nobody will
-send anything more to node k until k itself acts, it is enough to let k act now, in each way that it can: whatever the
-others do can come later as well. (That is a persistent set, and every order is still there up to such swaps, so all
-that a single node can see, and every end, is looked at.) What is not seen are states of several nodes at once on the
-way: rules about those need the whole search.
+With a budget for each node, events at different nodes commute. If no node will send a packet to node k before k itself
+acts, it is enough to follow the events of k in a state (a persistent set): the events of other nodes can happen later.
+Up to such exchanges, every schedule is explored, hence every state of a single node and every end. Intermediate states
+of several nodes are not all explored; properties of those need the full search.
 
-Whether k will be sent something is known only afterwards: so k's events are followed, to the end, and what was sent on
-the way is noted with each state. If k was sent something without having acted, the next node is tried as well, in the
-end all. What nodes record of calls is in an order between nodes: where k's events record something, all are
-tried, too. Where the way comes back to a state that it went through, all nodes are tried.
+Only afterwards it is known whether k is sent a packet. The search therefore follows the events of k to the end, and
+notes with each state the nodes that were sent packets on the way. If k was sent one without having acted, it follows
+the events of the next node as well, and so on. If events of k record calls, which are ordered across nodes, or if the
+search returns to a state on its path, it follows the events of all nodes.
 """
 
 from __future__ import annotations
@@ -28,30 +27,31 @@ ON_THE_WAY = -1
 
 @dataclass(slots=True)
 class Frame:
-    """A state on the way that is being followed."""
+    """A state on the current path. Its fields of nodes are bit masks."""
 
     state: State
     moves: list[list[Move]]
     order: list[int]
-    """Nodes still to try; the last one is being tried."""
+    """The nodes whose events are still to be followed; those of the last one are being followed."""
     todo: list[Move]
-    """Its events still to follow."""
+    """The events of that node that are still to be followed."""
     loud: int
-    """Nodes of whose events some record a call (a bit mask)."""
+    """The nodes that have events which record calls."""
     spoke: int = 0
-    """Who is sent something by its events (a bit mask)."""
+    """The nodes that are sent packets by that node's events."""
     sent: int = 0
-    """Who is sent something after them, without having acted."""
+    """The nodes that are sent packets after these events, without having acted."""
     all_sent: int = 0
-    """Who is sent something from here on, without having acted, as far as it is known."""
+    """The nodes that are sent packets after this state, without having acted, as far as it is known."""
     came_back: bool = False
+    """True if an event led back to a state on the path."""
 
 
 def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covered:
-    """Depth first. Adds to `total`."""
+    """Search depth first, and add the result to `total`."""
     first = space.first()
     gets: dict[State, int] = {first: ON_THE_WAY}
-    """Of each state: which nodes may be sent something from there on without having acted."""
+    """The nodes that may be sent packets after each state without having acted."""
     stack = [_frame(space, first)]
     path: list[Move] = []
     before, asks = total.states, 0
@@ -104,7 +104,7 @@ def _frame(space: Space, state: State) -> Frame:
     busy = [i for i, row in enumerate(moves) if row]
 
     def worth(k: int) -> tuple[bool, bool, int]:
-        """Nodes that record nothing and that nobody is about to send to come first, then those with few events."""
+        """Rank nodes: first those that record no calls, then those that are sent nothing now, then by their events."""
         return bool(loud >> k & 1), any(speaks[j] >> k & 1 for j in busy if j != k), len(moves[k])
 
     order = sorted(busy, key=worth, reverse=True)
@@ -112,7 +112,7 @@ def _frame(space: Space, state: State) -> Frame:
 
 
 def _next_node(frame: Frame) -> bool:
-    """Whether another node must be tried at this state; if so, its events are to follow."""
+    """Continue with the next node of a state, if it must be followed as well; return whether it must."""
     if not frame.order:
         return False
     k = frame.order.pop()

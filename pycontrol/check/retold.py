@@ -1,7 +1,7 @@
-"""Nodes that cannot be copied (a coroutine that waits): a node's state is what has happened to it.
+"""State machines for nodes that cannot be copied, such as waiting coroutines: a node's state is its history of events.
 
-To go on from a state, a fresh node is told all of it again. Nodes share nothing, so the others need not be told
-anything. Two ways that leave a node in the same state are two states then: a search sees as much, and more often.
+To continue from a state, the history is replayed to a fresh node. Other nodes are not needed, since nodes share
+nothing. Two histories that lead to the same state count as two states, so that the search is as complete, and slower.
 """
 
 from __future__ import annotations
@@ -19,44 +19,49 @@ from causeway.pycontrol.check.world import World, attach
 from causeway.pycontrol.node import Node
 
 History = tuple[tuple[Hashable, int], ...]
-"""Events, and the node's clock at each."""
+"""Events, and the node's clock at each of them."""
 
 
 @dataclass(eq=False)
 class Again(Desk):
-    """Answers a node that is told what has happened to it as it was answered then."""
+    """Replaces a node's `PerNode` while its history is replayed, with the same answers as the first time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.over = False
-        """Whether all of it has been told: what the node does then is new."""
+        """True after the replay: further actions of the node are new."""
         self.broadcasts = 0
         self.told: Any = None
-        """The protocol of the node that is told."""
+        """The protocol of the node."""
 
     def tick(self, now_ps: int) -> None:
+        """Set the node's clock."""
         self.clock_ps = self.told.now_ps = now_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        """Send a packet after the replay, and nothing during it."""
         if self.over:
             super().send(node, peer, content, size_bytes, interface, topic)
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
+        """Record a call after the replay, and nothing during it."""
         if self.over:
             super().recorded(kind, node, said)
 
     def broadcast(self, node: int) -> int:
+        """Return the id of a new message, or during the replay that of the earlier one."""
         self.broadcasts += 1
         return super().broadcast(node) if self.over else self.own[self.broadcasts - 1]
 
     def note(self, op: int, node: int, message: int) -> None:
+        """Note an observation after the replay, and nothing during it."""
         if self.over:
             super().note(op, node, message)
 
 
 @dataclass(eq=False)
 class RetoldMachine(Machine):
-    """The same for such nodes."""
+    """A machine whose states are histories; `make` makes a fresh model for each replay."""
 
     make: Callable[[], World] | None = None
 
@@ -66,11 +71,11 @@ class RetoldMachine(Machine):
         super().__post_init__()
 
     def _watch_shared(self) -> None:
-        """A program's node knows the other nodes; what they really share is the program's affair."""
+        """Watch nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
         self._shared = {}
 
     def chance(self) -> str:
-        """Return whether programs drew random numbers. All that they do is told again anyway (`_told`)."""
+        """Return a message if a program drew random numbers. Hidden state shows in replays (`_told`)."""
         return self._who_drew
 
     def _look_for_draws(self, node: Node) -> None:
@@ -119,8 +124,10 @@ class RetoldMachine(Machine):
 
 
 def _seen(node: Node) -> Node:
-    """What rules may look at: the node's attributes, as far as they can be copied. (A program's `finally` may change
-    them when its world is closed.)"""
+    """Return a node with copies of the attributes that can be copied, for properties.
+
+    The attributes themselves may change when the model is closed, in a `finally` of the program.
+    """
     seen: Any = object.__new__(type(node))
     for name, value in vars(node).items():
         if name not in node.not_state:

@@ -1,10 +1,10 @@
-"""Made-up orders of events, by the thousand; one that breaks a property is shrunk until nothing can be left out.
+"""Explore thousands of random schedules of a model, and shrink one that violates a property.
 
-An order is a plan: a list of whole numbers. Each says which of the things that can happen next happens, 0 the first;
-when the plan is used up, packets arrive and timers go off in their order, and nothing goes wrong any more. So a shorter
-plan, and a plan of smaller numbers, is a simpler order.
+A schedule is a plan: a list of indices into the choices of the next event. After the plan, packets arrive and timers
+fire in their order, without faults. A shorter plan, and one of smaller indices, is therefore a simpler schedule.
 
-Orders differ in temper: how many events, how eager the application is, how much goes wrong, how far packets overtake.
+Random schedules differ in their profile (`Temper`): their length, the activity of the application, the number of
+faults, and the reordering of packets. Start with `search`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from causeway.pycontrol.check.world import Choice, Event, Log, World
 from causeway.pycontrol.shared import watching_contents
 
 LENGTHS = (6, 12, 25, 50, 100, 200)
-"""How many events of an order are made up, short ones first."""
+"""Lengths of random schedules. Short ones come first."""
 REST_STEPS = 2000
-"""Nodes with periodic timers never come to rest: after so many events without mischief what is owed must be there."""
+"""The most events after faults have ended. Nodes with periodic timers are never quiescent; all owed messages must be
+delivered by then."""
 PATIENT_STEPS = 50
-"""So many events pass before the first look whether everything is there."""
+"""The number of events after which to check for the first time that all owed messages are delivered."""
 MANY_CALLS = 3
+"""With this many actions of the application, a schedule omits some of them (`Muted`)."""
 WATCHED, ONE_IN = 20, 16
-"""In so many of the first schedules, and then in one of so many, nodes must not change contents that they sent or
-received. A schedule in which that is looked for takes up to 1.8 times as long."""
+"""Contents are watched for changes in the first WATCHED schedules, and then in one of ONE_IN. Watching makes a schedule
+up to 1.8 times slower."""
 SCORED = 0.5
-"""So many orders are made up by scores."""
+"""The share of schedules that are drawn by scores (`Scores`)."""
 APPLICATION, MISCHIEF = ("broadcast", "call", "move"), ("loss", "twice", "crash", "recover")
 
 MakeWorld = Callable[[], World]
@@ -40,39 +42,40 @@ MakeWorld = Callable[[], World]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a search came to."""
+    """The result of a search."""
 
     tried: int
     seconds: float
     broken: str | None = None
     plan: tuple[int, ...] = ()
     steps: int = 0
-    """Events of the shrunk counterexample."""
+    """The number of events of the shrunk counterexample."""
     log: Log = field(default_factory=Log)
-    """They, and what nodes did."""
+    """The log of the counterexample."""
     chance: str = ""
-    """Which node draws random numbers, if nothing is broken: all orders have one sequence of draws."""
+    """A message if nodes draw random numbers and no violation was found: all schedules have the same draws."""
     repeats: bool = True
-    """Whether the same order of events breaks something each time; else the nodes are not deterministic, and the log is
-    of the one time."""
+    """True if the schedule violates a property each time. If False, nodes are not deterministic, and the log is that of
+    the one time."""
     contents: bool = False
-    """Whether it breaks only where contents are watched."""
+    """True if the violation is a content that was changed."""
 
 
 @dataclass
 class Taken:
-    """The choices of a plan, as numbers and by what they are."""
+    """A schedule: the indices of its choices, and their labels."""
 
     numbers: list[int] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
 
     def take(self, number: int, choice: Choice) -> None:
+        """Append a choice."""
         self.numbers.append(number)
         self.labels.append(label_of(choice))
 
 
 def label_of(choice: Choice) -> Label:
-    """What it is, in words that still mean something when other events are left out."""
+    """Return a description of a choice that does not change if other events are left out."""
     packet = choice.packet
     if packet is None:
         return (choice.what, choice.node, choice.key)
@@ -80,7 +83,17 @@ def label_of(choice: Choice) -> Label:
 
 
 def follow(world: World, plan: Sequence[int], rules: Rules, taken: Taken | None = None) -> str | None:
-    """Lets a world go by a plan, then to rest; what is broken, if anything. `taken` is told the choices."""
+    """Follow a plan, and then let the model become quiescent.
+
+    Args:
+        world: A fresh model.
+        plan: Indices of choices, modulo their number.
+        rules: The properties.
+        taken: Gets the choices.
+
+    Returns:
+        The violation, or None.
+    """
     for number in plan:
         choices = world.choices()
         if not choices:
@@ -94,7 +107,11 @@ def follow(world: World, plan: Sequence[int], rules: Rules, taken: Taken | None 
 
 
 def follow_labels(world: World, labels: Sequence[Label], rules: Rules) -> Taken | None:
-    """The same by what the choices are; those that cannot be taken are left out. None if nothing breaks."""
+    """Follow choices by their labels, without those that are not possible.
+
+    Returns:
+        The choices up to the violation, or None if there is none.
+    """
     taken = Taken()
     for label in labels:
         choices = world.choices()
@@ -115,7 +132,7 @@ def _step(world: World, choice: Choice, rules: Rules) -> str | None:
 
 
 def _to_rest(world: World, rules: Rules) -> str | None:
-    """The oldest packet, else the first timer, until nothing is left or everything owed has been there for a while."""
+    """Let the events happen that happen by themselves, until none is left or all properties have held for a while."""
     world.calm_down()
     for step in range(REST_STEPS):
         waiting = world.next_without_mischief()
@@ -129,13 +146,13 @@ def _to_rest(world: World, rules: Rules) -> str | None:
 
 
 def is_settled(world: World, rules: Rules, step: int) -> bool:
-    """Return whether everything owed has been there for a while, now that `step` events have passed in calm."""
+    """Return whether all properties hold after `step` events without faults. It is checked only now and then."""
     return step >= PATIENT_STEPS and step % 10 == 9 and not world.flying and rules.at_end(world) is None
 
 
 @dataclass
 class Slow:
-    """Which copies take long, or all between which nodes. It is decided once for each."""
+    """A random choice of slow copies, or of slow links. It is made once for each."""
 
     share: float
     random: Random
@@ -145,7 +162,7 @@ class Slow:
         self.by_link = self.random.random() < 0.5
 
     def others(self, group: list[int], choices: Sequence[Choice]) -> list[int]:
-        """Those of the group that do not; all if there are no others, and now and then."""
+        """Return the copies of the group that are not slow; rarely, and if there are no such, all of them."""
         if not self.share or self.random.random() < 0.05:
             return group
         return [number for number in group if not self._is(choices[number])] or group
@@ -162,16 +179,18 @@ class Slow:
 
 @dataclass
 class Muted:
-    """Where the application can do many things, an order leaves some of them away, and some nodes that could do them:
-    else those that go together hardly ever meet."""
+    """A random choice of actions of the application, and of nodes, that a schedule omits.
+
+    If there are many actions, those that interact would otherwise rarely occur together.
+    """
 
     random: Random
     kinds: int
-    """How many things there are."""
+    """The number of actions."""
     known: dict[object, bool] = field(default_factory=dict)
 
     def left(self, choices: Sequence[Choice], group: list[int]) -> list[int]:
-        """What is left of a group; all of it if nothing would be."""
+        """Return the choices of the group that are not omitted, or all if none is left."""
         if self.kinds < MANY_CALLS:
             return group
         return [number for number in group if not self._is(choices[number])] or group
@@ -187,16 +206,18 @@ class Muted:
 
 @dataclass
 class Scores:
-    """Everything that can happen has a score, and the highest comes next (partial order sampling). What can happen at
-    the same node then draws again: so orders that differ in what a node sees are about equally likely, and something
-    may stay away for as long as it likes."""
+    """Random scores of choices; the highest is next (partial order sampling).
+
+    After an event, the other choices at its node get new scores. Schedules that differ in the order of events at a node
+    are then about equally likely, and an event may be delayed for any time.
+    """
 
     random: Random
     weights: dict[str, float]
     known: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def pick(self, choices: Sequence[Choice]) -> int:
-        """Which comes next."""
+        """Return the index of the next event."""
         number = max(range(len(choices)), key=lambda i: self._of(choices[i]))
         node = choices[number].node
         self.known = {which: score for which, score in self.known.items() if which[1] != node}
@@ -211,29 +232,29 @@ class Scores:
 
 @dataclass(frozen=True)
 class Temper:
-    """What kind of order is made up."""
+    """The profile of a random schedule."""
 
     length: int
     weights: tuple[float, float, float, float]
-    """Of packets, timers, the application, mischief."""
+    """The weights of packets, timers, the application, and faults."""
     orderly: float
-    """How often the oldest packet comes first."""
+    """The probability with which the oldest packet arrives first."""
     calls: float
-    """How often the application does what is not a broadcast or a move."""
+    """The weight of actions of the application that are neither broadcasts nor moves."""
     slow: float
-    """So many copies take long: they arrive when nothing else does."""
+    """The share of slow copies, which arrive only if no other copy can."""
     scored: bool = False
-    """What comes next has the highest score (`Scores`); slow and orderly do not matter then."""
+    """True if the next event is the one with the highest score (`Scores`); then `slow` and `orderly` have no effect."""
 
     def weight_of(self) -> dict[str, float]:
-        """Of every kind of choice."""
+        """Return the weight of every kind of choice."""
         packets, timers, application, mischief = self.weights
         weights = {"packet": packets, "timer": timers, "call": application * self.calls}
         return weights | dict.fromkeys(("broadcast", "move"), application) | dict.fromkeys(MISCHIEF, mischief)
 
 
 def temper(random: Random, tried: int) -> Temper:
-    """Short orders first, then all lengths."""
+    """Draw a profile. The first ones are short, later ones have any length."""
     longest = min(len(LENGTHS), 2 + tried // 50)
     weights = (
         random.choice((2.0, 4.0, 8.0)), random.choice((0.3, 1.0, 3.0)), random.choice((0.5, 1.0, 3.0)),
@@ -246,7 +267,7 @@ def temper(random: Random, tried: int) -> Temper:
 
 
 def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random: Random) -> list[int]:
-    """Those of the group that are of one kind: there are many cells to move to and few who can broadcast."""
+    """Return the choices of one random kind in a group, since some kinds have many more choices than others."""
     kinds: dict[str, list[int]] = {}
     for number in group:
         kinds.setdefault(choices[number].what, []).append(number)
@@ -255,7 +276,7 @@ def _one_kind(group: list[int], choices: Sequence[Choice], kind: Temper, random:
 
 
 def _drawn(choices: Sequence[Choice], kind: Temper, random: Random, slow: Slow, muted: Muted) -> int:
-    """Which comes next: first of what kind, then which."""
+    """Return the index of the next event: draw its kind, then one of that kind."""
     groups: list[list[int]] = [[], [], [], []]
     for number, choice in enumerate(choices):
         what = choice.what
@@ -273,7 +294,7 @@ def _drawn(choices: Sequence[Choice], kind: Temper, random: Random, slow: Slow, 
 
 
 def wander(world: World, random: Random, kind: Temper, rules: Rules) -> tuple[str | None, Taken]:
-    """Makes an order up as it goes."""
+    """Follow a random schedule of this profile; return the violation and the choices."""
     taken, slow = Taken(), Slow(kind.slow, random)
     muted, scores = Muted(random, len(world.calls)), Scores(random, kind.weight_of())
     for _ in range(kind.length):
@@ -307,7 +328,17 @@ def search(
     *,
     shrink: bool = True,
 ) -> Verdict:
-    """Explore so many random schedules or for so long; return a shrunk one that breaks something, if one was found."""
+    """Explore random schedules until one violates a property, and shrink it.
+
+    Args:
+        make: Makes a fresh model.
+        rules: The properties.
+        tries: The most schedules.
+        seconds: The time limit.
+        seed: The seed of the schedules.
+        tell: Called with the number of schedules now and then.
+        shrink: False: return the schedule as it was found.
+    """
     began, random, watched = time.monotonic(), Random(seed), with_contents(make)
     for tried in range(1, tries + 1):
         made = watched if tried <= WATCHED or tried % ONE_IN == 0 else make
@@ -330,7 +361,7 @@ def search(
 
 
 def in_short(found: Verdict, make: MakeWorld, rules: Rules) -> Verdict:
-    """Return a verdict with its schedule shrunk, or as one that does not come again."""
+    """Return the verdict with its schedule shrunk, or as one that does not repeat."""
     began, taken = time.monotonic() - found.seconds, Taken()
     if found.contents and comes_again(make, rules, found):
         found = replace(found, contents=False)
@@ -347,23 +378,23 @@ def in_short(found: Verdict, make: MakeWorld, rules: Rules) -> Verdict:
 
 
 def comes_again(make: MakeWorld, rules: Rules, found: Verdict, taken: Taken | None = None) -> bool:
-    """Follow a plan in a fresh model; return whether it breaks something again, by the same events."""
+    """Follow a plan in a fresh model; return whether the same events lead to a violation again."""
     with closing(make()) as world:
         return follow(world, found.plan, rules, taken) is not None and _bare(world.log) == _bare(found.log.events)
 
 
 def _bare(log: Sequence[Event]) -> list[tuple[str, int, int, int]]:
-    """Leave out the texts, in which there may be addresses of objects."""
+    """Return the log without texts, which may contain addresses of objects."""
     return [(event.what, event.node, event.number, event.peer) for event in log]
 
 
 def simplest(make: MakeWorld, rules: Rules, taken: Taken) -> tuple[int, ...]:
-    """The shrunk plan."""
+    """Return the shrunk plan."""
 
     def by_number(plan: Sequence[int]) -> Taken | None:
-        told = Taken()
+        choices = Taken()
         with closing(make()) as world:
-            return told if follow(world, plan, rules, told) is not None else None
+            return choices if follow(world, plan, rules, choices) is not None else None
 
     def by_labels(labels: Sequence[Label]) -> Taken | None:
         with closing(make()) as world:

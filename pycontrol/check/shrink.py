@@ -1,4 +1,4 @@
-"""Makes an order that breaks something as short and as simple as single changes can."""
+"""Shrink a schedule that violates a property, by single changes, until none makes it shorter or simpler."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from itertools import product
 from typing import Any, Protocol
 
 Label = tuple[Hashable, ...]
-"""What an event is, whatever else happens: who gets what kind of thing from whom."""
+"""A description of an event that does not depend on other events: its kind, node, sender and type of content."""
 MOST_SECONDS = 20.0
+"""The time limit, after which the best schedule so far is returned."""
 MOST_CHOICES = 16
-"""So many choices are tried in the place of two events, in orders of at most so many:"""
+"""The number of choices that are tried in place of two events."""
 SHORT = 24
+"""The longest schedule in which two events are replaced by one."""
 MOST_TRIES = 2000
+"""The most short schedules that are tried at the end."""
 
 
 class Order(Protocol):
-    """An order that was taken: numbers of choices, and what they were."""
+    """A schedule: the indices of its choices, and their labels."""
 
     numbers: list[int]
     labels: list[Label]
@@ -28,8 +31,15 @@ def shrunk(
     follow: Callable[[Sequence[int]], Order | None],
     follow_labels: Callable[[Sequence[Label]], Order | None],
 ) -> Any:
-    """The simplest order found. `follow` and `follow_labels` give the order that was really taken until something
-    broke; None if nothing does. First events are left out by what they are, many at once; then numbers get smaller."""
+    """Return the simplest schedule found.
+
+    First it leaves out events by their labels, many at once; then it makes indices smaller.
+
+    Args:
+        order: A schedule that violates a property.
+        follow: Follows indices, and returns the schedule up to the violation, or None if there is none.
+        follow_labels: The same for labels.
+    """
     best, ends = order, time.monotonic() + MOST_SECONDS
     for attempt in (_parts_left_out, _numbers_made_smaller, _parts_left_out):
         progress = True
@@ -46,7 +56,7 @@ def shrunk(
 
 
 def _shorter(best: Order, follow: Callable[[Sequence[int]], Order | None], ends: float) -> Order:
-    """Short orders could be shorter still in quite another way: those of small numbers are all tried."""
+    """Try all shorter schedules of small indices, since a different schedule may be shorter still."""
     tries = 0
     for length in range(1, len(best.numbers)):
         for plan in product(range(MOST_CHOICES // 2), repeat=length):
@@ -74,7 +84,7 @@ def _parts_left_out(order: Any, follow: Any, follow_labels: Any) -> Iterator[tup
 
 
 def _numbers_made_smaller(order: Any, follow: Any, follow_labels: Any) -> Iterator[tuple[Any, Any]]:
-    """A step left out, two steps made one; then one number made smaller."""
+    """Yield the schedules with one event left out, two events replaced by one, or one index made smaller."""
     plan = order.numbers
     for i in range(len(plan)):
         yield plan[:i] + plan[i + 1 :], follow

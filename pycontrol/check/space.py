@@ -1,8 +1,8 @@
-"""All states of a small world, as tuples of numbers, and which event leads from one to the next.
+"""The states of a model as tuples of numbers, and the events that lead from one to the next.
 
-What need not happen (broadcasts, losses, crashes) comes out of a purse: one for all nodes, or one for each. With a
-purse for each node every event concerns one node and nothing else, so events at different nodes can be swapped: that is
-what the reduction lives on.
+Optional events (broadcasts, losses, crashes) are paid from a budget (`Purse`): one for all nodes, or one for each node.
+With a budget for each node, an event concerns one node only, so that events at different nodes commute. The reduction
+depends on that.
 """
 
 from __future__ import annotations
@@ -23,34 +23,35 @@ EMPTY: Purse = (0,) * 7
 
 
 class State(NamedTuple):
-    """A world."""
+    """A state of a model."""
 
     nodes: tuple[int, ...]
     flying: tuple[int, ...]
-    """Copies on the air, sorted."""
+    """Copies over the air, sorted."""
     queues: tuple[tuple[int, ...], ...]
-    """Copies on their way over wires and streams, each in its order; sorted."""
+    """Copies over each wire or stream, in the order of their sending; the queues are sorted."""
     purses: tuple[Purse, ...]
     history: tuple[int, ...] = ()
-    """What nodes recorded of calls, in order (`Machine.sayings`)."""
+    """The recorded calls and results, in order (`Machine.sayings`)."""
     reaches: tuple[Reach, ...] = ()
-    """Of each host where it is (`cells.py`)."""
+    """The stations that reach each host (`cells.py`)."""
     now_ps: int = 0
-    """Where all have one clock."""
+    """The time, if all nodes have one clock."""
 
 
 class Move(NamedTuple):
-    """An event that can happen: at which node, what, and the packet that it is about."""
+    """An event that can happen at a node."""
 
     node: int
     what: Hashable
-    """As `Machine.step` takes it; LOSS or TWICE."""
+    """An event of `Machine.step`, or LOSS or TWICE."""
     packet: int = -1
+    """The packet concerned; -1: none."""
 
 
 @dataclass(eq=False)
 class Space:
-    """The states that a machine can reach from its first one."""
+    """The state space of a machine with these budgets."""
 
     machine: Machine
     purses: tuple[Purse, ...]
@@ -69,7 +70,7 @@ class Space:
         }  # fmt: skip
 
     def first(self) -> State:
-        """The world as it begins."""
+        """Return the first state."""
         machine = self.machine
         now_ps = machine.world.now_ps if self.late else 0
         said = machine.said if machine.keeps_calls else ()
@@ -78,12 +79,12 @@ class Space:
         return state._replace(flying=flying, queues=queues)
 
     def reaches(self) -> tuple[Reach, ...]:
-        """Where hosts are at first."""
+        """Return the stations that reach each host at the start."""
         return ()
 
-    # ---- what can happen --------------------------------------------------------------------------------------------
+    # ---- events that can happen -------------------------------------------------------------------------------------
     def moves(self, state: State) -> list[list[Move]]:
-        """For each node what can happen there next. Equal copies are one."""
+        """Return the events that can happen next, for each node. Equal copies count as one."""
         per_node = len(self.purses) > 1
         found: list[list[Move]] = [[] for _ in state.nodes]
         last = -1
@@ -117,7 +118,7 @@ class Space:
         return self._arrivals[packet]
 
     def _own(self, local: int) -> tuple[Hashable, ...]:
-        """Timers, and the recovery of a node that is down."""
+        """Return the node's timers, or its recovery if it is down."""
         if local not in self._timers:
             facts = self.machine.states[local][1]
             timers = () if self.late else self._first_due(facts.timers)
@@ -126,14 +127,14 @@ class Space:
         return self._timers[local]
 
     def _first_due(self, timers: tuple[tuple[Hashable, int], ...]) -> tuple[tuple[Hashable, int], ...]:
-        """Where nodes look at their clocks, their own timers come in order. Else any may come next."""
+        """Return the timers that may fire next: those due first if nodes read their clocks, and otherwise all."""
         if not self.machine.timed or not timers:
             return timers
         first_ps = min(due_ps for _, due_ps in timers)
         return tuple(timer for timer in timers if timer[1] == first_ps)
 
     def _late_timers(self, state: State, found: list[list[Move]]) -> None:
-        """Those that are due first, once nothing else is left to happen by itself (or out of the purse)."""
+        """Add the timers that are due first, if no other event happens by itself, or the budget allows early ones."""
         if state.purses[0][EARLY] or not self.busy(state):
             facts = [self.machine.states[local][1] for local in state.nodes]
             first_ps = min((due_ps for f in facts for _, due_ps in f.timers), default=0)
@@ -150,9 +151,9 @@ class Space:
         if purse[CRASHES] and i in self.may[CRASHES]:
             found.append(Move(i, CRASH))
 
-    # ---- making it happen -------------------------------------------------------------------------------------------
+    # ---- effects ----------------------------------------------------------------------------------------------------
     def take(self, state: State, move: Move) -> tuple[State, int, str | None]:
-        """The state after the event, who was sent something (a bit mask), and what it breaks."""
+        """Return the state after an event, the nodes that are sent a packet (a bit mask), and the violation."""
         node, what, packet = move
         nodes, flying, queues, purses, history, reaches, now_ps = state
         if what is LOSS or what is TWICE:
@@ -178,7 +179,7 @@ class Space:
         return self._stepped(State(nodes, flying, queues, purses, history, reaches, now_ps), node, what)
 
     def _stepped(self, state: State, node: int, what: Hashable) -> tuple[State, int, str | None]:
-        """What the node does about it."""
+        """Apply the effect of an event on its node."""
         nodes, flying, queues, purses, history, reaches, now_ps = state
         local, sends, receivers, broken, said = self.machine.step(node, nodes[node], what, now_ps)
         if said and self.machine.keeps_calls:
@@ -189,7 +190,7 @@ class Space:
         return State(nodes, flying, queues, purses, history, reaches, now_ps), receivers, broken
 
     def sent(self, state: State, sends: Sequence[int]) -> Sequence[int]:
-        """The copies that are on their way then."""
+        """Return the copies of sent packets that are on their way then."""
         return sends
 
     def _is_free(self, packet: int) -> bool:
@@ -201,7 +202,7 @@ class Space:
         return (*purses[:at], purse, *purses[at + 1 :])
 
     def _with_sent(self, state: State, sends: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-        """What is on the air and in queues then."""
+        """Return the copies over the air, and the queues, after sending packets."""
         self.last_sent = self.sent(state, sends)
         air, queues = list(state.flying), state.queues
         copies = self.machine.copies
@@ -218,11 +219,11 @@ class Space:
         return tuple(sorted(air)), tuple(sorted(queues)) if queues else ()
 
     def busy(self, state: State) -> bool:
-        """Something other than timers is left that happens by itself."""
+        """Return whether an event other than a timer is left that happens by itself."""
         return bool(state.flying or state.queues) or any(RECOVER in self._own(local) for local in state.nodes)
 
     def at_rest(self, state: State) -> bool:
-        """Nothing is left that happens by itself."""
+        """Return whether the state is quiescent: no event is left that happens by itself."""
         if state.flying or state.queues or any(self._own(local) for local in state.nodes):
             return False
         return not self.late or not (
@@ -230,7 +231,7 @@ class Space:
         )
 
     def seen(self, state: State) -> Seen:
-        """The world in this state, as properties look at it."""
+        """Return the state as properties see it."""
         facts = [self.machine.states[local][1] for local in state.nodes]
         return Seen(
             len(facts), [self.machine.states[local][0] for local in state.nodes], [list(f.delivered) for f in facts],
@@ -243,7 +244,7 @@ class Space:
 
 @dataclass(eq=False)
 class Seen:
-    """A world, for those who look at it only."""
+    """The view of a state for properties."""
 
     count: int
     nodes: list[Node]
@@ -256,29 +257,38 @@ class Seen:
     gone: set[int]
     flying: list[Any]
     messages: list[int]
-    """Those that were broadcast: `source` knows others, too."""
+    """The messages that were broadcast. `source` has those of other states, too."""
     history: list[tuple[str, int, Any]]
     owed: None = None
     stations: int = 0
     places: dict[int, Reach] = field(default_factory=dict)
-    """Where there are cells: of each host, the stations that reach it."""
+    """The stations that reach each host, in a model with cells."""
 
 
 def without(flying: tuple[int, ...], packet: int) -> tuple[int, ...]:
-    """One copy less."""
+    """Return the copies without one copy of a packet."""
     at = flying.index(packet)
     return flying[:at] + flying[at + 1 :]
 
 
 def one_purse(budget: Budget) -> tuple[Purse, ...]:
-    """What may happen at any node."""
+    """Return a budget that is common to all nodes."""
     counts = (budget.broadcasts, budget.losses, budget.duplicates, budget.crashes, budget.calls)
     return ((*counts, budget.moves, budget.early),)
 
 
 def shares(budget: Budget, count: int, broadcasters: Sequence[int], alike: bool) -> Iterator[tuple[Purse, ...]]:
-    """Every way to divide it among the nodes. What must be exact (broadcasts, crashes, calls: a world that waits for
-    one is not at rest) is divided in all smaller amounts, too. `alike`: ways that differ in names of nodes are one."""
+    """Yield every division of a budget among the nodes.
+
+    Smaller numbers of broadcasts, crashes and calls are divided, too: the reduction guarantees to reach the states in
+    which no event is left, and a state in which a node may still broadcast is none of them.
+
+    Args:
+        budget: The budget.
+        count: The number of nodes.
+        broadcasters: The nodes that may broadcast; empty: all.
+        alike: Yield one of the divisions that differ only in the ids of nodes.
+    """
     everyone = range(count)
     ways = product(
         [w for n in range(budget.broadcasts + 1) for w in _ways(n, broadcasters or everyone, count)],

@@ -1,7 +1,7 @@
-"""An order of events, gone through by hand: forwards, backwards, into the debugger.
+"""Step through a schedule by hand: forwards, backwards, into the debugger.
 
-Backwards is the same order one event less, from the last copy of the world that was made before; where nodes cannot be
-copied (coroutines), from the start: worlds are small and do the same every time.
+A step backwards repeats the schedule without its last event, from the last earlier copy of the model. If nodes cannot
+be copied (coroutines), it repeats it from the start, since models are small and deterministic.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from causeway.pycontrol.check.world import Choice, World
 HELP = """n      next event            b      back one event        g N    to event N (0: the start)
 d      next event, in pdb    p CODE Python over `nodes` and `world`          q      quit"""
 COPY_EVENTS = 50
-"""So often the world is copied."""
+"""The number of events between two copies of the model."""
 
 
 @dataclass(eq=False)
 class Stepper:
-    """A world and where it is in its order of events."""
+    """A model and its position in a schedule."""
 
     make: MakeWorld
     plan: Sequence[int]
     rules: Rules
     world: World = field(init=False)
     at: int = 0
-    """So many events have happened."""
+    """The number of events that have happened."""
 
     def __post_init__(self) -> None:
         self.world = self.make()
         self._copies: dict[int, World] = {}
-        """What the world was after so many events."""
+        """Copies of the model, by the number of events."""
         self._copy()
 
     def _copy(self) -> None:
         if self.at not in self._copies and self.world.protocol.can_be_copied:
-            with suppress(TypeError):  # a file, a lock
+            with suppress(TypeError):  # a file or a lock cannot be copied
                 self._copies[self.at] = copy.deepcopy(self.world)
 
     def following(self) -> Choice | None:
-        """What happens next; after the plan, what happens by itself."""
+        """Return the next event: one of the plan, and after it one that happens by itself."""
         calm = self.at - len(self.plan)
         if calm < 0:
             choices = self.world.choices()
@@ -59,7 +59,7 @@ class Stepper:
 
     @property
     def broken(self) -> str | None:
-        """What is broken by now."""
+        """The violation so far."""
         if self.world.broken is not None:
             return self.world.broken
         if (found := self.rules.at_once(self.world)) is not None:
@@ -67,7 +67,7 @@ class Stepper:
         return self.rules.at_end(self.world) if self.following() is None else None
 
     def forward(self, run: Callable[[Choice], None] | None = None) -> bool:
-        """One event on; False if there is none."""
+        """Let the next event happen; return False if there is none."""
         choice = self.following()
         if choice is None or self.broken is not None:
             return False
@@ -78,7 +78,7 @@ class Stepper:
         return True
 
     def to(self, event: int) -> None:
-        """To where so many events have happened."""
+        """Go to the state after `event` events."""
         if event < self.at:
             self.at = max((at for at in self._copies if at <= event), default=0)
             self.world.close()
@@ -87,13 +87,13 @@ class Stepper:
             pass
 
     def to_the_end(self) -> None:
-        """Let everything happen that will."""
+        """Go to the end of the schedule."""
         while self.forward():
             pass
 
     # ---- by hand ----------------------------------------------------------------------------------------------------
     def talk(self, ask: Callable[[str], str], tell: Callable[[str], None]) -> None:
-        """Asks what to do until told to quit."""
+        """Read commands with `ask` and print their results with `tell`, until `q` or the end of the input."""
         tell(HELP)
         while True:
             try:
@@ -123,7 +123,7 @@ class Stepper:
         return HELP
 
     def _value(self, text: str) -> str:
-        """It is the user's own code, typed at the prompt."""
+        """Evaluate an expression that the user typed at the prompt."""
         try:
             return repr(eval(text, {"nodes": self.world.nodes, "world": self.world}))
         except Exception as error:

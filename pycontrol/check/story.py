@@ -1,4 +1,4 @@
-"""An order of events, told: in words, and on a page with a space-time diagram (`forensics/spacetime.py`)."""
+"""Describe a schedule as text, and as a page with a space-time diagram (`forensics/spacetime.py`)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ NAMED = WORDS | {
     "packet": "packet {number} from {peer} arrives", "loss": "packet {number} from {peer} is lost",
     "sent": "sends packet {number} to {peer}: {text}",
 }  # fmt: skip
-"""The same where nodes have names."""
+"""The descriptions for nodes that have names."""
 FEW_LINES = 200
-"""So many repeated lines are told like all others."""
+"""Up to this number of repeated lines, none is left out."""
 LAST_LINES = 6
-"""So many of the end are told in any case: something may break there."""
+"""The last lines are never left out, since the violation may be there."""
 
 
 def in_words(log: Sequence[Event], broken: str) -> list[str]:
-    """One line an event, and at the end what is broken."""
+    """Return a line for each event, and the violation as the last line."""
     lines = [f"{step:4}  node {e.node}  {WORDS[e.what].format(**e._asdict())}" for step, e in enumerate(log)]
     return [*lines, f"      {broken}"]
 
 
 def told(log: Log) -> list[str]:
-    """Return one line an event; of what goes on and on after the mischief has ended, the first of each kind."""
+    """Return a line for each event, without repetitions of the same kinds of events after faults have ended."""
     lines = in_words(log.events, "")[:-1]
     begin, end = _repeated(log)
     note = [f"      and so on: {end - begin:,} more lines of these kinds"] if end > begin else []
@@ -42,7 +42,7 @@ def told(log: Log) -> list[str]:
 
 
 def _repeated(log: Log) -> tuple[int, int]:
-    """Return from which to which event the log only repeats kinds of events that it has told in calm."""
+    """Return the range of events that only repeat kinds of events seen after faults ended; (0, 0) for a short one."""
     if log.calm_at < 0:
         return 0, 0
     events, kinds, begin = log.events, set[tuple[object, ...]](), log.calm_at
@@ -57,7 +57,7 @@ def _repeated(log: Log) -> tuple[int, int]:
 
 
 def page(log: Log, nodes: int, broken: str, title: str) -> str:
-    """A page with the diagram and the words."""
+    """Return an HTML page with the diagram and the descriptions."""
     about = frozenset(int(number) for number in re.findall(r"message (\d+)", broken))
     late = re.findall(r"(?:before|never delivers) message (\d+)", broken)
     victim = re.search(r"node (\d+)", broken)
@@ -74,6 +74,6 @@ def page(log: Log, nodes: int, broken: str, title: str) -> str:
 
 
 def _numbers(text: str) -> set[int]:
-    """The message that a packet's text names first, if it does."""
+    """Return the message with which a packet's text begins, if it does."""
     found = re.match(r"(?:\w+\(message=)?(\d+)", text)
     return {int(found[1])} if found else set()

@@ -1,10 +1,9 @@
-"""Nodes that differ in nothing but their names: of states that are the same but for those, one is followed.
+"""Symmetric nodes, which differ only in their ids: follow one of the states that differ only in these ids.
 
-A protocol says which nodes these are, and where its nodes, packets and timers name a node or a message (`Alike`). That
-it is so is not believed: whatever an event does to a node, the same event under other names must do the same, under
-these names, to a node that is named so. This is looked at for all events of all states of single nodes that are met,
-for two neighbours in the list exchanged; all other renamings are made of such exchanges. What must hold must not
-depend on names either; that is for the study to say.
+A study declares these nodes, and how to rename them in nodes, packets and timers (`Alike`). The search checks it: the
+renamed event must have the renamed effect on the renamed node. It does so for all events of all states of single nodes
+that it meets, and for exchanges of two adjacent nodes, of which all other renamings are composed. It does not check
+that the properties do not depend on ids.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from causeway.pycontrol.check.machine import Facts, Machine, Step
 from causeway.pycontrol.check.space import Move, State
 
 MOST_ALIKE = 6
-"""Each state is looked at under all names: of six nodes, 720."""
+"""A state is compared under all renamings, of which six nodes have 720."""
 
 
 @dataclass(frozen=True)
 class Alike:
-    """What a study says of them."""
+    """A study's declaration of its symmetric nodes."""
 
     nodes: Sequence[int]
     renamed: Callable[[Any, Names], Any] | None = None
-    """Gives a node (it may be changed), what a packet says, a timer's key, or what a call recorded as it would be under
-    other names. None: nothing of that names a node or a message."""
+    """Returns a node (which it may change), a content, a timer's key, or a recorded call with its ids renamed. None: no
+    such value contains the id of a node or a message."""
 
 
 @dataclass(eq=False)
 class Names:
-    """Other names for nodes and messages."""
+    """A renaming of nodes and messages."""
 
     symmetry: Symmetry
     of_node: tuple[int, ...]
@@ -46,19 +45,19 @@ class Names:
         self.messages: dict[int, int] = {}
 
     def then(self, other: Names) -> Names:
-        """Under these names, and of what comes of it under the others."""
+        """Return the renaming by this one and then by the other."""
         return self.symmetry.renaming([other.of_node[name] for name in self.of_node])
 
     def back(self) -> Names:
-        """Undoes it."""
+        """Return the inverse renaming."""
         return self.symmetry.renaming([self.of_node.index(node) for node in range(len(self.of_node))])
 
     def node(self, node: int) -> int:
-        """The other name of a node; of none (-1) none."""
+        """Return the new id of a node; -1 remains -1."""
         return self.of_node[node] if node >= 0 else node
 
     def message(self, message: int) -> int:
-        """The other name of a message."""
+        """Return the new id of a message."""
         machine = self.symmetry.machine
         if message not in self.messages:
             source, number, past = machine.named[message]
@@ -67,7 +66,7 @@ class Names:
         return self.messages[message]
 
     def packet(self, packet: int) -> int:
-        """The other name of a packet."""
+        """Return the number of the renamed packet."""
         machine = self.symmetry.machine
         if packet not in self.packets:
             one = machine.copies[packet]
@@ -77,7 +76,7 @@ class Names:
         return self.packets[packet]
 
     def local(self, node: int, local: int) -> int:
-        """The state that is the same for the node of the other name."""
+        """Return the number of a node's renamed state."""
         machine = self.symmetry.machine
         if (node, local) not in self.locals:
             before, facts = machine.states[local]
@@ -94,19 +93,19 @@ class Names:
         return facts._replace(timers=timers, delivered=delivered, own=tuple(self.message(m) for m in facts.own))
 
     def event(self, event: Any) -> Hashable:
-        """The event that is the same."""
+        """Return the renamed event."""
         if isinstance(event, int):
             return self.packet(event)
         return ("timer", self.renamed(event[1])) if event[0] == "timer" else tuple(event)
 
     def saying(self, saying: int) -> int:
-        """What is recorded of a call."""
+        """Return the number of a renamed call or result."""
         machine = self.symmetry.machine
         kind, node, said = machine.sayings[saying]
         return machine.saying((kind, self.node(node), self.renamed(said)))
 
     def state(self, state: State) -> State:
-        """The state that is the same."""
+        """Return the renamed state."""
         nodes = [0] * len(state.nodes)
         for node, local in enumerate(state.nodes):
             nodes[self.of_node[node]] = self.local(node, local)
@@ -117,19 +116,19 @@ class Names:
         )  # fmt: skip
 
     def move(self, move: Move) -> Move:
-        """The same event."""
+        """Return the renamed move."""
         packet = self.packet(move.packet) if move.packet >= 0 else -1
         what = self.event(move.what) if isinstance(move.what, tuple) else packet
         return Move(self.node(move.node), what, packet)
 
     def renamed(self, value: Any) -> Any:
-        """As the study says."""
+        """Return a copy of a value as the study renames it."""
         value, renamed = copy.deepcopy(value), self.symmetry.alike.renamed
         return renamed(value, self) if renamed is not None else value
 
 
 class Symmetry:
-    """One state for all that are the same but for names."""
+    """Maps states to representatives, one for all states that differ only in ids."""
 
     def __init__(self, machine: Machine, alike: Alike) -> None:
         if len(alike.nodes) > MOST_ALIKE:
@@ -154,18 +153,20 @@ class Symmetry:
         self._looked_at = 0
 
     def _called(self, order: Sequence[int]) -> Names:
-        """Under which the first of those that are alike is called as the first of the order, and so on."""
+        """Return the renaming of the symmetric nodes to those in `order`."""
         to = dict(zip(self.alike.nodes, order, strict=True))
         return self.renaming([to.get(node, node) for node in range(self.machine.count)])
 
     def renaming(self, of_node: Sequence[int]) -> Names:
-        """Of all nodes."""
+        """Return the renaming with these new ids of all nodes."""
         return self._names.setdefault(tuple(of_node), Names(self, tuple(of_node)))
 
-    # ---- one for all ------------------------------------------------------------------------------------------------
+    # ---- representatives --------------------------------------------------------------------------------------------
     def one(self, state: State) -> tuple[State, Names]:
-        """The state that stands for it, and the names under which it is that one: of those in which the nodes are in
-        the order of their ranks, the first."""
+        """Return the representative of a state, and the renaming that leads to it.
+
+        It is the smallest of the renamed states in which the nodes are in the order of their ranks.
+        """
         ranks: dict[tuple[int, ...], list[int]] = {}
         for node in self.alike.nodes:
             ranks.setdefault(self._rank(node, state), []).append(node)
@@ -175,14 +176,14 @@ class Symmetry:
         return min(((one.state(state), one) for one in names), key=lambda found: found[0])
 
     def _rank(self, node: int, state: State) -> tuple[int, ...]:
-        """The same for states that are the same: of which kind are the node's state and the packets from and to it."""
+        """Return the kinds of a node's state and of its packets, which do not depend on ids."""
         copies = self.machine.copies
         mine = [p for p in (*state.flying, *sum(state.queues, ())) if node in copies[p][:2]]
         kinds = sorted(self._kind_of(-1 - (copies[p].sender == node), p) for p in mine)
         return (self._kind_of(node, state.nodes[node]), *kinds)
 
     def _kind_of(self, node: int, number: int) -> int:
-        """A number for all states of nodes (or packets: below 0) that are the same but for names."""
+        """Return a number that is common to all states of nodes, or packets (node < 0), that differ only in ids."""
         if (node, number) not in self._ranks:
             rank = len(self._ranks)
             for names in self.all:
@@ -192,9 +193,13 @@ class Symmetry:
                     self._ranks.setdefault((node, names.packet(number)), rank)
         return self._ranks[node, number]
 
-    # ---- is it so? --------------------------------------------------------------------------------------------------
+    # ---- check of the declaration -----------------------------------------------------------------------------------
     def prove(self) -> None:
-        """Looks at whatever was worked out since the last time."""
+        """Check the declaration for the effects that were computed since the last call.
+
+        Raises:
+            UserError: The nodes are not symmetric.
+        """
         done = self.machine.worked_out
         while self._looked_at < len(done):
             node, local, event, now_ps = done[self._looked_at]
@@ -206,7 +211,7 @@ class Symmetry:
                     a, b = (i for i, to in enumerate(names.of_node) if i != to)
                     raise UserError(
                         f"nodes {a} and {b} are not alike: an event ({_word(event)}) does not do the same under other "
-                        "names; mend what `Checks.symmetry` says, or say --no-symmetry"
+                        "names; correct Checks.symmetry, or use --no-symmetry"
                     )
 
     def _under(self, names: Names, node: int, step: Step) -> Step:
@@ -216,7 +221,7 @@ class Symmetry:
         )
 
     def _same(self, one: Step, other: Step) -> bool:
-        """Copies for several receivers have no order."""
+        """Return whether two steps are equal, regardless of the order of copies for several receivers."""
         copies = self.machine.copies
         ordered = [sorted(step.sends, key=lambda p: copies[p][:3]) for step in (one, other)]
         same = (one.state, one.said, one.broken is None) == (other.state, other.said, other.broken is None)

@@ -1,8 +1,8 @@
-"""A small network in memory: whoever holds the world chooses what happens next, and it happens.
+"""The model: a small network in memory. Its caller chooses each next event from `World.choices` and calls `World.do`.
 
-Packets take any time and come in any order (those over wires and TCP in the order in which they were sent, and always).
-A node that fails forgets its timers, and packets that reach it while it is down are gone. What a node does is in effect
-at once: the reaction time only keeps two events of one node apart. When timers go off is up to `clocks`.
+Packets take any time and arrive in any order; those over wires and TCP arrive in the order of their sending, and are
+never lost. A node that crashes loses its timers, and packets that arrive while it is down are lost. Actions of nodes
+take effect at once: the reaction time only separates two events of one node. `clocks` defines the order of timers.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 STEP_PS = 1_000_000
-"""Time goes on by that much with every event, or to the instant of a timer. It is the reaction time, too."""
+"""The time between two events, unless a timer is due later. It is also the reaction time."""
 Reach = tuple[int, ...]
 """The stations that reach a host, the nearest first."""
 
 
 class Packet(NamedTuple):
-    """One copy of what was sent, on its way to one node."""
+    """One copy of a packet, on its way to one node."""
 
     number: int
-    """Copies of one packet share it."""
+    """The id of the packet, which its copies share."""
     sender: int
     receiver: int
     content: Any
@@ -41,7 +41,7 @@ class Packet(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Something that can happen: packet, loss, twice, timer, broadcast, call, crash or recover."""
+    """An event that can happen next: packet, loss, twice, timer, broadcast, call, crash, recover or move."""
 
     what: str
     node: int
@@ -50,30 +50,30 @@ class Choice(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What happened, for those who read about it later."""
+    """An entry of the log."""
 
     time_ps: int
     what: str
-    """A choice's word, or: sent, delivered, broadcast (a message), left, joined."""
+    """The kind of a choice, or sent, delivered, broadcast (of a message), left, joined, return or station."""
     node: int
     number: int
-    """Of the packet or message; -1: none."""
+    """The id of the packet or message, or the station; -1: none."""
     peer: int
-    """Of a packet: the other end; -1: none."""
+    """The other end of a packet; -1: none."""
     text: str
 
 
 class Log(NamedTuple):
-    """What happened in a world."""
+    """The log of a model."""
 
     events: tuple[Event, ...] = ()
     calm_at: int = -1
-    """So many of them happened before the mischief ended; -1: it never did."""
+    """The number of events before faults ended (`World.calm_down`); -1: they did not end."""
 
 
 def raised(node: int, error: BaseException) -> str:
-    """Return what is broken where a node raises an error: the error and its line."""
-    if isinstance(error, ChangedContent):  # it names the handler; the line is of the one that looked
+    """Return the violation of a node that raises an error: the error and its line."""
+    if isinstance(error, ChangedContent):  # it names the handler; its line is that of the comparison
         return f"an error: node {node}: {error}"
     last = (users_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
@@ -81,32 +81,39 @@ def raised(node: int, error: BaseException) -> str:
 
 @dataclass
 class Budget:
-    """How often what need not happen may happen."""
+    """Upper bounds on losses, crashes and other optional events."""
 
     broadcasts: int = 3
     losses: int = 0
     duplicates: int = 0
     crashes: int = 0
     calls: int = 0
-    """Of what else the application can do (`World.calls`)."""
+    """Other actions of the application (`World.calls`)."""
     moves: int = 0
-    """Of hosts, from cell to cell."""
+    """Changes of cells by hosts."""
     early: int = 0
-    """So many timers may go off although something is still on its way, where clocks are `late`."""
+    """Timers that may fire while packets are on their way, with LATE_CLOCKS."""
     recover: bool = True
+    """Nodes that are down may recover."""
     forever: bool = False
-    """What is on the air stays there: every copy may arrive again at any time."""
+    """Copies over the air are never used up: each may arrive again at any time."""
     in_order: bool = False
-    """Between two nodes what was sent first arrives first, and always, over the air, too."""
+    """Copies over the air between two nodes are not lost and arrive in the order of their sending."""
 
 
 ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
-"""Timers go off in the order in which they are due: all of them; those of one node; in any order; all of them, and only
-once nothing else is left to happen by itself (timeouts are longer than anything takes)."""
+"""The order in which timers fire:
+
+    ONE_CLOCK    the order in which they are due
+    OWN_CLOCKS   for the timers of one node, the order in which they are due
+    NO_CLOCKS    any order
+    LATE_CLOCKS  the order in which they are due, and only if no other event is left that happens by itself (timeouts
+                 are longer than all delays)
+"""
 
 
 def attach(protocol: Any, mine: Any) -> None:
-    """What nodes do through their protocol happens here."""
+    """Direct the services that nodes call on their protocol to the object `mine`."""
     protocol.send, protocol.patient, protocol.recorded = mine.send, mine.patient, mine.recorded
     protocol.packets_on_their_way = mine.packets_on_their_way
     protocol.set_timer, protocol.cancel_timer, protocol.timers = mine.set_timer, mine.cancel_timer, mine.timers
@@ -115,50 +122,53 @@ def attach(protocol: Any, mine: Any) -> None:
 
 @dataclass
 class World:
-    """Nodes and everything between them. It takes the place of the engine: what nodes ask of `protocol` comes here."""
+    """A model: the nodes and the network between them. It replaces the engine and the services of `protocol`."""
 
     cells: ClassVar[bool] = False
-    """Whether who gets what is sent to everyone depends on where nodes are."""
+    """True if the receivers of a packet to everyone depend on the nodes' positions."""
     protocol: PerNode
     count: int
     budget: Budget
     seed: int = 1
     broadcasters: tuple[int, ...] = ()
-    """Who may be asked to broadcast; none: everybody."""
+    """The nodes that may broadcast; empty: all."""
     callers: tuple[int, ...] = ()
-    """Who may be asked for what else the application can do; none: everybody."""
+    """The nodes at which the application may take its other actions; empty: all."""
     crashers: tuple[int, ...] = ()
-    """Who may fail; none: everybody."""
+    """The nodes that may crash; empty: all."""
     size_bytes: int = 100
     flying: list[Packet] = field(default_factory=list)
+    """The copies that are on their way, in the order of their sending."""
     timers: dict[tuple[int, Hashable], int] = field(default_factory=dict)
-    """Those that are set, and when they are due."""
+    """The timers that are set, and the times at which they are due."""
     down: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
-    """Nodes that have been down at some time."""
+    """The nodes that have ever been down."""
     gone: set[int] = field(default_factory=set)
-    """Nodes that left for good."""
+    """The nodes that left for good."""
     delivered: list[list[int]] = field(default_factory=list)
-    """Of each node, in order."""
+    """The messages that each node delivered, in order."""
     source: list[int] = field(default_factory=list)
-    """Of each message."""
+    """The sender of each message."""
     past: list[frozenset[int]] = field(default_factory=list)
-    """Of each message: what its sender had delivered or broadcast before."""
+    """The messages that the sender of each message had delivered or broadcast before, and their pasts."""
     known: list[set[int]] = field(default_factory=list)
+    """The causal past of each node."""
     owed: dict[int, set[int]] = field(default_factory=dict)
-    """Of each member: what was broadcast since it joined."""
+    """The messages that were broadcast since each member joined."""
     history: list[tuple[str, int, Any]] = field(default_factory=list)
-    """What the application called and what came back, in order (`linear.py`)."""
+    """The calls of the application and their results, in order (`linear.py`)."""
     log: list[Event] = field(default_factory=list)
     calm_at: int = -1
-    """How long the log was when the mischief ended; -1: it has not."""
+    """The length of the log when faults ended; -1: they have not."""
     packets: int = 0
     clocks: str = ONE_CLOCK
     calls: dict[str, Callable[[Any], None]] = field(default_factory=dict)
-    """What the application can do at a node besides broadcasting: a name, and what is called with the node."""
+    """The other actions of the application, by name: functions that are called with a node."""
     watched: tuple[Callable[[World, int], str | None], ...] = ()
-    """Looked at whenever a node delivers; what they find first is `broken`."""
+    """The properties that are checked at each delivery."""
     broken: str | None = None
+    """The first violation."""
 
     def __post_init__(self) -> None:
         self.delivered = [[] for _ in range(self.count)]
@@ -169,32 +179,32 @@ class World:
         self.protocol.start(Context(self.count, self.seed, STEP_PS))
 
     def close(self) -> None:
-        """Nothing more happens in it."""
+        """End the model, and everything that still runs in its nodes."""
         self.protocol.discard()
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes, as their protocol made them."""
+        """The nodes of the protocol."""
         return self.protocol.nodes
 
     @property
     def messages(self) -> range:
-        """All that were broadcast."""
+        """The ids of all messages that were broadcast."""
         return range(len(self.source))
 
     @property
     def whole_log(self) -> Log:
-        """Return the log as it is now."""
+        """A copy of the log."""
         return Log(tuple(self.log), self.calm_at)
 
     @property
     def now_ps(self) -> int:
-        """The time of the event that happened last."""
+        """The time of the last event."""
         return self.protocol.now_ps
 
-    # ---- what can happen --------------------------------------------------------------------------------------------
+    # ---- choices ----------------------------------------------------------------------------------------------------
     def choices(self) -> list[Choice]:
-        """Everything that can happen now; the first one is what happens in a world without mischief."""
+        """Return all events that can happen next. The first one is that of a network without faults."""
         found = [Choice("packet", p.receiver, p) for p in self._arrivable()]
         found += [Choice("timer", node, key=key) for node, key in self._next_timer()]
         if self.budget.broadcasts:
@@ -212,7 +222,7 @@ class World:
         return found
 
     def next_without_mischief(self) -> Choice | None:
-        """What happens next of all that happens by itself."""
+        """Return the next event without a fault and without the application, or None if there is none."""
         for packet in self._arrivable():
             return Choice("packet", packet.receiver, packet)
         for node, key in self._next_timer():
@@ -220,7 +230,7 @@ class World:
         return Choice("recover", min(self.down)) if self.down and self.budget.recover else None
 
     def calm_down(self) -> None:
-        """From now on nothing goes wrong, the application does nothing more, and every copy arrives once."""
+        """End faults: from now on no copy is lost or duplicated, and no node crashes."""
         if self.calm_at < 0:
             self.calm_at = len(self.log)
         budget = self.budget
@@ -228,7 +238,7 @@ class World:
         budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
-        """Any packet of the air; of each wire or stream the oldest."""
+        """Return the copies that can arrive next: all over the air, and the oldest of each wire or stream."""
         streams: set[tuple[int, int, int]] = set()
         found = []
         for packet in self.flying:
@@ -239,11 +249,11 @@ class World:
         return found
 
     def _is_free(self, packet: Packet) -> bool:
-        """Whether it may be lost and overtaken."""
+        """Return whether the copy may be lost and overtaken."""
         return packet.interface == WIRELESS and not self.budget.in_order
 
     def _next_timer(self) -> list[tuple[int, Hashable]]:
-        """The timers that may go off (several at the same instant)."""
+        """Return the timers that may fire next."""
         if not self.timers or self.clocks == NO_CLOCKS:
             return list(self.timers)
         if self.clocks == OWN_CLOCKS:
@@ -255,20 +265,20 @@ class World:
         return [timer for timer, due_ps in self.timers.items() if due_ps == first_ps]
 
     def busy(self) -> bool:
-        """Something other than timers is left that happens by itself."""
+        """Return whether an event other than a timer is left that happens by itself."""
         return bool(self.flying or (self.down and self.budget.recover))
 
-    # ---- making it happen -------------------------------------------------------------------------------------------
+    # ---- events -----------------------------------------------------------------------------------------------------
     @calls_handlers
     def do(self, choice: Choice) -> None:
-        """The choice comes true; what the node does about it is done. An error of the node is what is broken, then."""
+        """Let an event happen, with the actions that its node takes. An error that the node raises is a violation."""
         self._set_clock(choice)
         self.protocol.acting, acting.host = self.nodes[choice.node], self.protocol.actor
         try:
             self._do(*choice)
         except UserError:
             raise
-        except TookTooLong as error:  # to look for a smaller case of it would take as long each time
+        except TookTooLong as error:  # not shrunk, since every attempt would take as long
             raise UserError(raised(choice.node, error)) from None
         except Exception as error:
             self.broken = self.broken or raised(choice.node, error)
@@ -306,7 +316,7 @@ class World:
             self.switch(node, what == "recover")
 
     def _on_packet(self, what: str, node: int, packet: Packet) -> None:
-        """It arrives, is lost, or arrives and will again."""
+        """Let a copy arrive (packet), arrive and stay on its way (twice), or get lost (loss)."""
         self._log(what, node, packet.number, packet.sender, str(packet.content))
         stays = what == "twice" or (what == "packet" and self.budget.forever and self._is_free(packet))
         if not stays:
@@ -317,7 +327,7 @@ class World:
             self.nodes[node].on_packet(packet.content, packet.sender, packet.interface)
 
     def switch(self, node: int, up: bool) -> None:
-        """It fails, or recovers."""
+        """Crash a node, or let it recover."""
         self._log("recover" if up else "crash", node, -1, -1, "")
         if up:
             self.down.discard(node)
@@ -330,16 +340,16 @@ class World:
             del self.timers[timer]
         self.nodes[node].on_down()
 
-    # ---- what nodes do ----------------------------------------------------------------------------------------------
+    # ---- services of nodes ------------------------------------------------------------------------------------------
     def patient(self, node: int, topic: int, patience_ps: int) -> None:
-        """Promises are of no interest here: every event is told at once."""
+        """Ignore a lookahead: a model has no windows."""
 
     def packets_on_their_way(self) -> Container[int]:
-        """Return the numbers of the packets of which copies may still arrive."""
+        """Return the ids of the packets of which copies may still arrive."""
         return {packet.number for packet in self.flying}
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
-        """Put a copy for each receiver on its way; return the number of the packet."""
+        """Send a copy to each receiver, and return the packet's id."""
         if not EVERYONE <= peer < self.count:
             given.packet(peer, size_bytes, interface, topic, self.count)
         receivers = [i for i in range(self.count) if i != node] if peer == EVERYONE else [peer]
@@ -350,16 +360,20 @@ class World:
         return self.packets - 1
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
+        """Add a call of the application, or its return, to the history."""
         self.history.append((kind, node, said))
         self._log("call" if kind == "call" else "return", node, -1, -1, str(said))
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
+        """Set a timer of a node."""
         self.timers[node, key] = self.now_ps + STEP_PS + delay_ps
 
     def cancel_timer(self, node: int, key: Hashable) -> None:
+        """Cancel a timer of a node, if it is set."""
         self.timers.pop((node, key), None)
 
     def broadcast(self, node: int) -> int:
+        """Note a new message of a node, and return its id."""
         message = len(self.source)
         self.source.append(node)
         self.past.append(frozenset(self.known[node]))
@@ -370,6 +384,7 @@ class World:
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
+        """Note a delivery, and check the properties; or note that a node left or joined."""
         if op == DELIVER:
             self.delivered[node].append(message)
             self._log("delivered", node, message, -1, "")
@@ -382,7 +397,7 @@ class World:
             self.owed.pop(node, None)
             self.known[node] = set()
             self._log("left", node, -1, -1, "")
-        elif op == JOINED:  # whoever left is new when it comes back
+        elif op == JOINED:  # a node that returns is treated as a new one
             self.gone.discard(node)
             self.owed[node], self.delivered[node] = set(), []
             self._log("joined", node, -1, -1, "")

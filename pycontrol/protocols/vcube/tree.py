@@ -21,7 +21,7 @@ def dimension(processes: int) -> int:
         UserError: The number is no power of two between 2 and LARGEST.
     """
     if processes < 2 or processes > LARGEST or processes & (processes - 1):
-        raise UserError(f"a VCube cannot have {processes} processes; choose 2, 4, 8, ... or {LARGEST}")
+        raise UserError(f"a VCube cannot have {processes} processes; choose a power of two from 2 to {LARGEST}")
     return processes.bit_length() - 1
 
 

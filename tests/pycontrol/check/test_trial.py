@@ -95,7 +95,7 @@ def test_a_bound_on_what_nodes_keep_holds_or_is_broken(tmp_path: Path) -> None:
     for most, expected in ((3, False), (0, True)):
         broken, text = checked(Trial(**{**vars(causal), "bounds": {"waiting": most}}), tmp_path)
         assert broken == expected, text
-    assert "things in waiting, more than 0" in text
+    assert "in waiting, more than 0" in text
     with pytest.raises(UserError, match="no node keeps"):
         checked(Trial(**{**vars(causal), "bounds": {"wait": 1}}), tmp_path)
     with pytest.raises(UserError, match="--bound NAME=N"):
