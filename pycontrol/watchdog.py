@@ -92,7 +92,7 @@ def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None
 
 
 def _compiles() -> bool:
-    """Return whether numba is compiling, which takes minutes on a busy machine."""
+    """Return whether this thread is compiling a kernel, which takes minutes on a busy machine."""
     lock = sys.modules.get("numba.core.compiler_lock")
     return lock is not None and bool(lock.global_compiler_lock.is_locked())
 
