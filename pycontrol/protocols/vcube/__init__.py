@@ -4,7 +4,6 @@ In reading order:
 
 tree.py       clusters, tests and spanning trees: bit arithmetic
 detector.py   the failure detector of one process
-picture.py    a drawing of a tree and its repair
 """
 
 from __future__ import annotations

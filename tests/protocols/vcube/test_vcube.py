@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +17,6 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocols.icpp18.kernel import height_below
 from causeway.pycontrol.protocols.vcube import tree as vcube
 from causeway.pycontrol.protocols.vcube.detector import REPLY, Detector
-from causeway.pycontrol.protocols.vcube.picture import picture
 from tests.worlds.drawn import examples
 
 UNIT = 10**9
@@ -142,8 +139,3 @@ def test_without_news_in_replies_a_crash_stays_unknown_to_some():
 
 def test_with_too_short_a_timeout_correct_processes_are_suspected():
     assert any(suspicions(8, {}, 1, Hasty))
-
-
-# ---- the picture in the docs ---------------------------------------------------------------------------------------
-def test_the_picture_in_the_docs_is_the_one_the_code_draws():
-    assert (Path(__file__).parents[3] / "docs/images/vcube-tree.svg").read_text() == picture()
