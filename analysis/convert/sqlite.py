@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.analysis import schema, store
+from causeway.analysis.convert import lexer
 from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
@@ -43,7 +44,7 @@ def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
     try:
         with sqlite3.connect(f"{piece.source.resolve().as_uri()}?mode=ro", uri=True, timeout=30) as database:
             database.row_factory = None
-            database.text_factory = _text
+            database.text_factory = lexer.text
             database.execute("BEGIN")  # one consistent state, whatever the simulation adds meanwhile
             _refuse_views(database, piece)
             _Reader(database, piece, keep_going).read(before)
@@ -59,13 +60,6 @@ def _refuse_views(database: sqlite3.Connection, piece: Piece) -> None:
         raise UserError(
             f"{piece.source}: {name} is no plain table, as OMNeT++ writes them; remove it from the database"
         )
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
 
 
 # --- what a cell may be: each gives the value of our column, or raises ValueError with what was expected

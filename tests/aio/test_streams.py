@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 
 import pytest
 
 from causeway.aio.connection import WINDOW_BYTES
 from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import DELAY_S, REACTION_S, exchange, faults, results, run
+from tests.worlds.aio_world import DELAY_S, REACTION_S, echo, exchange, faults, results, run
 
 ROUND_TRIP_S = 2 * (DELAY_S + REACTION_S)
 
@@ -21,14 +20,6 @@ def now() -> float:
 
 async def serve(handle, port: int = 80) -> asyncio.AbstractServer:
     return await asyncio.start_server(handle, port=port)
-
-
-async def echo(reader, writer):
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(5000):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
 
 
 def test_a_connection_takes_a_round_trip_and_knows_its_ends():

@@ -11,7 +11,7 @@ import pytest
 
 from causeway.bridge.network import MobileNetwork
 from causeway.bridge.workload import Workload
-from tests.worlds.aio_world import exchange, faults, in_a_row, run_on
+from tests.worlds.aio_world import echo, exchange, faults, in_a_row, run_on
 
 WINDOW_BYTES, SEND_BUFFER_BYTES, HIGH_WATER_BYTES = 7504, 65_536, 65_536
 SYN_GIVES_UP_S = 200
@@ -23,14 +23,6 @@ pytestmark = [pytest.mark.parametrize(
 
 def now() -> float:
     return asyncio.get_running_loop().time()
-
-
-async def echo(reader, writer):
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(5000):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
 
 
 async def serve(handle, seconds: float = 100) -> None:

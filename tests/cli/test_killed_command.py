@@ -14,6 +14,7 @@ import pytest
 from causeway.analysis import locks
 from causeway.bridge import engines
 from tests.worlds.bridge_tools import TOP
+from tests.worlds.kills import wait_for
 
 pytestmark = [pytest.mark.omnet]
 
@@ -35,13 +36,6 @@ def results(folder: Path) -> list[Path]:
     """All files but the empty ones that stand for locks, which nobody holds."""
     found = [path for path in folder.rglob("*") if path.is_file()]
     return [path for path in found if path.parent.name != ".locks" or path.stat().st_size or not locks.is_free(path)]
-
-
-def wait_for(condition, within_s: float = 60.0) -> bool:
-    end = time.monotonic() + within_s
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return bool(condition())
 
 
 @pytest.fixture

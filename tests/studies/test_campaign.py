@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 
 from causeway.analysis import store
 from causeway.studies import campaign
+from tests.worlds.ports import free_ports
 
 TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
 TOP = Path(__file__).parents[2]
@@ -44,12 +44,6 @@ def scalars_of(folder: Path) -> list[tuple]:
     return sorted((r["run_id"], r["module"], r["name"], r["value"]) for r in rows)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def spark_class(logs: Path, environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """A Spark daemon in a process group of its own, so that it dies with its executors."""
     home = Path(pyspark.__file__).parent
@@ -64,13 +58,13 @@ def cluster_of(
     tmp_path: Path, environment: Mapping[str, str], cwd: Path
 ) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A standalone cluster on loopback: (master URL, two workers)."""
-    port, daemons = free_port(), []
+    (port, page, *pages), daemons = free_ports(4), []
     package = "org.apache.spark.deploy"
     try:
-        master_args = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
+        master_args = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page))
         daemons.append(spark_class(tmp_path, environment, cwd, f"{package}.master.Master", *master_args))
         for i in range(2):
-            worker_args = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", str(free_port()))
+            worker_args = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", str(pages[i]))
             url = f"spark://127.0.0.1:{port}"
             dirs = ("--work-dir", str(tmp_path / f"worker{i}"))
             worker = f"{package}.worker.Worker"

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from causeway.analysis import health, locks, store
 from causeway.bridge.errors import UserError
 from causeway.studies import campaign, processes
+from tests.worlds.kills import wait_for
 
 TOP = Path(__file__).parents[2]
 TOY = str(TOP / "tests" / "worlds" / "toy_study.py")
@@ -21,6 +21,7 @@ WORK = """
 import sys
 from pathlib import Path
 from causeway.studies import campaign, processes
+from tests.worlds.kills import wait_for
 jobs = campaign.plan(sys.argv[1], "inline", [{"messages": int(sys.argv[3])}], 1, int(sys.argv[4]))
 tally = processes.run_in_processes(jobs, Path(sys.argv[2]), 2, lambda tally: None)
 print(tally.done, tally.skipped, len(tally.failed))
@@ -46,13 +47,6 @@ def workers_of(pid: int) -> list[int]:
     """Return the processes that a campaign simulates in, of all children that this process has."""
     children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def wait_for(condition, within_s: float = 60.0) -> bool:
-    end = time.monotonic() + within_s
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return bool(condition())
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +70,15 @@ def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:
     """What `main` returned on each node."""
     protocol, _ = run(main, nodes, **options)
     return [protocol.results.get(node, "did not end") for node in range(nodes)]
+
+
+async def echo(reader: Any, writer: Any) -> None:
+    """Send back what comes, until the other end closes its half."""
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(5000):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
 
 
 async def exchange(payload: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""Kills at every step: functions that count their calls, and one of which never comes to its end."""
+"""Kills at every step: functions that count their calls, and one of which never ends; waiting for what follows."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,3 +21,11 @@ class Steps:
             return real(*args, **kwargs)
 
         return act
+
+
+def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> bool:
+    """Return whether the condition came to hold in time."""
+    end = time.monotonic() + within_s
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(condition())

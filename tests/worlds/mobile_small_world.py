@@ -16,7 +16,8 @@ from causeway.bridge.events import Act, Kind, pack_position
 from causeway.bridge.network import WIRE, WIRELESS
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.protocols.mobile import Host, Station, Timing
+from causeway.pycontrol.protocols.mobile import Host, Station
+from causeway.studies.mobile20.checks import SteadyTiming
 from tests.worlds.mobile_world import REACTION_PS, Steps, Verdict
 
 COMMON = frozenset({"host", "handoff", "timing", "meter", "random", "SBuffer"})
@@ -24,15 +25,6 @@ COMMON = frozenset({"host", "handoff", "timing", "meter", "random", "SBuffer"})
 Choice = tuple[Any, ...]
 Action = tuple[str, int, int]
 """What the application does: (what, host, station); what: broadcast, move, fail or recover."""
-
-
-@dataclass(frozen=True)
-class SteadyTiming(Timing):
-    """No jitter: equal histories lead to equal states."""
-
-    @staticmethod
-    def jittered_ps(wait_ps: int, random: Any) -> int:
-        return wait_ps
 
 
 class NoMeter:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.worlds.ports import free_ports
+
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
@@ -32,18 +34,12 @@ def server_program() -> list[str] | None:
 needs_s3 = pytest.mark.skipif(server_program() is None, reason="no moto_server (make test installs it)")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Starts one with a bucket; gives a URL with %s where the folder goes."""
     from pyarrow.fs import FileSystem
 
-    port, program = free_port(), server_program()
+    (port,), program = free_ports(1), server_program()
     assert program is not None
     command = [*program, "-H", "127.0.0.1", "-p", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(Path(DEPS).resolve())} if DEPS else None
