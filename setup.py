@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the contract's Python code is generated while the package is built."""
+"""The part of the build that pyproject.toml cannot express: it generates the Python code of the contract."""
 
 import shutil
 import subprocess
@@ -12,9 +12,10 @@ PROTO = Path("proto/causeway.proto")
 
 
 class BuildWithContract(build_py):
-    """Generates proto/causeway_pb2.py, and notes the commit that a checkout is at."""
+    """Generates proto/causeway_pb2.py, and records the commit of the checkout."""
 
     def run(self) -> None:
+        """Generate the code, build, and add the commit and the examples to a wheel."""
         subprocess.run([sys.executable, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", str(PROTO)], check=True)
         super().run()
         if not self.editable_mode:
@@ -24,8 +25,8 @@ class BuildWithContract(build_py):
 
 
 def _commit() -> str:
-    told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return head.stdout.strip()
 
 
 setup(cmdclass={"build_py": BuildWithContract})

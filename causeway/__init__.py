@@ -2,8 +2,8 @@
 
     from causeway import EVERYONE, MobileNetwork, Node, PerNode, Study
 
-`causeway.api` lists the public names. They are loaded when one is first asked for, so that a tool that needs one module
-does not wait for all.
+`causeway.api` lists the public names. A name is loaded at its first use, so that a tool that needs one module does not
+wait for all.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if sys.platform != "linux":  # it ends simulators with their parent (prctl), looks into /proc, counts cores by affinity
+if sys.platform != "linux":  # needs prctl (to end simulators with their parent), /proc and CPU affinity
     raise ImportError(f"Causeway runs on Linux, not on {sys.platform}; on Windows use WSL 2, elsewhere a container")
 
 if TYPE_CHECKING:
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 
 def _unpack(archive: str) -> list[str]:
-    """Unpack a package that is imported out of a zip (`spark-submit --py-files`, a worker of a cluster) into the cache
-    folder, because compiled kernels and sources of simulators must be files."""
+    """Unpack a package that is imported from a zip into the cache folder, and return the folder.
+
+    A zip is used by `spark-submit --py-files`, for workers of a cluster. Compiled kernels and sources of simulators
+    must be files.
+    """
     import hashlib
     import tempfile
     import zipfile

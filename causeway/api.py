@@ -1,6 +1,6 @@
-"""The public interface: what a protocol or a study file needs, all of it importable from `causeway`.
+"""The public interface: the names for protocols and studies, all importable from `causeway`.
 
-Semantic versions promise these names and nothing else; whatever lies in other modules is internal.
+Semantic versions promise these names and nothing else; all other modules are internal.
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
@@ -29,14 +29,14 @@ from causeway.pycontrol.check.symmetry import Alike
 from causeway.pycontrol.check.world import Budget
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
-from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.studies.small import SmallParams, SmallStudy
+from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.studies.hexagons import hexagonal_places, tree_of
+from causeway.studies.small import SmallParams, SmallStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 __version__ = version()
-"""Of Causeway, as it is installed."""
+"""The installed version of Causeway."""
 
 __all__ = [
     "EVERYONE",

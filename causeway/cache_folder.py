@@ -1,4 +1,4 @@
-"""The user's cache folder, for all that is made: compiled code, adapters, copies of remote tables.
+"""The user's cache folder: compiled code, adapters, copies of remote tables.
 
 This module imports nothing of Causeway, because it is needed before the package is unpacked from a zip.
 """
@@ -12,15 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "CAUSEWAY_CACHE"
-"""Environment: another cache folder than the usual one."""
+"""The environment variable that names another cache folder."""
 
 
 class NoCacheFolder(Exception):
-    """There is no folder that can be trusted; the message says what to do."""
+    """No folder can be trusted; the message says what to do."""
 
 
 def cache_dir() -> Path:
-    """Return the user's cache folder; where it cannot be written to, a private one beside temporary files."""
+    """Return the user's cache folder; if it cannot be written, a private one beside temporary files."""
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "causeway"
@@ -32,7 +32,10 @@ def cache_dir() -> Path:
 
 
 def _private(folder: Path) -> Path:
-    """Make the folder, or refuse the one that is there: anybody can make one of that name in /tmp, with code in it."""
+    """Make a folder that only this user can enter, or refuse an existing one that others could write to.
+
+    Any user can make a folder of that name in /tmp, with code in it.
+    """
     try:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
@@ -41,7 +44,7 @@ def _private(folder: Path) -> Path:
         raise NoCacheFolder(f"{folder} cannot be made ({error.strerror}): name a folder in {VARIABLE}") from None
     if not (stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o777 == 0o700):
         raise NoCacheFolder(
-            f"{folder} would be the cache folder, and is not a folder that only this user can enter (its mode must be "
-            f"0700): remove it, or name another folder in {VARIABLE}"
+            f"{folder} cannot be the cache folder: it must be a folder that only you can enter (mode 0700); "
+            f"remove it, or name another folder in {VARIABLE}"
         )
     return folder

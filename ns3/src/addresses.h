@@ -1,4 +1,4 @@
-// Who has which IPv4 address.
+// The IPv4 addresses of nodes.
 #pragma once
 
 #include "ns3/ipv4-address.h"
@@ -14,7 +14,7 @@ inline ns3::Ipv4Address radio_address(int node) {
 inline ns3::Ipv4Address radio_broadcast() { return ns3::Ipv4Address(RADIO_NET | 0xffff); }
 inline ns3::Ipv4Mask radio_mask() { return ns3::Ipv4Mask("/16"); }
 
-/// Address of a wire's first (end 0) or second (end 1) station.
+/// Returns the address of a wire's first (end 0) or second (end 1) station.
 inline ns3::Ipv4Address wire_address(int wire, int end) {
     return ns3::Ipv4Address(WIRE_NET + 4 * static_cast<uint32_t>(wire) + 1 + static_cast<uint32_t>(end));
 }

@@ -12,9 +12,9 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-constexpr int64_t LOOK_EVERY_PS = 1'000'000'000'000;  // so long places in the grid hold good; steps are added
-constexpr double MARGIN_M = 1;                        // beyond rounding
-constexpr double SENSITIVITY_MHZ = 20;                // of the channel that a sensitivity is given for
+constexpr int64_t LOOK_EVERY_PS = 1'000'000'000'000;  // between updates of the grid; moved distances are added
+constexpr double MARGIN_M = 1;                        // more than rounding errors
+constexpr double SENSITIVITY_MHZ = 20;                // the channel width that sensitivities refer to
 
 int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
 }  // namespace
@@ -51,7 +51,7 @@ const std::vector<int> &Air::around(int sender, double radius_m) {
     return grid_.around(at.x, at.y, radius_m + steps_m + MARGIN_M);
 }
 
-// As YansWifiChannel::Send does it for all.
+// Does the same as YansWifiChannel::Send, for the radios in range.
 void Air::send(const AirPhy &sender, const Ptr<const WifiPpdu> &frame, dBm_u power) {
     const auto from = sender.GetMobility();
     for (const int i : around(sender.number(), range_m_)) {

@@ -1,7 +1,7 @@
-// The radio channel, where a frame concerns only the radios near its sender.
+// The wireless channel, with receptions computed only at the radios near a sender.
 //
-// ns-3's YansWifiChannel hands every frame to every radio of the network; a radio then ignores what is weaker than its
-// sensitivity. Here those that must ignore it are not asked: the frames that radios see, and when, are the same.
+// ns-3's YansWifiChannel passes every frame to every radio of the network; a radio then ignores signals weaker than its
+// sensitivity. This channel skips radios that would ignore the frame. All receptions are the same.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,17 @@ class AirPhy;
 
 class Air : public ns3::SimpleRefCount<Air> {
   public:
-    /// Nobody farther away than `range_m` gets a frame with his sensitivity; nobody is faster than `speed_m_s`.
+    /// Signals beyond `range_m` are below the radios' sensitivity; no node is faster than `speed_m_s`.
     Air(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s, const TroubleMap &trouble);
-    /// Somebody is this fast from now on.
+    /// Notes that a node may be this fast from now on.
     void at_least_as_fast(double speed_m_s) { speed_m_s_ = std::max(speed_m_s_, speed_m_s); }
 
-    /// Takes a radio; they are numbered as they come.
+    /// Adds a radio and gives it the next number.
     void add(const ns3::Ptr<AirPhy> &phy);
-    /// Sends a frame to all who can hear it.
+    /// Sends a frame to all radios in range.
     void send(const AirPhy &sender, const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::dBm_u power);
-    /// Numbers, ascending, of all radios within a distance of one of them; of others only as far as somebody moves.
+    /// Returns the numbers, ascending, of all radios within a distance of one of them, and of some that are farther by
+    /// less than a node may have moved.
     const std::vector<int> &around(int sender, double radius_m);
 
   private:
@@ -59,7 +60,7 @@ class AirPhy : public ns3::YansWifiPhy {
     }
     int number() const { return number_; }
     void StartTx(ns3::Ptr<const ns3::WifiPpdu> frame) override;
-    /// A frame that nobody makes out here: it only keeps the air busy, and disturbs others.
+    /// Takes a frame that cannot be received here: it only keeps the channel busy and interferes.
     void disturb(const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::RxPowerWattPerChannelBand &watts);
 
   protected:

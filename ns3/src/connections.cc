@@ -62,7 +62,7 @@ void Connections::listen(int node, uint16_t port, bool begin) {
     listener = TellingSocket::make(nodes_.Get(node));
     if (listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port)) < 0) {
         throw std::runtime_error("port " + std::to_string(port) + " of node " + std::to_string(node) +
-                                 " is in use by the simulator itself: listen on another one");
+                                 " is in use by the simulator itself; listen on another one");
     }
     listener->Listen();
     listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<ns3::Socket>, const Address &>(),
@@ -153,7 +153,7 @@ void Connections::tell(Kind::Value kind, const Key &key, int64_t arg) const {
     reports_.connection(kind, key.second, key.first, static_cast<int32_t>(arg));
 }
 
-// ---- what becomes of it ---------------------------------------------------------------------------------------------
+// ---- the end of a connection ----------------------------------------------------------------------------------------
 void Connections::on_connected(Key key, Ptr<ns3::Socket>) {
     const auto found = ends_.find(key);
     if (found == ends_.end()) return;
@@ -164,7 +164,7 @@ void Connections::on_connected(Key key, Ptr<ns3::Socket>) {
 
 void Connections::on_not_connected(Key key, Ptr<ns3::Socket>) { fail(key, Ending::TIMED_OUT); }
 
-/// ns-3 says this of a FIN, and of a RST in some states.
+/// Called by ns-3 for a FIN, and for a RST in some states.
 void Connections::on_done(Key key, Ptr<ns3::Socket> socket) {
     const auto found = ends_.find(key);
     if (found == ends_.end()) return;
@@ -181,7 +181,7 @@ void Connections::on_broken(Key key, Ptr<ns3::Socket>) {
     if (found != ends_.end()) fail(key, found->second.socket->was_reset() ? Ending::RESET : Ending::TIMED_OUT);
 }
 
-/// A reset of a connection that is not there yet is a refusal.
+/// Ends a connection with an error. A reset before it is established is a refusal.
 void Connections::fail(const Key &key, Ending::Value why) {
     const auto found = ends_.find(key);
     if (found == ends_.end()) return;

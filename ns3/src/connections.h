@@ -1,4 +1,4 @@
-// TCP connections that programs open and close themselves: what they write goes through ns-3's TCP as zeros.
+// TCP connections that programs open and close themselves, over ns-3's TCP. Only the lengths of data are simulated.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace causeway {
 
 class Connections {
   public:
-    /// The address that `node` has where it talks to `peer` over an interface.
+    /// Returns the address of `node` for its connection to `peer` over an interface.
     using AddressFor = std::function<ns3::Ipv4Address(int node, int peer, Interface::Value interface)>;
 
     Connections(const ns3::NodeContainer &nodes, AddressFor address_for, const Reports &reports);
 
-    /// One of LISTEN to ABORT. What is about a connection that is over does nothing.
+    /// Does one of LISTEN to ABORT; does nothing if the connection is over.
     void act(const Action &action);
-    /// The node fails: the others are not told.
+    /// Drops all connections of a node without a message to the other ends: the node fails.
     void forget(int node);
 
     uint64_t opened() const { return opened_; }
@@ -35,7 +35,7 @@ class Connections {
     struct End {
         ns3::Ptr<TellingSocket> socket;
         uint64_t written = 0, room_told = 0;
-        uint32_t unread = 0;  // told, not taken
+        uint32_t unread = 0;  // bytes reported to the program, which has not read them
         bool established = false, closed = false, other_is_done = false;
     };
     using From = std::pair<ns3::Ipv4Address, uint16_t>;
@@ -63,7 +63,7 @@ class Connections {
     std::map<Key, End> ends_;
     std::map<From, int64_t> coming_;  // opened, not yet accepted
     std::map<std::pair<int, uint16_t>, ns3::Ptr<ns3::Socket>> listeners_;
-    std::vector<ns3::Ptr<TellingSocket>> over_;  // kept until nothing of theirs runs any more
+    std::vector<ns3::Ptr<TellingSocket>> over_;  // kept until no method of theirs is running
     uint64_t opened_ = 0, broken_ = 0;
 };
 

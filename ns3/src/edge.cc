@@ -7,7 +7,7 @@ namespace causeway {
 namespace {
 int32_t millimetres(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
 
-/// What of ours comes first at one instant: scripted failures, then actions as they came, then timers, then broadcasts.
+/// Returns the order at one instant: scripted failures, then actions as they arrived, then timers, then broadcasts.
 int rank_of(EdgeBase::Due::What what) {
     switch (what) {
         case EdgeBase::Due::FAILURE:
@@ -51,13 +51,13 @@ void Edge::run(World &world, SteppedSimulator &simulator) {
     has_nodes(world.nodes());
     begin();
     for (;;) {
-        const int64_t ours_ps = next_ps(), ns3_ps = simulator.next_ps();
-        const int64_t next = std::min(ours_ps, ns3_ps);
-        const Client::Step what = next < free_until_ps() ? Client::RUN : step(next, simulator.now_ps());
-        if (what == Client::END) break;
-        if (what == Client::EXCHANGE) continue;
-        if (ours_ps <= ns3_ps) {
-            simulator.advance(ours_ps);
+        const int64_t waiting_ps = next_ps(), ns3_ps = simulator.next_ps();
+        const int64_t next = std::min(waiting_ps, ns3_ps);
+        const Client::Step now = next < free_until_ps() ? Client::RUN : step(next, simulator.now_ps());
+        if (now == Client::END) break;
+        if (now == Client::EXCHANGE) continue;
+        if (waiting_ps <= ns3_ps) {
+            simulator.advance(waiting_ps);
             do_next();
         } else {
             simulator.step();
@@ -73,7 +73,7 @@ void *Edge::schedule(const Due &due) {
     return nullptr;
 }
 
-/// Does the first thing of ours that is due.
+/// Does the first scheduled action, timer, broadcast or failure.
 void Edge::do_next() {
     ++done_;
     const Due due = waiting_.top().due;

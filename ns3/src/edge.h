@@ -1,8 +1,7 @@
-// Between the network and the controller: what happens goes out in windows, what nodes do about it comes in and is done
-// at its instant.
+// The adapter: sends the events of the network to the controller in windows, and does the actions at their instants.
 //
-// Actions, timers, broadcasts and failures wait here and not among ns-3's events: at one instant they come before
-// whatever ns-3 does, in one order. So nothing depends on how events were batched into windows.
+// Actions, timers, broadcasts and failures wait here and not among ns-3's events: at one instant they come before all
+// of ns-3's events, in a fixed order. So the results do not depend on how events were batched into windows.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ class Edge : public EdgeBase {
 
   private:
     struct Waiting {
-        int rank;  // among what is due at one instant
+        int rank;  // the order at one instant
         uint64_t number;
         Due due;
         bool operator>(const Waiting &other) const {

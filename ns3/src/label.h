@@ -1,4 +1,4 @@
-// The label that tells which packet of the protocol a simulated packet is. It takes no room on the air.
+// The label of a simulated packet: the id of the protocol's packet. It adds no bytes on the channel.
 #pragma once
 
 #include "ns3/packet.h"
@@ -9,8 +9,8 @@ namespace causeway {
 class Label : public ns3::Tag {
   public:
     int64_t packet = -1;
-    int64_t serial = -1;  // of the sending: a protocol may send one packet many times
-    int32_t peer = -1;    // -1: everyone in reach
+    int64_t serial = -1;  // the number of the transmission: a protocol may send one packet many times
+    int32_t peer = -1;    // -1: all nodes in range
     bool in_one_frame = true;
 
     Label() = default;

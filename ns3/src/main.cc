@@ -1,6 +1,6 @@
-// causeway-ns3: simulates one mobile network for a controller that waits on the other end of the bridge.
+// causeway-ns3: simulates one mobile network for a controller at the other end of the bridge.
 //
-// Start reading at Edge::run (edge.cc): the loop. World (world.cc) is what it drives.
+// Start reading at Edge::run (edge.cc), the loop. World (world.cc) is the network.
 
 #include <exception>
 
@@ -54,7 +54,7 @@ int main() {
     causeway::Edge edge;
     const causeway::Setup &setup = edge.hello("ns3", "ns-3.44");
     try {
-        if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 edge builds mobile networks only");
+        if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 adapter builds mobile networks only");
         const auto simulator = causeway::SteppedSimulator::install();
         ns3::RngSeedManager::SetSeed(1);
         ns3::RngSeedManager::SetRun(setup.seed());
@@ -63,5 +63,5 @@ int main() {
     } catch (const std::exception &error) {
         edge.fail(error.what());
     }
-    return 0;  // the process ends here: tearing ns-3 down by hand would only take time
+    return 0;  // without Simulator::Destroy(), which would only take time
 }

@@ -13,9 +13,9 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-constexpr double LONGEST_LEG_M = 120;    // a leg's length is uniform up to here
+constexpr double LONGEST_LEG_M = 120;    // a leg's length is uniform up to this
 constexpr double MARGIN_M = 60;          // room beyond the outermost cells for hosts that may leave them
-constexpr int64_t MOST_DRAWS = 100'000;  // for one place or leg: an area so thin is an error of the study
+constexpr int64_t MOST_DRAWS = 100'000;  // for one position or leg: if so many fail, the area is too thin
 
 int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
 }  // namespace
@@ -76,7 +76,7 @@ Vector Walk::DoGetVelocity() const {
 void Walk::set_up(bool up) {
     if (up == up_) return;
     up_ = up;
-    if (!walks()) {  // what is carried along goes on
+    if (!walks()) {  // a host on a path is carried along
         if (up) change_to(cells_->nearest(position()));
         return;
     }
@@ -93,7 +93,7 @@ void Walk::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
     follow();
 }
 
-/// The next straight piece of the path.
+/// Begins the next straight line of the path.
 void Walk::follow() {
     const int64_t now = now_ps(), until = path_.until(now);
     for (const auto &event : to_come_) Simulator::Cancel(event);
@@ -112,7 +112,7 @@ std::pair<Point, Point> Walk::area(double margin_m) const {
 
 double Walk::random_unit() { return unit(draw(plan_->seed, RandomStream::PLACE, node_, draws_++)); }
 
-/// Uniform over what the cells cover, or over a box around them if hosts may leave the cells.
+/// Returns a position, uniform over the area of the cells, or over a box around them if hosts may leave the cells.
 Point Walk::random_place() {
     const auto [low, high] = covered_only() ? cells_->box(0) : area(MARGIN_M);
     for (int64_t i = 0; i < MOST_DRAWS; ++i) {
@@ -120,10 +120,10 @@ Point Walk::random_place() {
         const Point p{low.x + u * (high.x - low.x), low.y + v * (high.y - low.y)};
         if (!covered_only() || cells_->nearest(p) >= 0) return p;
     }
-    throw std::runtime_error("no place inside the cells found for a host");
+    throw std::runtime_error("no position inside the cells found for a host; make the cells or the area larger");
 }
 
-/// Somewhere the host can walk to without leaving the cells (or the box).
+/// Returns a target that the host can reach without leaving the cells (or the box).
 Point Walk::next_target() {
     const auto [low, high] = covered_only() ? cells_->box(MARGIN_M) : area(MARGIN_M);
     for (int64_t i = 0; i < MOST_DRAWS; ++i) {
@@ -132,7 +132,7 @@ Point Walk::next_target() {
         const bool in_box = low.x <= p.x && p.x <= high.x && low.y <= p.y && p.y <= high.y;
         if (covered_only() ? cells_->cover({leg_.from, p}) : in_box) return p;
     }
-    throw std::runtime_error("no way inside the cells found for a host");
+    throw std::runtime_error("no way inside the cells found for a host; make the cells or the area larger");
 }
 
 void Walk::next_leg() {
@@ -148,7 +148,7 @@ void Walk::walk_to(Point target) {
     begin_leg(std::max<int64_t>(1, std::llround(leg_s * 1e12)), &Walk::next_leg);
 }
 
-/// On the way from leg_.from to leg_.to: when the nearest station changes, and what comes then.
+/// Schedules the changes of the nearest station from leg_.from to leg_.to, and the call at the end of the leg.
 void Walk::begin_leg(int64_t lasts_ps, void (Walk::*then)()) {
     leg_start_ps_ = now_ps();
     leg_ps_ = lasts_ps;

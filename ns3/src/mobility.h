@@ -1,4 +1,4 @@
-// Hosts that walk: straight legs in random directions, of random length, at one speed, without a rest.
+// Mobility of hosts: straight legs in random directions, of random length, at one speed, without pauses; or a path.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace causeway {
 
-/// Where one host is. ns-3 asks it for positions; it tells when the nearest station in reach changes.
+/// The mobility of one host. ns-3 reads positions from it; it reports changes of the nearest station in range.
 class Walk : public ns3::MobilityModel {
   public:
     static ns3::TypeId GetTypeId();
 
-    /// Puts the host somewhere, and sets it walking if hosts walk.
+    /// Puts the host at its start, and lets it walk if hosts walk.
     void begin(const Plan &plan, const Cells &cells, int node, const Reports &reports);
     Point position() const;
-    /// A host that is down stands where it is; once it is up again it goes on.
+    /// Makes a walking host stand still while it is down.
     void set_up(bool up);
-    /// Straight to a place, and no further; it no longer walks, nor follows its trace.
+    /// Sends the host straight to a position, where it stays. It no longer walks, nor follows its trace.
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   private:
@@ -49,13 +49,13 @@ class Walk : public ns3::MobilityModel {
     int node_ = 0;
     int64_t draws_ = 0;
     double speed_m_s_ = 0;
-    Path path_;  // of a trace, or where it was told to go
+    Path path_;  // its trace, or the way of a command
     int station_ = -1;
     Segment leg_;
     int64_t leg_start_ps_ = 0;
     int64_t leg_ps_ = 0;  // 0: it stands still
     bool up_ = true;
-    std::vector<ns3::EventId> to_come_;  // what the leg holds: changes of station, its end
+    std::vector<ns3::EventId> to_come_;  // the events of the leg: changes of station, its end
 };
 
 }  // namespace causeway

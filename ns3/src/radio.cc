@@ -19,17 +19,17 @@ using namespace ns3;
 
 namespace {
 
-constexpr int64_t WIFI_BPS = 6'000'000;        // the rate 802.11g must support, and all of OFDM's nodes do
+constexpr int64_t WIFI_BPS = 6'000'000;        // the basic rate of 802.11g's OFDM, which all its nodes support
 constexpr int64_t DISK_BPS = 2'000'000;        // calibrated on the paper's figures: docs/lab/radio.md
-constexpr int64_t WIFI_MOST_BPS = 24'000'000;  // faster frames are not understood at the border of the cell
-constexpr uint32_t WIFI_TRIES = 7;             // of a unicast
+constexpr int64_t WIFI_MOST_BPS = 24'000'000;  // faster frames are lost at the border of the cell
+constexpr uint32_t WIFI_TRIES = 7;             // transmissions of a unicast
 constexpr uint32_t DISK_TRIES = 1;
-constexpr double HEARD_DBM = -82;     // what a receiver must get to detect a frame (802.11g, 20 MHz)
-constexpr double NOISE_DBM = -94;     // thermal noise and 7 dB of noise figure: what is weaker disturbs nobody
+constexpr double HEARD_DBM = -82;     // the least power at which a receiver detects a frame (802.11g, 20 MHz)
+constexpr double NOISE_DBM = -94;     // thermal noise and 7 dB of noise figure: weaker signals do not interfere
 constexpr double LOSS_AT_1M_DB = 40;  // free space at 2.4 GHz
-constexpr double MARGIN_DB = 1e-6;    // rounding must not make a receiver at the reach deaf
+constexpr double MARGIN_DB = 1e-6;    // so that rounding does not exclude a receiver exactly at the range
 
-/// Frames survive alone and die together: the unit disk's law. Alone, the signal is 100 dB over the noise.
+/// The unit disk's rule: overlapping frames are all lost. Alone, a signal is 100 dB over the noise.
 class AllOrNothing : public ErrorRateModel {
   public:
     static TypeId GetTypeId() {
@@ -55,12 +55,12 @@ std::string mode_for(int64_t bps) {
     const auto found = modes.find(bps);
     if (found == modes.end()) {
         throw std::runtime_error("ns-3's radios send at 1, 2, 5.5, 6, 9, 11, 12, 18, 24, 36, 48 or 54 Mb/s, not at " +
-                                 std::to_string(bps) + " b/s: choose another radio_bps (0: the radio's own)");
+                                 std::to_string(bps) + " b/s; choose another radio_bps (0: the radio's default)");
     }
     return found->second;
 }
 
-/// What a signal loses on its way, and how far anybody can tell it from noise.
+/// The path loss of signals, and the distance at which they vanish in the noise.
 struct Loss {
     Ptr<PropagationLossModel> model;
     double range_m;
@@ -93,7 +93,7 @@ class AirPhyHelper : public YansWifiPhyHelper {
 Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
     const bool disk = plan.radio == "unitdisk";
     if (!disk && plan.radio != "wifi") {
-        throw std::runtime_error("the ns-3 edge has the radios wifi and unitdisk, not '" + plan.radio + "'");
+        throw std::runtime_error("the ns-3 adapter has the radios wifi and unitdisk, not '" + plan.radio + "'");
     }
     if (!disk && plan.radio_bps > WIFI_MOST_BPS) {
         throw std::runtime_error(
@@ -102,7 +102,7 @@ Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
     const std::string mode = mode_for(plan.radio_bps > 0 ? plan.radio_bps : disk ? DISK_BPS : WIFI_BPS);
     AirPhyHelper phy;
     const Loss loss = disk ? lay_disk(phy, plan.reach_m) : lay_free_space(phy, plan.reach_m);
-    phy.SetChannel(CreateObject<YansWifiChannel>());  // ns-3 wants one; no frame takes it
+    phy.SetChannel(CreateObject<YansWifiChannel>());  // ns-3 requires one; no frame uses it
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false), "FrameRetryLimit",
                 UintegerValue(disk ? DISK_TRIES : WIFI_TRIES));

@@ -1,12 +1,11 @@
-// The two radios a study can ask for.
+// The two radios of ns-3's networks.
 //
-// wifi      IEEE 802.11g ad hoc, 6 Mb/s. Free-space loss, scaled so that a frame is heard up to the reach and no
-// further; weaker
-//           signals still disturb. The stronger of two frames may survive (ns-3's own error model decides).
-// unitdisk  A disk: everyone within the reach hears a frame with the same strength, two frames that overlap at a
-// receiver
-//           are both lost there, nothing is heard beyond the reach. The MAC is 802.11's, but sends every frame once: a
-//           unicast that is not acknowledged is not repeated. 2 Mb/s.
+// wifi: IEEE 802.11g ad hoc, 6 Mb/s. Free-space loss, scaled so that frames are received up to the range of a cell and
+// not beyond; weaker signals still interfere. The stronger of two frames may survive (ns-3's own error model decides).
+//
+// unitdisk: all nodes within the range receive a frame with the same strength, two frames that overlap at a receiver
+// are both lost there, nothing is received or interferes beyond the range. The MAC is 802.11's, but sends every frame
+// once: a unicast that is not acknowledged is not repeated. 2 Mb/s.
 #pragma once
 
 #include "air.h"
@@ -17,12 +16,12 @@
 namespace causeway {
 
 struct Radios {
-    ns3::NetDeviceContainer devices;  // in the order of the nodes, as in the air
+    ns3::NetDeviceContainer devices;  // in the order of the nodes, as in `air`
     ns3::Ptr<Air> air;
 };
 
-/// Gives every node a radio on one shared channel. The nodes have their mobility already. Throws with a line for the
-/// user if the plan asks for what these radios cannot do.
+/// Gives every node a radio on one shared channel. The nodes must have their mobility already. Throws with a line for
+/// the user if the radios cannot do as planned.
 Radios install_radio(const Plan &plan, const ns3::NodeContainer &nodes);
 
 }  // namespace causeway

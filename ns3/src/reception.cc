@@ -11,8 +11,8 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-// A copy that is not there this long after its frame ended is lost: more than light needs for 120 m (0.4 µs), less than
-// a sender waits before it repeats a frame.
+// A copy that has not arrived this long after its frame ended is lost: longer than light takes for 120 m (0.4 µs),
+// shorter than a sender waits before it repeats a frame.
 constexpr int64_t SETTLED_NS = 5'000;
 
 Ptr<const WifiMpdu> first(const Ptr<const WifiPsdu> &frame) { return *frame->begin(); }
@@ -62,7 +62,7 @@ void ReceptionMeter::received(int node, Ptr<const WifiPpdu> frame, RxSignalInfo,
     if (entry != on_air_.end()) counts_.copies_received += std::erase(entry->second.awaiting, node);
 }
 
-/// The frame is over: who has no copy now has lost it. A unicast may be repeated: its MAC knows when it is lost.
+/// Reports the copies that were lost, after the end of a frame. A unicast may be repeated: its MAC reports its loss.
 void ReceptionMeter::over(uint64_t frame) {
     const auto found = on_air_.find(frame);
     for (const int node : found->second.awaiting) {

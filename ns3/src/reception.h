@@ -1,5 +1,6 @@
-// What becomes of every copy of every frame on the air: one is owed to each receiver in reach of a broadcast, one to
-// the addressee of a unicast in reach, each time the frame is sent. The MAC's own acknowledgements are not counted.
+// Counts the copies of frames that were received and lost. A frame has one copy for each receiver in range of a
+// broadcast, or for the receiver of a unicast if in range, each time it is sent. The MAC's own acknowledgements do not
+// count.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ class ReceptionMeter {
         uint64_t copies_lost = 0;
     };
 
-    /// `near(a)`: all who may be in reach of a, ascending. `hears(a, b)`: whether b is up and in reach of a now;
-    /// `is_up(b)`: whether it still is when the frame is over.
+    /// `near(a)` returns all nodes that may be in range of a, ascending; `hears(a, b)` whether b is up and in range of
+    /// a now; `is_up(b)` whether b is up.
     ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations,
                    std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                    std::function<bool(int)> is_up, const Reports &reports);
@@ -41,7 +42,7 @@ class ReceptionMeter {
   private:
     struct Frame {
         Label label;
-        std::vector<int> awaiting;  // who has no copy yet
+        std::vector<int> awaiting;  // the nodes that have not received their copy yet
     };
 
     void departed(int node, ns3::WifiConstPsduMap frames, ns3::WifiTxVector how, double power);
@@ -57,7 +58,7 @@ class ReceptionMeter {
     std::function<bool(int)> is_up_;
     const Reports &reports_;
     std::unordered_map<uint64_t, Frame> on_air_;
-    std::set<std::pair<int64_t, int>> told_;  // (serial, node): of packets in several frames, a loss is told once
+    std::set<std::pair<int64_t, int>> told_;  // (serial, node): the loss of a packet in several frames is reported once
     Counts counts_;
 };
 

@@ -42,12 +42,12 @@ void SteppedSimulator::step() {
 void SteppedSimulator::advance(int64_t time_ps) {
     if (time_ps < now_ps_ || next_ps() < time_ps)
         throw std::logic_error("the simulator's clock may not jump over an event");
-    if (time_ps > now_ps_) current_uid_ = EventId::UID::INVALID;  // nothing of this instant has happened yet
+    if (time_ps > now_ps_) current_uid_ = EventId::UID::INVALID;  // no event of this instant has run yet
     now_ps_ = time_ps;
     context_ = 0xffffffff;
 }
 
-// Cancelled events would otherwise count as the next thing to happen.
+// Removes cancelled events from the head of the queue, so that `next_ps` does not return their time.
 void SteppedSimulator::drop_cancelled() {
     while (!queue_.empty() && queue_.top().impl->IsCancelled()) {
         queue_.top().impl->Unref();
@@ -58,7 +58,7 @@ void SteppedSimulator::drop_cancelled() {
 EventId SteppedSimulator::insert(uint32_t context, const Time &delay, EventImpl *event) {
     if (delay.IsStrictlyNegative()) throw std::logic_error("an event was scheduled in the past");
     if (next_uid_ == UINT32_MAX)
-        throw std::runtime_error("ns-3 numbers no more than 4 billion events a run: make the run shorter");
+        throw std::runtime_error("ns-3 allows at most 4 billion events in a run; make the run shorter");
     const Event entry{event, {static_cast<uint64_t>(now_ps_ + delay.GetTimeStep()), next_uid_++, context}};
     queue_.push(entry);
     return EventId(event, entry.key.m_ts, context, entry.key.m_uid);

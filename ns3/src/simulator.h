@@ -1,8 +1,8 @@
-// An ns-3 simulator that is driven event by event.
+// An ns-3 simulator that is run event by event.
 //
-// ns-3's own one runs until somebody stops it, and a stop is an event among others: what is already scheduled for the
-// same instant still happens. A window must end before its horizon exactly, so the edge looks at the time of the next
-// event first.
+// ns-3's own simulator runs until it is stopped, and a stop is an event like others: events that are already scheduled
+// for the same instant still happen. A window must end before its horizon exactly, so the adapter checks the time of
+// the next event before it runs it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class SteppedSimulator : public ns3::SimulatorImpl {
     static ns3::Ptr<SteppedSimulator> install();
 
     int64_t now_ps() const { return now_ps_; }
-    int64_t next_ps();              // when the next event is due, or NEVER
+    int64_t next_ps();              // the time of the next event, or NEVER
     void step();                    // runs the next event
     void advance(int64_t time_ps);  // moves the clock; no event may be due before `time_ps`
 

@@ -1,7 +1,7 @@
 // Interfaces 1 and 2: one TCP connection between two nodes, kept open, that carries packets of the protocol both ways.
 //
-// TCP carries bytes; both ends know the lengths of what is under way, so the byte that completes a packet is its
-// arrival. Nothing is added to the stream: a packet of 100 bytes is 100 bytes of TCP payload.
+// TCP carries bytes; both ends know the lengths of the packets in flight, so that a packet arrives with its last byte.
+// The stream has no headers of its own: a packet of 100 bytes is 100 bytes of TCP payload.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace causeway {
 
-/// Sets how TCP behaves, for all sockets made from now on.
+/// Sets the parameters of TCP, for all sockets made from now on.
 void configure_tcp();
 
 class Stream {
   public:
     struct End {
-        int number = 0;  // of the node
+        int number = 0;  // the node's id
         ns3::Ptr<ns3::Node> node;
         ns3::Ipv4Address address;
     };
@@ -29,9 +29,9 @@ class Stream {
 
     Stream(End first, End second, Interface::Value interface, const Reports &reports);
 
-    /// Sends a packet to the other end. The first packet opens the connection; it goes on the wire once TCP lets it.
+    /// Sends a packet to the other end, as soon as TCP allows. The first packet opens the connection.
     void send(int from, int64_t packet, int size_bytes);
-    /// The other end's listener accepted this connection.
+    /// Takes the socket of a connection that the other end's listener accepted.
     void accepted(int at, ns3::Ptr<ns3::Socket> socket);
 
     uint64_t opened() const { return opened_; }
@@ -45,9 +45,9 @@ class Stream {
     struct Side {
         End end;
         ns3::Ptr<ns3::Socket> socket;
-        std::deque<Parcel> leaving;  // not yet handed to TCP; the first one perhaps in part
-        std::deque<Parcel> coming;   // under way to this side
-        uint64_t got = 0;            // bytes received of the first one coming
+        std::deque<Parcel> leaving;  // not yet passed to TCP; the first one perhaps in part
+        std::deque<Parcel> coming;   // in flight to this side
+        uint64_t got = 0;            // bytes received of the first one in flight
     };
 
     int side_of(int node) const { return sides_[0].end.number == node ? 0 : 1; }

@@ -15,7 +15,7 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-/// An object of the type that an attribute of the node's TCP names.
+/// Makes an object of the type that an attribute of the node's TCP names.
 template <class T>
 Ptr<T> made_as(const Ptr<TcpL4Protocol> &tcp, const std::string &attribute) {
     TypeIdValue type;
@@ -31,7 +31,7 @@ TypeId TellingSocket::GetTypeId() {
     return id;
 }
 
-/// As TcpL4Protocol::CreateSocket does it, which has no room for a class of ours.
+/// Does the same as TcpL4Protocol::CreateSocket, which cannot make a derived class.
 Ptr<TellingSocket> TellingSocket::make(const Ptr<Node> &node) {
     auto tcp = node->GetObject<TcpL4Protocol>();
     auto socket = CreateObject<TellingSocket>();
@@ -52,12 +52,12 @@ void TellingSocket::DoForwardUp(Ptr<Packet> packet, const Address &from, const A
     const bool resets = (header.GetFlags() & TcpHeader::RST) != 0 && m_state != LISTEN;
     was_reset_ = was_reset_ || resets;
     const Ptr<TellingSocket> alive(this);
-    const auto tell = on_reset;  // it may take itself away
+    const auto call = on_reset;  // a copy, as the call may remove on_reset
     if (resets && m_state == SYN_SENT)
-        forget();  // ns-3 overlooks the answer of a host on whose port nobody listens
+        forget();  // ns-3 ignores the RST of a host without a listener on the port
     else
         TcpSocketBase::DoForwardUp(packet, from, to);
-    if (resets && m_state == CLOSED && tell) tell();
+    if (resets && m_state == CLOSED && call) call();
 }
 
 uint32_t TellingSocket::unacknowledged() const { return m_txBuffer->Size(); }
@@ -70,7 +70,7 @@ void TellingSocket::tell_window() {
     if (m_state == ESTABLISHED || m_state == FIN_WAIT_1 || m_state == FIN_WAIT_2) SendEmptyPacket(TcpHeader::ACK);
 }
 
-/// ns-3's ShutdownSend alone forgets the FIN while what was sent is not acknowledged yet.
+/// ns-3's ShutdownSend alone sends no FIN if unacknowledged data is left.
 void TellingSocket::end_sending() {
     if (m_txBuffer->SizeFromSequence(m_tcb->m_nextTxSequence) > 0) {
         ShutdownSend();

@@ -1,4 +1,4 @@
-// ns-3's TCP socket, where it must say more than it does: whether it was reset, and what room its window has.
+// ns-3's TCP socket, extended: it shows resets and the room in its window.
 #pragma once
 
 #include <functional>
@@ -10,30 +10,30 @@ namespace causeway {
 
 class TellingSocket : public ns3::TcpSocketBase {
   public:
-    /// A socket of this node, with the algorithms that all its TCP sockets have.
+    /// Makes a socket of a node, with the algorithms of all its TCP sockets.
     static ns3::Ptr<TellingSocket> make(const ns3::Ptr<ns3::Node> &node);
     static ns3::TypeId GetTypeId();
     ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
-    /// The other end reset the connection, or refused it.
+    /// Returns whether the other end reset or refused the connection.
     bool was_reset() const { return was_reset_; }
     /// Called once a reset has ended the connection.
     std::function<void()> on_reset;
 
-    /// Bytes that were handed over and not yet acknowledged.
+    /// Returns the number of bytes sent and not yet acknowledged.
     uint32_t unacknowledged() const;
-    /// The window has room for less than two segments.
+    /// Returns whether the window has room for less than two segments.
     bool is_shut() const;
-    /// Tells the other end how wide the window is now.
+    /// Sends the other end the present size of the window.
     void tell_window();
 
-    /// Nothing more will be sent: a FIN follows what was handed over.
+    /// Closes the sending direction: a FIN follows the data.
     void end_sending();
-    /// Nobody is told of anything any more.
+    /// Removes all callbacks.
     void be_silent();
-    /// Ends the connection at once, and tells the other end.
+    /// Resets the connection.
     void abort();
-    /// Ends the connection as a failure of the host does: the other end hears nothing.
+    /// Drops the connection as a failing host does: the other end gets no segment.
     void forget();
 
   private:

@@ -1,4 +1,4 @@
-// Interface 0: UDP over the radio.
+// Interface 0: UDP over the wireless channel.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class Wireless {
     Wireless(const ns3::NetDeviceContainer &devices, const Reports &reports);
 
     void send(int node, int64_t packet, int peer, int size_bytes);
-    /// A node that is down has its radio switched off, and what waited there is gone.
+    /// Switches the radio of a node, which drops its queue when it goes down.
     void set_up(int node, bool up);
     bool is_up(int node) const { return up_[node]; }
-    /// Packets that left a sender's queue unsent: there were too many, or they were too old.
+    /// Returns the number of packets dropped from senders' queues, because they were too many or too old.
     uint64_t never_sent() const { return never_sent_; }
 
   private:
@@ -35,7 +35,7 @@ class Wireless {
     std::vector<bool> up_;
     const Reports &reports_;
     int64_t next_serial_ = 0;
-    std::unordered_set<int64_t> unicast_;  // unicasts under way, by serial
+    std::unordered_set<int64_t> unicast_;  // unicasts in flight, by serial
     uint64_t never_sent_ = 0;
 };
 

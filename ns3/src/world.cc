@@ -26,9 +26,9 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-constexpr int MOST_NODES = 65'000;  // addresses of the radio's network
+constexpr int MOST_NODES = 65'000;  // the addresses of the wireless network
 
-/// Loses what arrives over a wire while it is cut.
+/// Loses packets that arrive over a wire during a link failure or partition.
 class WireTrouble : public ErrorModel {
   public:
     WireTrouble(const TroubleMap &trouble, int a, int b) : trouble_(trouble), a_(a), b_(b) {}
@@ -53,7 +53,8 @@ void give_address(const Ptr<NetDevice> &device, Ipv4Address address, Ipv4Mask ma
 
 World::World(const Plan &plan, Reports reports)
     : plan_(plan), reports_(std::move(reports)), cells_(plan.stations, plan.reach_m) {
-    if (plan_.nodes() > MOST_NODES) throw std::runtime_error("ns-3's radio network has room for 65,000 nodes at most");
+    if (plan_.nodes() > MOST_NODES)
+        throw std::runtime_error("ns-3's wireless network can have 65,000 nodes at most; use fewer");
     configure_tcp();
     nodes_.Create(static_cast<uint32_t>(plan_.nodes()));
     place_nodes();
@@ -153,8 +154,8 @@ void World::accept(int node, Interface::Value interface, Ptr<ns3::Socket> socket
     stream(node, peer, interface).accepted(node, socket);
 }
 
-/// There is no ARP traffic: who is to send to somebody knows his radio, and the other way round. (Everybody's would be
-/// a table of N entries in each of N nodes.)
+/// Gives two nodes each other's MAC address before the first packet between them, in place of ARP traffic. (Tables for
+/// all pairs would have N entries in each of N nodes.)
 void World::introduce(int a, int b) {
     if (a == b || !introduced_.insert(std::minmax(a, b)).second) return;
     for (const auto &[from, to] : {Pair{a, b}, Pair{b, a}}) {
@@ -205,13 +206,13 @@ void World::check_peer(int node, Interface::Value interface, int peer) const {
     const std::string from_to = "from node " + std::to_string(node) + " to node " + std::to_string(peer);
     if (peer >= plan_.nodes() || peer == node || (peer < 0 && interface != Interface::WIRELESS)) {
         throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +
-                                 ", where that is nobody");
+                                 ", where there is no such peer");
     }
     if (interface == Interface::WIRE && !wires_.contains({node, peer})) {
         throw std::runtime_error("the protocol sends over a wire " + from_to + ", but there is none");
     }
     if (interface == Interface::WIRELESS_TCP && !plan_.host_tcp) {
-        throw std::runtime_error("the protocol uses TCP over the radio; its network must say host_tcp=True");
+        throw std::runtime_error("the protocol uses TCP over the wireless channel; set host_tcp=True in its network");
     }
     if (interface > Interface::WIRELESS_TCP) {
         throw std::runtime_error("the protocol sends " + from_to + " over interface " + std::to_string(interface) +

@@ -1,4 +1,4 @@
-// The mobile network of a run, built: stations on wires, hosts that walk, one radio channel.
+// The mobile network of a run: stations on wires, hosts that walk, one wireless channel.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,22 @@ namespace causeway {
 
 class World {
   public:
-    /// Throws with a line for the user if the plan cannot be built.
+    /// Builds the network. Throws with a line for the user if that is impossible.
     World(const Plan &plan, Reports reports);
 
     void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
-    /// One of LISTEN to ABORT.
+    /// Does one of LISTEN to ABORT.
     void connection(const Action &action);
-    /// A host sets out for a place.
+    /// Lets a host set out for a position.
     void move(const Action &action);
-    /// Tells for the record where everybody is, now and from now on.
+    /// Records the positions of all nodes, now and from now on.
     void tell_places();
-    /// A node that is down has a silent radio, sends nothing and tells of no arrival.
-    /// A host that is down stands still, too.
+    /// Takes a node down or brings it up. While it is down its radio is off, and a walking host stands still.
     void set_up(int node, bool up);
     int nodes() const { return plan_.nodes(); }
     bool is_up(int node) const { return wireless_->is_up(node); }
 
-    /// What the network measured itself: (name, value).
+    /// Returns the network's measurements: (name, value).
     std::vector<std::pair<std::string, double>> measured() const;
 
   private:
@@ -62,10 +61,10 @@ class World {
     const Cells cells_;
     ns3::NodeContainer nodes_;
     ns3::Ptr<Air> air_;
-    bool moving_ = false;                // somebody does, or will
-    ns3::NetDeviceContainer devices_;    // their radios
-    std::set<Pair> introduced_;          // (lower, higher): they know each other's radio
-    std::vector<ns3::Ptr<Walk>> walks_;  // of the hosts
+    bool moving_ = false;                // whether any node moves, or will
+    ns3::NetDeviceContainer devices_;    // the radios
+    std::set<Pair> introduced_;          // (lower, higher): nodes with each other's MAC address
+    std::vector<ns3::Ptr<Walk>> walks_;  // the mobility of hosts
     std::unique_ptr<Wireless> wireless_;
     std::unique_ptr<ReceptionMeter> meter_;
     std::unique_ptr<Connections> connections_;

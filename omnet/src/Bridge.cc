@@ -36,8 +36,7 @@ bool Bridge::configured() {
 }
 
 const Setup &Bridge::setup() {
-    if (finished_)
-        throw cRuntimeError("causeway: a process carries one run; start every run with a process of its own");
+    if (finished_) throw cRuntimeError("causeway: a process can do one run only; start another process for every run");
     if (!connected()) {
         if (getEnvir()->isGUI())
             Channel::instead_of_exit([](const std::string &why) { throw cRuntimeError("causeway: %s", why.c_str()); });
@@ -53,7 +52,7 @@ const Setup &Bridge::setup() {
 void Bridge::registerNode(int node, NodeHandler *handler) {
     setup();
     if (node < 0 || node >= Constant::MOST_NODES)
-        throw cRuntimeError("causeway: there can be no node with the id %d", node);
+        throw cRuntimeError("causeway: node id %d is not allowed; ids are 0 to %d", node, Constant::MOST_NODES - 1);
     if (node >= static_cast<int>(handlers_.size())) {
         handlers_.resize(node + 1);
         has_nodes(node + 1);
@@ -70,9 +69,9 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
         *exchanged = true;
         return true;
     }
-    const Client::Step what = step(next_ps, simTime().raw());
-    *exchanged = what == Client::EXCHANGE;
-    return what != Client::END;
+    const Client::Step next = step(next_ps, simTime().raw());
+    *exchanged = next == Client::EXCHANGE;
+    return next != Client::END;
 }
 
 void Bridge::end() {
@@ -83,7 +82,7 @@ void Bridge::end() {
     vectors_.clear();
 }
 
-// OMNeT++ computes it where it was asked for: 32 bits, in hexadecimal, as in "ab12-cd34/~tNl".
+// Measures the fingerprint, if OMNeT++ computes one: 32 bits, in hexadecimal, as in "ab12-cd34/~tNl".
 void Bridge::measureFingerprint() {
     const cFingerprintCalculator *calculator = getSimulation()->getFingerprintCalculator();
     if (!calculator) return;
@@ -92,15 +91,15 @@ void Bridge::measureFingerprint() {
     measure("network", "fingerprint", static_cast<double>(std::stoull(digits, nullptr, 16)));
 }
 
-// In the log, if the simulation keeps one: a graphical environment, or Cmdenv with every event printed.
+// Logs an exchange, if the simulation has a log: in a graphical environment, or in Cmdenv with every event printed.
 void Bridge::exchanged(const Window &window, size_t actions) {
     if (getEnvir()->isExpressMode()) return;
-    cContextSwitcher context(getSimulation()->getSystemModule());  // whose log it is
+    cContextSwitcher context(getSimulation()->getSystemModule());  // the log is the network's
     EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps())
-       << " s: " << window.kind().size() << " events told, " << actions << " actions came back\n";
+       << " s: " << window.kind().size() << " events sent, " << actions << " actions received\n";
 }
 
-// ---- what EdgeBase asks of a simulator ------------------------------------------------------------------------------
+// ---- EdgeBase's interface -------------------------------------------------------------------------------------------
 
 NodeHandler *Bridge::handlerOf(int node) {
     if (!handlers_[node]) fail("no module registered for node " + std::to_string(node));
@@ -144,7 +143,7 @@ void Bridge::switched(int32_t node, bool up) {
 }
 
 void Bridge::record(const Action &action) {
-    cContextSwitcher context(handlerOf(action.node)->component());  // whose vector it is
+    cContextSwitcher context(handlerOf(action.node)->component());  // the owner of the vector
     std::unique_ptr<cOutVector> &vector = vectors_[{action.node, action.peer}];
     if (!vector) {
         const Setup &run = setup();

@@ -1,6 +1,6 @@
-// The one bridge of a simulation: what every edge module talks to.
+// The bridge of a simulation, which all modules of the adapter use.
 //
-// Events go out through emit...() at the current simulation time; actions come in through the handlers that modules
+// Modules report events with emit...() at the current simulation time; actions are passed to the handlers that modules
 // registered for their nodes. Timers, broadcasts and failures are the same on every simulator: see bridge/cpp/edge.h.
 //
 //     void MyApp::initialize() { Bridge::instance().registerNode(par("nodeId"), this); }
@@ -24,7 +24,7 @@
 
 namespace causeway {
 
-// What happens at one instant, in this order. Ordinary messages have priority 0; what the controller sees has, too.
+// The order of events at one instant. Ordinary messages and events that the controller sees have priority 0.
 constexpr short kNodePriority = -30000;  // a node goes down or up before anything else
 constexpr short kSendPriority = 1;       // a SEND takes effect
 constexpr short kServePriority = 2;      // a CPU serves the SENDs of this instant, by packet id
@@ -32,67 +32,67 @@ constexpr short kLeavePriority = 3;      // a packet leaves its sender
 constexpr short kReachPriority = 4;      // a copy reaches its receiver's CPU
 constexpr short kTakePriority = 5;       // a CPU takes in the copies of this instant, by packet id
 
-// A node as the bridge sees it.
+// The handler of a node's actions.
 class NodeHandler {
   public:
     virtual ~NodeHandler() {}
-    // The SEND takes effect now, and the node is up.
+    // Sends a packet of the node, which is up, now.
     virtual void onSend(const Action &action) = 0;
-    // The node does something with a TCP connection now (LISTEN to ABORT), and it is up.
+    // Does an action on a TCP connection (LISTEN to ABORT) of the node, which is up, now.
     virtual void onConnection(const Action &action) {
         throw omnetpp::cRuntimeError("causeway: node %d has no TCP connections", action.node);
     }
-    // The node sets out for a place now, and it is up.
+    // Lets the node, which is up, set out for a position now.
     virtual void onMove(const Action &action) {
         throw omnetpp::cRuntimeError("causeway: node %d does not move", action.node);
     }
-    // The node goes down or comes up now.
+    // Takes the node down or brings it up now.
     virtual void onNode(bool up) { (void)up; }
-    // The module in whose name all this happens.
+    // Returns the module in whose context the other methods are called.
     virtual omnetpp::cComponent *component() = 0;
 };
 
 class Bridge : public EdgeBase {
   public:
-    // The bridge of the network that is there now.
+    // Returns the bridge of the present network.
     static Bridge &instance();
-    // The network is gone: the next one begins with another bridge.
+    // Deletes the bridge together with its network.
     static void forget();
-    // Has `call()` called whenever a network is there and not yet initialized. For libraries, when they are loaded.
+    // Has `call()` called whenever a network is built and not yet initialized. For libraries, when they are loaded.
     static void beforeInitialize(std::function<void()> call);
     static void callBeforeInitialize();
-    // Whether this simulation was started by a controller at all.
+    // Returns whether a controller started this simulation.
     static bool configured();
 
-    // The run, as the controller describes it. The first call shakes hands.
+    // Returns the description of the run. The first call does the handshake.
     const Setup &setup();
 
     void registerNode(int node, NodeHandler *handler);
 
-    // ---- events, told at the current simulation time; a node that is down sees nothing ------------------------------
+    // ---- events, at the current simulation time; a node that is down sees nothing -----------------------------------
     void emitArrival(int node, int64_t packet, int interface) { emitNow(Kind::ARRIVAL, node, packet, interface); }
     void emitLost(int node, int64_t packet, int interface) { emitNow(Kind::LOST, node, packet, interface); }
     void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
         emitNow(Kind::STATION, node, pack_position(x_mm, y_mm), station);
     }
 
-    // For the record of the run, whoever is down.
+    // Records a position, also of a node that is down.
     void tellPlace(int node, int32_t x_mm, int32_t y_mm) {
         tell(Kind::PLACE, omnetpp::simTime().raw(), node, pack_position(x_mm, y_mm), 0);
     }
-    // What happens to a connection: CONNECTED to ENDED.
+    // Reports an event of a connection: CONNECTED to ENDED.
     void emitConnection(Kind::Value kind, int node, int64_t connection, int arg) {
         emitNow(kind, node, connection, arg);
     }
 
-    // A number that the network itself measured; goes to the controller at the end. Call it from finish().
+    // Sends a measurement of the network to the controller at the end of the run. Call it from finish().
     void measure(const std::string &module, const std::string &name, double value) {
         measured_.push_back({module, name, value});
     }
 
     // ---- for the scheduler ------------------------------------------------------------------------------------------
-    // Called before the simulation goes on to its next event; exchanges windows for actions as long as that is due.
-    // False if the run is over. Actions may have brought an earlier event.
+    // Exchanges a window for actions if one is due before the next event. Returns false if the run is over. Sets
+    // `exchanged` if actions may have scheduled an earlier event.
     bool mayRun(int64_t next_ps, bool *exchanged) {
         *exchanged = false;
         return next_ps < free_until_ps() || askMayRun(next_ps, exchanged);

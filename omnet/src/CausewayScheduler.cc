@@ -8,7 +8,7 @@ namespace causeway {
 
 Register_Class(CausewayScheduler);
 
-// The first event that is not stale, still in the future event set; null if there is none.
+// Returns the first event of the future event set that is not stale; null if there is none.
 cEvent *CausewayScheduler::firstEvent() {
     cFutureEventSet *future = sim->getFES();
     cEvent *event = future->peekFirst();
@@ -25,7 +25,7 @@ cEvent *CausewayScheduler::takeNextEvent() {
         const cEvent *event = firstEvent();
         bool exchanged = false;
         if (!bridge.mayRun(event ? event->getArrivalTime().raw() : kNever, &exchanged)) {
-            // what modules average over time they average until the end, as with OMNeT++'s own time limit
+            // modules average over time up to the end of the run, as with OMNeT++'s own time limit
             if (bridge.end_ps() > simTime().raw()) sim->setSimTime(SimTime::fromRaw(bridge.end_ps()));
             throw cTerminationException("causeway: %s", bridge.end_reason().c_str());
         }
@@ -35,7 +35,7 @@ cEvent *CausewayScheduler::takeNextEvent() {
 
 void CausewayScheduler::lifecycleEvent(SimulationLifecycleEventType type, cObject *) {
     if (type == LF_PRE_NETWORK_INITIALIZE) Bridge::callBeforeInitialize();
-    // modules have recorded what they measured: now the controller may know that the run is over
+    // modules have recorded their measurements: now the run is over
     if (type == LF_POST_NETWORK_FINISH) Bridge::instance().end();
     if (type == LF_POST_NETWORK_DELETE) Bridge::forget();
 }

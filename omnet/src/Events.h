@@ -1,4 +1,4 @@
-// The bridge's own entries in the future event set: lighter than messages, and taken from a free list.
+// The bridge's own events in the future event set. They are lighter than messages, and allocated from a free list.
 #pragma once
 
 #include "Bridge.h"
@@ -28,7 +28,7 @@ class Pooled {
     static inline Link *free_ = nullptr;
 };
 
-// An event that runs code at an instant. It deletes itself unless it says otherwise.
+// An event that runs code at an instant. `execute` deletes it.
 class Event : public omnetpp::cEvent {
   public:
     explicit Event(short priority) : omnetpp::cEvent(static_cast<const char *>(nullptr)) {
@@ -45,7 +45,7 @@ class Event : public omnetpp::cEvent {
     }
 };
 
-// What the bridge itself has to do at an instant.
+// A scheduled action, timer, broadcast or failure.
 class DueEvent : public Event, public Pooled<DueEvent> {
   public:
     using Pooled<DueEvent>::operator new;

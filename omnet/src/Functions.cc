@@ -1,4 +1,4 @@
-// What the controller says about the run, for NED and ini files.
+// NED functions with the controller's settings, for NED and ini files.
 #include "Bridge.h"
 
 using namespace omnetpp;
@@ -15,6 +15,6 @@ static cValue nodes_of_run(cComponent *, cValue[], int) {
 }
 
 Define_NED_Function2(nodes_of_run, "int causewayNodes()", "causeway",
-                     "Number of nodes of the run, as the controller says.");
+                     "Number of nodes of the run, from the controller.");
 
 }  // namespace causeway

@@ -1,11 +1,11 @@
-// A process whose packets go through its gates, for networks of your own: packets are ordinary cPackets there.
+// A process that sends packets, which are ordinary cPackets, through its gates. For your own networks.
 #pragma once
 
 #include "Bridge.h"
 
 namespace causeway {
 
-// What crosses the network: the bridge's id of a packet, and where it is bound for.
+// A packet: its id on the bridge, and its destination.
 class BridgePacket : public omnetpp::cPacket {
   public:
     int64_t packet = -1;
@@ -17,8 +17,8 @@ class BridgePacket : public omnetpp::cPacket {
     BridgePacket *dup() const override { return new BridgePacket(*this); }
 };
 
-// Gate pair k is interface k. A SEND goes out through it, one packet after the other; what comes in has arrived if it
-// is bound for this node or for everybody, and is dropped if not. Subclass it to forward.
+// Gate pair k is interface k, which sends one packet after the other. A received packet arrives if it is for this node
+// or for all nodes, and is dropped otherwise. Subclass it to forward packets.
 class GateProcess : public omnetpp::cSimpleModule, public NodeHandler {
   public:
     void onSend(const Action &action) override;
@@ -26,13 +26,13 @@ class GateProcess : public omnetpp::cSimpleModule, public NodeHandler {
 
   protected:
     int node_ = -1;
-    std::vector<omnetpp::simtime_t> free_;  // when each interface has sent what it was given
+    std::vector<omnetpp::simtime_t> free_;  // the time from which each interface can send
 
     void initialize() override;
     void handleMessage(omnetpp::cMessage *message) override;
-    // Sends through out[interface], after the packets before it.
+    // Sends a packet through out[interface], after the packets before it.
     virtual void sendOut(BridgePacket *packet);
-    // A packet for this node, or for everybody.
+    // Handles a received packet.
     virtual void receive(BridgePacket *packet);
 };
 

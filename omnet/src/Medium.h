@@ -9,16 +9,16 @@ namespace causeway {
 
 class Process;
 
-// Shared by all processes of the network. It has no gates: packets are entries of the future event set.
+// The medium of all processes of the network. It has no gates: packets are entries of the future event set.
 class Medium : public omnetpp::cSimpleModule {
   public:
     int64_t receivePs() const { return recv_ps_; }
-    // How long a sender's CPU is busy with a packet.
+    // Returns the time for which a sender's CPU is busy with a packet.
     int64_t sendPs(int size_bytes) const { return send_ps_ + send_ps_per_byte_ * size_bytes; }
     bool sendingTakesTime() const { return send_ps_ > 0 || send_ps_per_byte_ > 0; }
 
     void add(int node, Process *process);
-    // The packet leaves its sender: every receiver's copy goes on its way.
+    // Sends a copy of a packet to every receiver.
     void transmit(const Action &send, int64_t leave_ps);
 
   protected:

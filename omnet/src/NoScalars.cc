@@ -1,4 +1,4 @@
-// Writes no scalar file, not even an empty one: results go to the controller unless OMNeT++'s own are asked for.
+// A scalar manager that writes no file, not even an empty one: results go to the controller by default.
 #include <omnetpp.h>
 #include <omnetpp/envirext.h>
 

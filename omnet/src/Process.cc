@@ -15,18 +15,19 @@ class Call : public Event, public Pooled<Call> {
   public:
     using Pooled<Call>::operator new;
     using Pooled<Call>::operator delete;
-    Call(short priority, Process *process, void (Process::*what)()) : Event(priority), process_(process), what_(what) {}
+    Call(short priority, Process *process, void (Process::*method)())
+        : Event(priority), process_(process), method_(method) {}
     void execute() override {
-        (process_->*what_)();
+        (process_->*method_)();
         delete this;
     }
 
   private:
     Process *process_;
-    void (Process::*what_)();
+    void (Process::*method_)();
 };
 
-// The packet leaves its sender, unless that failed meanwhile.
+// A packet leaves its sender, unless that failed meanwhile.
 class Leave : public Event, public Pooled<Leave> {
   public:
     using Pooled<Leave>::operator new;
@@ -46,7 +47,7 @@ class Leave : public Event, public Pooled<Leave> {
 
 int64_t now_ps() { return simTime().raw(); }
 
-// Whether anything else may happen at this instant.
+// Returns whether no other event is left at this instant.
 bool instant_is_over() {
     const cEvent *next = getSimulation()->getFES()->peekFirst();
     return next == nullptr || next->getArrivalTime() > simTime();

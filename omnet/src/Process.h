@@ -35,7 +35,7 @@ class Process : public omnetpp::cSimpleModule, public NodeHandler {
     int node_ = -1;
     Medium *medium_ = nullptr;
     int64_t send_free_ps_ = 0, recv_free_ps_ = 0;
-    std::vector<Action> to_send_;       // SENDs of this instant, while others may still come
+    std::vector<Action> to_send_;       // SENDs of this instant, while further ones are possible
     std::vector<Incoming> to_take_in_;  // copies of this instant, likewise
 
     void serve(const Action &action);

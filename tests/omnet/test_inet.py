@@ -242,5 +242,5 @@ def test_the_modules_work_in_somebody_elses_network():
 
 def test_a_network_of_another_size_than_the_controller_asked_for_is_refused():
     own = Path(__file__).parents[1] / "worlds" / "inet_own" / "omnetpp.ini"
-    with pytest.raises(RunError, match="asked for 4 nodes, the network has 3"):
+    with pytest.raises(RunError, match="the study has 4 nodes, the network of the ini file has 3"):
         run(network(3, **ONE_CELL), 1, ini=own)

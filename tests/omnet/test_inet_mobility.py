@@ -47,6 +47,17 @@ def test_hosts_start_where_the_network_puts_them(probe, speed_mm_s):
     assert all((rows[-1][2:] == rows[0][2:]) == (speed_mm_s == 0) for rows in log.places.values())
 
 
+@pytest.mark.parametrize("probe", [
+    pytest.param(run, id="inet"),
+    pytest.param(ns3_probe.run, id="ns3", marks=ns3_probe.needs_ns3),
+])  # fmt: skip
+def test_positions_come_at_their_interval_also_where_stations_are_not_checked(probe):
+    """INET looks for the nearest station every 100 ms, which 250 ms is no multiple of."""
+    log, _ = probe(network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 4), 5)
+    for rows in log.places.values():
+        assert {k * S // 4 for k in range(20)} <= {t for t, *_ in rows}
+
+
 @pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
 def test_hosts_that_were_put_somewhere_walk_the_same_ways_on_ns3():
     walkers = network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 2)

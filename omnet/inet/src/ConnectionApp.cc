@@ -29,7 +29,7 @@ void ConnectionApp::initialize(int stage) {
 
 void ConnectionApp::act(const Action &action) {
     Enter_Method("act");
-    if (!tcp_) {  // TCP keeps what arrives until it is asked for: so its window is the program's
+    if (!tcp_) {  // let TCP keep data until it is asked, so that its window is the program's
         tcp_ = check_and_cast<inet::tcp::Tcp *>(inet::getContainingNode(this)->getSubmodule("tcp"));
         tcp_->useDataNotification = true;
         tcp_->subscribe(TcpConnection::rcvAckSignal, this);
@@ -101,7 +101,7 @@ ConnectionApp::End *ConnectionApp::add(int64_t connection, TcpSocket *socket) {
 void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *info) {
     const int64_t connection = edge_->accepts(edge_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
     auto accepted = new TcpSocket(info);
-    if (connection < 0) {  // given up by now
+    if (connection < 0) {  // given up meanwhile
         strangers_.emplace_back(accepted);
         accepted->setOutputGate(gate("socketOut"));
         accepted->abort();
@@ -154,13 +154,13 @@ void ConnectionApp::write(End &end, int64_t bytes) {
     end.socket->send(packet);
 }
 
-// INET's TCP hands over all it has or nothing: it is asked once the program has taken everything.
+// Notes bytes that the program has read. INET's TCP passes on all its data or none: it is asked once all was read.
 void ConnectionApp::read(End &end, int64_t bytes) {
     end.taken = std::min(end.taken + bytes, end.arrived);
     if (end.taken == end.arrived) ask_for_data(*end.socket);
 }
 
-// It has handed over: the other end is told if it waits for that.
+// TCP has passed on its data: sends the other end an acknowledgement if it waits for the window to open.
 void ConnectionApp::socketDataArrived(TcpSocket *socket, inet::Packet *packet, bool) {
     delete packet;
     End &end = *static_cast<End *>(socket->getUserData());
@@ -193,10 +193,10 @@ void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, uintval_t ack
     tell(Kind::ROOM, end, room);
 }
 
-// ---- what becomes of it ---------------------------------------------------------------------------------------------
+// ---- the end of a connection ----------------------------------------------------------------------------------------
 void ConnectionApp::socketPeerClosed(TcpSocket *socket) { otherIsDone(*static_cast<End *>(socket->getUserData())); }
 
-// Both ends have closed it; or TCP did so by itself, and its connection is gone.
+// Both ends have closed the connection, or TCP did so by itself and has deleted it.
 void ConnectionApp::socketClosed(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
     const std::string name = "conn-" + std::to_string(socket->getSocketId());

@@ -1,5 +1,4 @@
-// TCP connections that programs open and close themselves: what they write goes through INET's TCP as bytes of no
-// content.
+// TCP connections that programs open and close themselves, over INET's TCP. Only the lengths of data are simulated.
 #pragma once
 
 #include <map>
@@ -25,12 +24,12 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void forget() override;
 
   protected:
-    // This node's end of a connection.
+    // One end of a connection.
     struct End {
         int64_t connection = -1;
         std::unique_ptr<inet::TcpSocket> socket;
         inet::tcp::TcpConnection *tcp = nullptr;
-        int64_t written = 0, room_told = 0, arrived = 0, taken = 0;
+        int64_t written = 0, room_told = 0, arrived = 0, taken = 0;  // bytes
         bool established = false, closed = false, other_is_done = false;
     };
 
@@ -41,7 +40,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     std::map<int, End *> by_socket_;                             // by socket id
     std::map<int, std::unique_ptr<inet::TcpSocket>> listeners_;  // by port
     std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
-    std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of nobody; being reset
+    std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of connections already given up; being reset
 
     int numInitStages() const override;
     void initialize(int stage) override;
@@ -58,7 +57,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void drop(End &end);
     void tell(Kind::Value kind, const End &end, int64_t arg) { edge_->connection(kind, node_, end.connection, arg); }
 
-    // An acknowledgement came to one of this node's connections.
+    // Handles an acknowledgement of one of this node's connections.
     void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::uintval_t acknowledged,
                        omnetpp::cObject *details) override;
 
@@ -72,7 +71,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void socketDeleted(inet::TcpSocket *) override {}
 };
 
-// Has TCP hand over what it keeps for this socket, where it waits to be asked.
+// Makes TCP pass on the data that it keeps for a socket until it is asked.
 void ask_for_data(inet::TcpSocket &socket);
 
 }  // namespace causeway

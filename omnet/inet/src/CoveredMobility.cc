@@ -13,10 +13,10 @@ using inet::Coord;
 
 Define_Module(CoveredMobility);
 
-// Draws until a place or a leg is allowed; an area so thin that this many draws fail is an error of the configuration.
+// The most draws for an allowed position or leg. If so many fail, the area is too thin: an error of the configuration.
 static const int kMostDraws = 100000;
 
-// The ns-3 edge draws from the same stream in the same order: the same seed, the same walks.
+// The ns-3 adapter draws from the same stream in the same order, so that the same seed gives the same walks.
 double CoveredMobility::randomUnit() { return unit(draw(seed_, RandomStream::PLACE, node_, draws_++)); }
 
 void CoveredMobility::initialize(int stage) {
@@ -33,7 +33,7 @@ void CoveredMobility::initialize(int stage) {
     }
 }
 
-// What the controller says of this host besides the parameters that all hosts have.
+// Reads this host's own settings from the description of the run.
 void CoveredMobility::findDescribed() {
     if (!Bridge::configured() || !Bridge::instance().setup().has_mobile_network()) return;
     const MobileNetwork &network = Bridge::instance().setup().mobile_network();
@@ -48,7 +48,7 @@ void CoveredMobility::findDescribed() {
     high_ = Coord(area_mm[2] / 1000.0, area_mm[3] / 1000.0, 0);
 }
 
-// The stations' own mobility modules may not be initialized yet: their NED parameters say where they stand.
+// Reads the stations' positions from NED parameters, as their mobility modules may not be initialized yet.
 void CoveredMobility::findArea() {
     cModule *network = inet::getContainingNode(this)->getParentModule();
     const char *name = par("stations");
@@ -59,7 +59,7 @@ void CoveredMobility::findArea() {
     }
     if (stations.empty()) covered_only_ = false;
     if (has_area_ && !covered_only_) return;
-    if (stations.empty() && stationary) return;  // it stands where it is put
+    if (stations.empty() && stationary) return;  // it stays at its start
     if (stations.empty() && !path_.empty()) return;
     if (stations.empty()) throw cRuntimeError("no stations named '%s' in %s", name, network->getFullPath().c_str());
     cells_ = Cells(std::move(stations), par("cellRadius"));
@@ -85,7 +85,7 @@ void CoveredMobility::setInitialPosition() {
         lastPosition = Coord(low_.x + u * (high_.x - low_.x), low_.y + v * (high_.y - low_.y), 0);
         if (allowed(lastPosition, lastPosition)) return;
     }
-    throw cRuntimeError("no place inside the cells found");
+    throw cRuntimeError("no position inside the cells found; make the cells or the area larger");
 }
 
 void CoveredMobility::setTargetPosition() {
@@ -100,7 +100,8 @@ void CoveredMobility::setTargetPosition() {
         const Coord target = lastPosition + Coord(cos(angle), sin(angle), 0) * length;
         if (length > 0 && allowed(lastPosition, target)) return walkTo(target);
     }
-    throw cRuntimeError("no way inside the cells found from (%g, %g)", lastPosition.x, lastPosition.y);
+    throw cRuntimeError("no way inside the cells found from (%g, %g); make the cells or the area larger",
+                        lastPosition.x, lastPosition.y);
 }
 
 void CoveredMobility::walkTo(const Coord &target) {
@@ -108,7 +109,7 @@ void CoveredMobility::walkTo(const Coord &target) {
     nextChange = simTime() + std::max(lastPosition.distance(target) / speed_, 1e-6);
 }
 
-// Where the path has it now, and when that changes its direction or speed.
+// Sets the position, the velocity and the time of the next change from the path.
 void CoveredMobility::follow() {
     const int64_t now_ps = simTime().raw(), until_ps = path_.until(now_ps);
     const auto [x_m, y_m] = path_.at(now_ps);

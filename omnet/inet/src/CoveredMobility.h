@@ -1,4 +1,4 @@
-// Hosts that walk inside the cells, follow a trace, or go where they are sent.
+// Mobility of hosts that walk inside the cells, follow a trace, or go to a position on command.
 #pragma once
 
 #include "bridge/cpp/cells.h"
@@ -11,9 +11,9 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
   public:
     double getMaxSpeed() const override { return std::max(path_.empty() ? speed_ : 0.0, path_.most_speed_m_s()); }
 
-    // A node that fails stands still until it is back (if standWhenDown).
+    // Makes a node stand still while it is down (if standWhenDown).
     void setUp(bool up);
-    // Straight to a place, and no further; it no longer walks, nor follows its trace.
+    // Sends the host straight to a position, where it stays. It no longer walks, nor follows its trace.
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   protected:
@@ -22,7 +22,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     bool covered_only_ = true, standing_ = false;
     inet::Coord low_, high_;  // corners of the area
     int64_t seed_ = 0, node_ = 0, draws_ = 0;
-    Path path_;  // of a trace, or where it was sent
+    Path path_;  // its trace, or the way of a command
     bool has_area_ = false;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }

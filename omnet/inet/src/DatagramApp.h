@@ -1,4 +1,4 @@
-// Interface 0: one packet, one UDP datagram over the air.
+// Interface 0: a packet is a UDP datagram over the wireless channel.
 #pragma once
 
 #include "Edge.h"

@@ -14,7 +14,7 @@ using namespace omnetpp;
 
 Define_Module(Edge);
 
-static constexpr int FIRST_PORT = 49152;  // of those that IANA leaves to systems
+static constexpr int FIRST_PORT = 49152;  // the first of IANA's dynamic ports
 
 Edge *Edge::find(cModule *inside) {
     for (cModule *m = inside; m; m = m->getParentModule()) {
@@ -42,7 +42,7 @@ void Edge::finish() {
     measure("tcp_broken", broken_);
 }
 
-// Node ids are dense, from 0.
+// Finds the modules with a node id. Ids are dense, from 0.
 void Edge::findNodes() {
     for (cModule::SubmoduleIterator it(getParentModule()); !it.end(); ++it) {
         cModule *module = *it;
@@ -60,14 +60,15 @@ void Edge::findNodes() {
     }
 }
 
-// The ini file builds the network; where the controller described one, the two must agree.
+// Checks that the network of the ini file has as many nodes as the controller's description, if there is one.
 void Edge::checkSetup() const {
     const Setup &setup = bridge_->setup();
     if (!setup.has_mobile_network()) return;
     const auto &wanted = setup.mobile_network();
     const size_t count = wanted.station_x_mm().size() / sizeof(int32_t) + wanted.hosts();
     if (count != nodes_.size()) {
-        throw cRuntimeError("the controller asked for %zu nodes, the network has %zu", count, nodes_.size());
+        throw cRuntimeError("the study has %zu nodes, the network of the ini file has %zu; change one of them", count,
+                            nodes_.size());
     }
 }
 
@@ -101,14 +102,14 @@ void Edge::End::onConnection(const Action &action) {
 
 void Edge::End::onMove(const Action &action) {
     auto mobility = dynamic_cast<CoveredMobility *>(module->getSubmodule("mobility"));
-    if (!mobility) throw cRuntimeError("%s cannot be sent anywhere", module->getFullPath().c_str());
+    if (!mobility) throw cRuntimeError("%s cannot MOVE: give it a CoveredMobility", module->getFullPath().c_str());
     const auto [x_mm, y_mm] = unpack_position(action.ref);
     mobility->go(x_mm, y_mm, action.size_bytes);
 }
 
 void Edge::End::onNode(bool up) {
     if (connections && !up) connections->forget();
-    if (!on_off) throw cRuntimeError("%s has no switch: it cannot go down", module->getFullPath().c_str());
+    if (!on_off) throw cRuntimeError("%s cannot go down: give it a NodeSwitch", module->getFullPath().c_str());
     on_off->setUp(up);
 }
 
@@ -131,7 +132,7 @@ void Edge::addSender(int node, int interface, PacketSender *sender) { nodes_.at(
 
 void Edge::addConnections(int node, ConnectionUser *user) { nodes_.at(node)->connections = user; }
 
-// The ports of its own that a system gives: those of nobody's server.
+// Returns dynamic ports, which no server uses, one after the other.
 int Edge::opens(int node, int64_t connection) {
     int &last = nodes_.at(node)->last_port;
     last = last < FIRST_PORT || last == Constant::LAST_PORT ? FIRST_PORT : last + 1;

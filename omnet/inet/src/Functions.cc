@@ -1,4 +1,4 @@
-// The mobile network as the controller describes it, for NED and ini files.
+// NED functions with the controller's description of the mobile network, for NED and ini files.
 #include <string>
 
 #include "omnet/src/Bridge.h"
@@ -9,7 +9,7 @@ namespace causeway {
 
 static const MobileNetwork &network() {
     const Setup &setup = Bridge::instance().setup();
-    if (!setup.has_mobile_network()) throw cRuntimeError("the controller's study is not about a mobile network");
+    if (!setup.has_mobile_network()) throw cRuntimeError("the controller's study does not describe a mobile network");
     return setup.mobile_network();
 }
 
@@ -33,7 +33,7 @@ static cValue wires(cComponent *, cValue[], int) {
     return cValue(rows);
 }
 
-// Where a host starts: [x, y] in metres; []: anywhere in the cells.
+// Returns the start of a host: [x, y] in metres; []: anywhere in the cells.
 static cValue host(cComponent *, cValue args[], int) {
     const auto x_mm = numbers<int32_t>(network().host_x_mm()), y_mm = numbers<int32_t>(network().host_y_mm());
     const auto index = static_cast<size_t>(args[0].intValue());
@@ -56,7 +56,7 @@ static cValue number(cComponent *, cValue args[], int) {
     throw cRuntimeError("causewayNetwork(): there is no '%s'", name.c_str());
 }
 
-// The radio's bitrate: the controller's, or where it says 0 (the radio's own default) the argument.
+// Returns the controller's bitrate of the radio; the argument if that is 0 (the default of the radio).
 static cValue bitrate(cComponent *, cValue args[], int) {
     return network().radio_bps() > 0 ? cValue(static_cast<double>(network().radio_bps()), "bps") : args[0];
 }
@@ -64,7 +64,7 @@ static cValue bitrate(cComponent *, cValue args[], int) {
 Define_NED_Function2(stations, "object causewayStations()", "causeway",
                      "Positions of the stations: [[x, y], ...] in metres.");
 Define_NED_Function2(host, "object causewayHost(int index)", "causeway",
-                     "Where a host starts: [x, y] in metres; []: anywhere in the cells.");
+                     "Start of a host: [x, y] in metres; []: anywhere in the cells.");
 Define_NED_Function2(wires, "object causewayWires()", "causeway", "Wires between stations: [[from, to], ...].");
 Define_NED_Function2(number, "any causewayNetwork(string name)", "causeway",
                      "A number of the mobile network by its name.");

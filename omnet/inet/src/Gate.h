@@ -1,4 +1,4 @@
-// What stands at the network layer of a node: while it is down, everything is dropped both ways.
+// A hook in the network layer of a node: while the node is down, it drops all packets, received or sent.
 #pragma once
 
 #include "inet/networklayer/contract/INetfilter.h"

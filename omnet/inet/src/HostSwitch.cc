@@ -6,7 +6,7 @@ namespace causeway {
 
 using namespace omnetpp;
 
-// Every network layer of the host (IPv4, IPv6), in front of the hooks of its routing protocols.
+// Registers with every network layer of the host (IPv4, IPv6), before the hooks of its routing protocols.
 void HostSwitch::hook(cModule *module) {
     if (auto layer = dynamic_cast<inet::INetfilter *>(module)) layer->registerHook(-1, this);
     for (cModule::SubmoduleIterator it(module); !it.end(); ++it) hook(*it);

@@ -1,4 +1,4 @@
-// Silences a host of somebody's own network. Made at run time, for any host.
+// Takes a host of a user's own network down and up. Made at run time, for any host.
 #pragma once
 
 #include "Gate.h"

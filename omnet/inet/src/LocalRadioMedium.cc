@@ -13,9 +13,9 @@ using namespace inet::physicallayer;
 Define_Module(LocalRadioMedium);
 Define_Module(LocalCommunicationCache);
 
-// So long the places in the grid hold good: what moves meanwhile is added to the radius.
+// The interval at which positions in the grid are updated; the distance moved meanwhile is added to the radius.
 static const double LOOK_EVERY_S = 1;
-// Beyond rounding, and beyond what anybody moves while a frame is in the air.
+// More than rounding errors, and more than a node moves during a frame.
 static const double MARGIN_M = 1;
 
 // ---- the medium -----------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ void LocalRadioMedium::removeRadio(const IRadio *radio) {
     grid_is_there = false;
 }
 
-// How far anybody can have moved since its place in the grid was taken; NaN where nobody knows.
+// Returns how far a node can have moved since the last update of the grid; NaN if unknown.
 double LocalRadioMedium::stepsSinceLook() const {
     const double usual_m_s = mediumLimitCache->getMaxSpeed().get();
     return (usual_m_s < fastest_m_s ? fastest_m_s : usual_m_s) * (simTime() - looked_at).dbl();
@@ -77,7 +77,7 @@ void LocalRadioMedium::look() {
     looked_at = simTime();
 }
 
-// Indices of all radios that the transmission can concern, and of few others.
+// Returns the indices of all radios that a transmission can reach, and of few others.
 const std::vector<int> &LocalRadioMedium::near(const ITransmission *transmission) {
     const double steps = stepsSinceLook();
     if (!grid_is_there || (!(steps == 0) && !(simTime() - looked_at <= LOOK_EVERY_S)) || std::isnan(steps)) look();
@@ -148,7 +148,7 @@ LocalCommunicationCache::ReceptionCacheEntry *LocalCommunicationCache::getRecept
     return place->second.get();
 }
 
-// What lies in the radios' own trees goes with it.
+// Drops the entries of a transmission, also from the radios' own trees.
 void LocalCommunicationCache::forget(int transmission_id) {
     const auto found = rows.find(transmission_id);
     if (found == rows.end()) return;

@@ -1,8 +1,8 @@
-// INET's radio medium, where a transmission concerns only the radios near it.
+// INET's radio medium, with arrivals computed only at the radios near a transmission.
 //
-// INET's own computes for every transmission when it arrives at every radio of the network, however far. Beyond the
-// interference range such an arrival is never used: no signal is sent there, and it is no interference. Here it is not
-// computed, and what is left is the same in every number.
+// INET's own medium computes the arrival of every transmission at every radio of the network, however far. Beyond the
+// interference range such an arrival is never used: no signal is sent there, and it is no interference. This medium
+// does not compute it; all results are the same.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace causeway {
 
-// Needs rangeFilter = "interferenceRange" and no other filter.
+// The medium. It needs rangeFilter = "interferenceRange" and no other filter.
 class LocalRadioMedium : public inet::physicallayer::RadioMedium {
   public:
     using IRadio = inet::physicallayer::IRadio;
@@ -25,9 +25,9 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     void addRadio(const IRadio *radio) override;
     void removeRadio(const IRadio *radio) override;
-    // Somebody is this fast from now on.
+    // Notes that a node may be this fast from now on.
     void atLeastAsFast(double speed_m_s) { fastest_m_s = std::max(fastest_m_s, speed_m_s); }
-    // Whoever is jammed, or on the other side of a partition, makes nothing out; the signal is there all the same.
+    // Returns false for a jammed receiver or one on the other side of a partition. The signal is interference there.
     bool isReceptionAttempted(const IRadio *receiver, const ITransmission *transmission,
                               inet::physicallayer::IRadioSignal::SignalPart part) const override;
 
@@ -35,8 +35,8 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
     std::vector<const IRadio *> radios;  // ascending ids, as INET goes through them
     Near grid;
     bool grid_is_there = false;
-    double fastest_m_s = 0;                                 // of those who were sent somewhere
-    mutable std::unordered_map<const IRadio *, int> nodes;  // whose radio it is
+    double fastest_m_s = 0;                                 // the highest speed of a command to move
+    mutable std::unordered_map<const IRadio *, int> nodes;  // the node of each radio
     omnetpp::simtime_t looked_at;
 
     void initialize(int stage) override;
@@ -50,7 +50,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
     void addArrival(const IRadio *receiver, const ITransmission *transmission, omnetpp::simtime_t &last_end);
 };
 
-// What the medium has computed for a transmission: entries for the radios that it concerns, and no others.
+// The results that the medium has computed for a transmission: entries for the radios near it, and no others.
 class LocalCommunicationCache : public inet::physicallayer::VectorCommunicationCache {
   public:
     using IRadio = inet::physicallayer::IRadio;

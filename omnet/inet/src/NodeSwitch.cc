@@ -35,7 +35,7 @@ int NodeSwitch::other_end(const inet::Packet *packet) const {
     return node && node->hasPar("nodeId") ? static_cast<int>(node->par("nodeId").intValue()) : -1;
 }
 
-// What arrives over a wire that is cut is lost.
+// Drops a datagram that arrives over a failed link.
 NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
     static const bool bridged = Bridge::configured();
     if (bridged && !Bridge::instance().trouble().empty()) {
@@ -45,7 +45,7 @@ NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
     return pass();
 }
 
-// Empties every queue of the wireless interface. What the MAC itself holds (one frame) is on its way already.
+// Empties every queue of the wireless interface. The frame in the MAC itself is already being sent.
 static void flush(cModule *module) {
     if (auto queue = dynamic_cast<inet::queueing::IPacketQueue *>(module)) {
         queue->removeAllPackets();

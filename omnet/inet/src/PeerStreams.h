@@ -1,4 +1,4 @@
-// Packets in TCP's byte stream between two hosts of somebody's own network. The first packet opens the connection.
+// Packets in TCP's byte stream between two hosts of a user's own network. The first packet opens the connection.
 #pragma once
 
 #include "TcpLinks.h"
@@ -12,7 +12,7 @@ class PeerStreams : public TcpLinks::Owner {
     PeerStreams(ProtocolNodes &nodes, int node, int port, omnetpp::simtime_t reconnect_after,
                 omnetpp::cSimpleModule *app);
 
-    // If the host has TCP.
+    // Listens, if the host has TCP.
     void listen();
     void sendPacket(const PacketTag &tag);
     bool take(omnetpp::cMessage *message) { return links_.take(message); }

@@ -1,4 +1,4 @@
-// The load of a bridged run without the bridge: UDP datagrams at exponential intervals, in the air or over the wires.
+// The load of a bridged run without the bridge: UDP datagrams at exponential intervals, wireless or over the wires.
 #pragma once
 
 #include "DatagramApp.h"

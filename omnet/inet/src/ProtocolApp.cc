@@ -47,7 +47,7 @@ void ProtocolApp::initialize(int stage) {
     }
 }
 
-// Takes its ports. A host that INET shuts down and starts again has lost them.
+// Opens its sockets. A host that INET shuts down and starts again has lost them.
 void ProtocolApp::open() {
     socket_ = inet::UdpSocket();
     socket_.setOutputGate(gate("socketOut"));
@@ -58,7 +58,7 @@ void ProtocolApp::open() {
     streams_->listen();
 }
 
-// IPv4: 255.255.255.255, IPv6: all nodes of the link; or a multicast group of the user's.
+// Sets the group: 255.255.255.255 for IPv4, all nodes of the link for IPv6, or a multicast group of the user's.
 void ProtocolApp::joinGroup() {
     const std::string name = par("group").stdstringValue();
     const bool is_ipv6 = !host_->getSubmodule("ipv4");
@@ -100,7 +100,7 @@ void ProtocolApp::onSend(const Action &action) {
     sendDatagram(tag, to, -1);
 }
 
-// To everybody on the links of this host, over each of its interfaces.
+// Sends to all nodes on the links of this host, over each of its interfaces.
 void ProtocolApp::sendToAll(const PacketTag &tag) {
     nodes_->eachInterface(host_, [&](int id) { sendDatagram(tag, group_, id); });
 }
@@ -115,11 +115,11 @@ void ProtocolApp::sendDatagram(const PacketTag &tag, const inet::L3Address &to, 
 
 void ProtocolApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekData().get());
-    if (tag && tag->source != node_) nodes_->arrival(node_, *tag);  // an access point sends back what it is to spread
+    if (tag && tag->source != node_) nodes_->arrival(node_, *tag);  // an access point repeats a host's broadcast to it
     delete packet;
 }
 
-// ---- what the host goes through -------------------------------------------------------------------------------------
+// ---- failures and positions -----------------------------------------------------------------------------------------
 
 void ProtocolApp::onNode(bool up) {
     Enter_Method("node %d goes %s", node_, up ? "up" : "down");
@@ -127,7 +127,7 @@ void ProtocolApp::onNode(bool up) {
     switch_->setUp(up);
 }
 
-// INET itself (a scenario) stops or starts the host: the protocol is told as of any failure.
+// INET itself (a scenario) stops or starts the host: reports it as any failure.
 bool ProtocolApp::handleOperationStage(inet::LifecycleOperation *operation, inet::IDoneCallback *) {
     Enter_Method("the host is switched");
     const int stage = operation->getCurrentStage();
@@ -160,7 +160,7 @@ void ProtocolApp::recordPlace() {
     scheduleAfter(places_every_, record_);
 }
 
-// The host has come to an access point.
+// The host is associated with an access point.
 void ProtocolApp::receiveSignal(cComponent *, simsignal_t, cObject *, cObject *access_point) {
     auto found = dynamic_cast<inet::ieee80211::Ieee80211MgmtSta::ApInfo *>(access_point);
     if (!found) return;

@@ -1,6 +1,6 @@
-// The protocol's end in a host of somebody's own INET network: datagrams, streams, and what the host goes through.
+// The protocol's application in a host of a user's own INET network: datagrams, streams, failures and positions.
 //
-// A host gets one by `causeway-nodes` (ProtocolNed.cc) or as one of its app[]. Nothing else of the network is touched.
+// A host gets one by `causeway-nodes` (ProtocolNed.cc) or as one of its app[]. Nothing else of the network is changed.
 #pragma once
 
 #include "HostSwitch.h"
@@ -38,14 +38,14 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     omnetpp::cModule *host_ = nullptr;
     ProtocolNodes *nodes_ = nullptr;
     inet::UdpSocket socket_;
-    inet::L3Address group_;  // whom a packet to everyone is addressed to
+    inet::L3Address group_;  // the address of packets to all nodes
     std::unique_ptr<PeerStreams> streams_;
     std::unique_ptr<HostSwitch> switch_;
     inet::IMobility *mobility_ = nullptr;
     omnetpp::simtime_t position_every_;
-    omnetpp::cMessage *look_ = nullptr;  // when it is told where the host is
+    omnetpp::cMessage *look_ = nullptr;  // timer: report the position
     omnetpp::simtime_t places_every_;
-    omnetpp::cMessage *record_ = nullptr;  // when the record is told
+    omnetpp::cMessage *record_ = nullptr;  // timer: record the position
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }
     void initialize(int stage) override;

@@ -1,7 +1,7 @@
-// Puts the protocol's application onto the hosts that the ini file names: `causeway-nodes = "**.host[*]"`.
+// Adds the protocol's application to the hosts that the ini file names: `causeway-nodes = "**.host[*]"`.
 //
-// The application's NED text is in this library, and the application itself is made when the network is there and not
-// yet initialized: neither a NED path nor the network's own numApps is touched.
+// The application's NED text is in this library, and the application itself is made when the network is built and not
+// yet initialized: neither the NED path nor the network's own numApps changes.
 #include <omnetpp/cconfigoption.h>
 
 #include <functional>
@@ -20,17 +20,17 @@ package org.causeway;
 import inet.applications.contract.IApp;
 
 //
-// The protocol's end in a host of any INET network. Interface 0: a packet is a UDP datagram, to a node (wherever INET's
-// routes lead) or to everyone on the links of the host. Interfaces 1 and 2: packets in the byte stream of one TCP
-// connection for each pair of nodes.
+// The protocol's application in a host of any INET network. Interface 0: a packet is a UDP datagram, to a node
+// (wherever INET's routes lead) or to all nodes on the links of the host. Interfaces 1 and 2: packets in the byte
+// stream of one TCP connection for each pair of nodes.
 //
 simple ProtocolApp like IApp
 {
     parameters:
-        int node = default(-1);                          // -1: its place among all of them, in the order of NED paths
+        int node = default(-1);                          // -1: its index among all of them, in the order of NED paths
         int port = default(27182);                       // of UDP and TCP
         string group = default("");                      // "": 255.255.255.255 (IPv6: ff02::1); or a multicast group
-        double positionEvery @unit(s) = default(0s);     // 0: the place is told at the start, and at an access point
+        double positionEvery @unit(s) = default(0s);     // 0: report positions at the start and at access points
         double reconnectAfter @unit(s) = default(1s);
         @class(causeway::ProtocolApp);
         @display("i=block/app");
@@ -47,7 +47,7 @@ Register_PerRunConfigOption(CFGID_CAUSEWAY_NODES, "causeway-nodes", CFG_STRING, 
                             "The hosts that take part in the controller's protocol: patterns of their NED paths, "
                             "separated by spaces. Each gets an org.causeway.ProtocolApp, named `causeway`.");
 
-// An inout pair of gates, the application's sockets and the host's dispatcher of sockets.
+// Connects the application's socket gates with the host's dispatcher.
 static void connect(cModule *app, cModule *dispatcher) {
     app->gate("socketOut")->connectTo(dispatcher->getOrCreateFirstUnconnectedGate("in", 0, false, true));
     dispatcher->getOrCreateFirstUnconnectedGate("out", 0, false, true)->connectTo(app->gate("socketIn"));
@@ -65,7 +65,7 @@ static void each_module(cModule *module, const std::function<void(cModule *)> &e
     for (cModule::SubmoduleIterator it(module); !it.end(); ++it) each_module(*it, each);
 }
 
-// The transports that a host lacks: a datagram goes by UDP, interfaces 1 and 2 by TCP.
+// Returns the transports that a host lacks: interface 0 needs UDP, interfaces 1 and 2 need TCP.
 static std::vector<std::string> lacking(cModule *host) {
     std::vector<std::string> found;
     if (!host->getSubmodule("udp")) found.push_back("Udp");
@@ -79,7 +79,7 @@ static std::string joined(const std::vector<std::string> &words) {
     return text;
 }
 
-// Without them INET would say "Unknown protocol" in a dispatcher, and not of which host.
+// Refuses a host without the transports. INET's own error, "Unknown protocol" in a dispatcher, would not name the host.
 static void check_transports(const char *pattern, cModule *host) {
     std::vector<std::string> missing, settings;
     for (const std::string &name : lacking(host)) {
@@ -120,7 +120,7 @@ static void attach_matching(const char *text) {
     }
 }
 
-// Called when the network is there, before it is initialized.
+// Called when the network is built, before it is initialized.
 static void attach_to_hosts() {
     const std::string patterns = getEnvir()->getConfig()->getAsString(CFGID_CAUSEWAY_NODES);
     for (const std::string &text : cStringTokenizer(patterns.c_str()).asVector()) attach_matching(text.c_str());

@@ -70,14 +70,14 @@ ProtocolNodes::ProtocolNodes() : bridge_(Bridge::instance()) {
 void ProtocolNodes::number(std::vector<ProtocolApp *> found) {
     apps_.resize(found.size());
     for (size_t i = 0; i < found.size(); ++i) {
-        const int said = found[i]->par("node");
-        const size_t id = said < 0 ? i : said;
+        const int number = found[i]->par("node");
+        const size_t id = number < 0 ? i : number;
         if (id >= found.size())
-            throw cRuntimeError("%s says it is node %zu; there are nodes 0 to %zu", found[i]->getFullPath().c_str(), id,
+            throw cRuntimeError("%s has node = %zu; allowed: 0 to %zu", found[i]->getFullPath().c_str(), id,
                                 found.size() - 1);
         if (apps_[id])
-            throw cRuntimeError("%s and %s are both node %zu", apps_[id]->getFullPath().c_str(),
-                                found[i]->getFullPath().c_str(), id);
+            throw cRuntimeError("%s and %s both have node = %zu; give them different ones",
+                                apps_[id]->getFullPath().c_str(), found[i]->getFullPath().c_str(), id);
         apps_[id] = found[i];
     }
     for (size_t id = 0; id < apps_.size(); ++id) bridge_.registerNode(static_cast<int>(id), apps_[id]);
@@ -121,7 +121,7 @@ void ProtocolNodes::eachInterface(cModule *host, const std::function<void(int)> 
     }
 }
 
-// ---- what is told ---------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------------------
 
 void ProtocolNodes::arrival(int node, const PacketTag &tag) {
     counts_.arrived += 1;
@@ -138,8 +138,8 @@ void ProtocolNodes::hostSwitched(int node, bool up) {
     bridge_.happen({EdgeBase::Due::SWITCH, {Act::NODE, 0, node, up, 0, simTime().raw(), 0}});
 }
 
-// A datagram for one node is lost where somebody on its way gives it up. Of one for everybody there may be more copies
-// than one, and TCP sees to its own.
+// Reports a datagram for one node as lost when a module on its way drops it. One for all nodes may have further copies,
+// and TCP sends its segments again.
 void ProtocolNodes::receiveSignal(cComponent *, simsignal_t, cObject *object, cObject *details) {
     auto packet = dynamic_cast<inet::Packet *>(object);
     auto drop = dynamic_cast<inet::PacketDropDetails *>(details);
@@ -175,7 +175,7 @@ void ProtocolNodes::finished() {
     tellNodes();
 }
 
-// A host that has several of the applications stands for none of them: each is called by its own path.
+// If a host has several of the applications, each is named by its own path instead of the host's.
 void ProtocolNodes::tellNodes() {
     std::map<cModule *, int> on_host;
     for (const ProtocolApp *app : apps_) ++on_host[app->host()];

@@ -1,4 +1,4 @@
-// The nodes of a protocol in somebody's own INET network: which hosts they are, how they are reached, what is lost.
+// The nodes of a protocol in a user's own INET network: their hosts, addresses, and lost packets.
 #pragma once
 
 #include <functional>
@@ -22,32 +22,32 @@ class ProtocolNodes : public omnetpp::cListener {
         double opened = 0, broken = 0, stream_packets = 0, stream_bytes = 0;
     };
 
-    // Of the network that is there now. The first call finds the hosts with the protocol's application.
+    // Returns the nodes of the present network. The first call finds the hosts with the protocol's application.
     static ProtocolNodes &ofRun();
 
     Bridge &bridge() { return bridge_; }
     Counts &count() { return counts_; }
-    // The number of a host's application: its own parameter `node`, or its place in the order of NED paths.
+    // Returns the node number of an application: its own parameter `node`, or its index in the order of NED paths.
     int numberOf(const ProtocolApp *app) const;
-    // INET's resolver says where a node is reached now; unspecified if it has no address (yet).
+    // Returns the present address of a node, from INET's resolver; unspecified if it has none (yet).
     inet::L3Address addressOf(int node);
-    // The node with this address, -1 if it is none.
+    // Returns the node with this address, -1 if there is none.
     int nodeOf(const inet::L3Address &address);
-    // Which access point of the network this is, in the order of NED paths; -1 if it is none.
+    // Returns the index of an access point in the order of NED paths; -1 if it is none.
     int accessPointOf(const inet::MacAddress &address);
     // Calls `each(id)` for every interface of a host that leads out of it and is up.
     void eachInterface(omnetpp::cModule *host, const std::function<void(int)> &each) const;
 
-    // ---- what is told ----------------------------------------------------------------------------------------------
+    // ---- events ----------------------------------------------------------------------------------------------------
     void arrival(int node, const PacketTag &tag);
-    // Nobody knows a way to whom the packet is for.
+    // Reports a packet as lost: there is no route to its destination.
     void unreachable(const PacketTag &tag);
-    // INET stopped or started the host.
+    // Reports that INET stopped or started the host.
     void hostSwitched(int node, bool up);
-    // One of the applications is finished; the last one's numbers are the network's.
+    // Counts an application that has finished; after the last one, sends the network's measurements.
     void finished();
 
-    // INET dropped a packet somewhere.
+    // Handles a packet that INET dropped somewhere.
     using cListener::receiveSignal;
     void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t, omnetpp::cObject *packet,
                        omnetpp::cObject *details) override;
@@ -62,11 +62,11 @@ class ProtocolNodes : public omnetpp::cListener {
 
     ProtocolNodes();
     void number(std::vector<ProtocolApp *> found);
-    // Which module is which node: scalars `node` of the modules.
+    // Reports the node number of each module, as a scalar `node` of the module.
     void tellNodes();
 };
 
-// In the order of people: host[2] comes before host[10].
+// Returns whether a comes before b, with numbers compared by value: host[2] comes before host[10].
 bool before(const std::string &a, const std::string &b);
 
 }  // namespace causeway

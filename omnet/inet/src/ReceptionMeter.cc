@@ -35,8 +35,8 @@ void ReceptionMeter::initialize(int stage) {
     if (edge_) getParentModule()->subscribe(inet::packetDroppedSignal, this);
 }
 
-// The medium tells of radios, transmissions and their arrivals; a radio tells what it hands up, just before its arrival
-// ends.
+// The medium signals radios, transmissions and their arrivals; a radio signals a packet that it passes up just before
+// its arrival ends.
 void ReceptionMeter::receiveSignal(cComponent *source, simsignal_t signal, cObject *value, cObject *details) {
     if (signal == inet::packetSentToUpperSignal) {
         auto packet = check_and_cast<inet::Packet *>(value);
@@ -83,7 +83,7 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     }
 }
 
-// Whether the frame is a datagram for one node that is too far away to get it.
+// Returns whether the frame is a datagram for one node, and that is out of range.
 bool ReceptionMeter::outOfReach(const PacketTag &tag, const ITransmission *transmission) const {
     if (tag.interface != Interface::WIRELESS || tag.peer < 0) return false;
     auto mobility = check_and_cast<inet::IMobility *>(edge_->moduleOf(tag.peer)->getSubmodule("mobility"));
@@ -110,7 +110,7 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
         edge_->lost(receiver.node, tag->packet, Interface::WIRELESS);
 }
 
-// The sender's MAC repeated a frame in vain: only now is the datagram lost. (TCP repeats on its own.)
+// The sender's MAC has given up repeating a frame: now the datagram is lost. (TCP sends its segments again.)
 void ReceptionMeter::gaveUp(const inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekAll().get());
     if (tag && tag->interface == Interface::WIRELESS) edge_->lost(tag->peer, tag->packet, Interface::WIRELESS);

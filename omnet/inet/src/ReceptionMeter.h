@@ -1,4 +1,4 @@
-// Who got which frame and who did not, as the radio medium saw it.
+// Counts the copies of frames that were received and lost, as the radio medium computes them.
 #pragma once
 
 #include <unordered_map>
@@ -16,7 +16,7 @@ class NodeSwitch;
 
 class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener {
   public:
-    // What was counted so far. A copy is one frame at one receiver it was meant for, in reach and up.
+    // The counts so far. A copy is one frame at one of its receivers that is in range and up.
     struct Counts {
         double station_frames = 0, host_frames = 0, station_bytes = 0, host_bytes = 0;
         double received = 0, lost = 0;

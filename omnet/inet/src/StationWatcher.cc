@@ -25,7 +25,7 @@ void StationWatcher::initialize(int stage) {
         const Setup &setup = Bridge::instance().setup();
         places_every_ = SimTime::fromRaw(setup.mobile_network().places_every_ps());
         if (places_every_ == SIMTIME_ZERO) return;
-        place_timer_ = new cMessage("tell places");
+        place_timer_ = new cMessage("record places");
         place_timer_->setSchedulingPriority(-1);
         scheduleAt(SIMTIME_ZERO, place_timer_);
     } else if (stage == inet::INITSTAGE_LAST) {
@@ -68,7 +68,7 @@ void StationWatcher::somebodyMoves() {
     if (place_timer_) scheduleNext(place_timer_, places_every_);
 }
 
-// At the next multiple of its period, where it does not wait already.
+// Schedules a timer for the next multiple of its period, unless it is scheduled.
 void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
     if (timer->isScheduled()) return;
     scheduleAt(SimTime::fromRaw((simTime().raw() / every.raw() + 1) * every.raw()), timer);
@@ -76,14 +76,14 @@ void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
 
 void StationWatcher::look(bool tell_all) {
     for (Walker &w : walkers_) {
-        if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; what changed meanwhile is told when it is back
+        if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; a change is reported when it is up again
         const inet::Coord at = w.mobility->getCurrentPosition();
         const int station = cells_.nearest(point(at));
         const bool changed = station != w.station;
         w.station = station;
         if (edge_ && (changed || tell_all)) edge_->moved(w.node, station, at);
         if (changed)
-            for (auto &tell : tellees_) tell(w.node, station);
+            for (auto &call : calls_) call(w.node, station);
     }
 }
 

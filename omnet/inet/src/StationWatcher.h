@@ -1,4 +1,4 @@
-// Which station is nearest to every host, and when that changes.
+// Reports the nearest station of every host, and its changes.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ class Edge;
 
 class StationWatcher : public omnetpp::cSimpleModule {
   public:
-    // Calls `tell(node, station)` whenever it changes.
-    void onChange(std::function<void(int, int)> tell) { tellees_.push_back(tell); }
+    // Has `call(node, station)` called at every change.
+    void onChange(std::function<void(int, int)> call) { calls_.push_back(call); }
 
-    // A host that stood so far was sent somewhere.
+    // Starts the checks, when a host that stood so far begins to move.
     void somebodyMoves();
 
     ~StationWatcher() override {
@@ -32,12 +32,12 @@ class StationWatcher : public omnetpp::cSimpleModule {
     };
 
     Cells cells_;
-    bool moving_ = false;  // whether anybody can move
+    bool moving_ = false;  // whether any node can move
     omnetpp::simtime_t check_every_, position_every_;
     omnetpp::simtime_t places_every_;  // for the record; 0: never
     std::vector<Walker> walkers_;
     std::vector<Walker> all_;  // stations, too
-    std::vector<std::function<void(int, int)>> tellees_;
+    std::vector<std::function<void(int, int)>> calls_;
     Edge *edge_ = nullptr;
     omnetpp::cMessage *timer_ = nullptr, *place_timer_ = nullptr;
 

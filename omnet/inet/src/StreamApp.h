@@ -16,7 +16,7 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public Tcp
     int node_ = -1, interface_ = Interface::WIRE, station_ = -1;
     Edge *edge_ = nullptr;
     TcpLinks links_{*this, this};
-    std::set<int> awaited_;  // those that open the connection to us
+    std::set<int> awaited_;  // the nodes that open the connection to this one
 
     int numInitStages() const override;
     void initialize(int stage) override;

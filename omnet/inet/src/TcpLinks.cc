@@ -51,7 +51,7 @@ TcpLinks::Link *TcpLinks::add(TcpSocket *socket, int peer) {
     return (links_[socket->getSocketId()] = std::move(link)).get();
 }
 
-// The connection is gone.
+// Removes a connection that is gone.
 void TcpLinks::drop(TcpSocket *socket) {
     const auto found = links_.find(socket->getSocketId());
     if (found == links_.end()) return;
@@ -118,7 +118,7 @@ bool TcpLinks::take(cMessage *message) {
     const auto &ind = tags.findTag<inet::SocketInd>();
     const auto found = ind ? links_.find(ind->getSocketId()) : links_.end();
     if (found != links_.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
-        ask_for_data(*found->second->socket);  // a ConnectionApp has TCP wait for that
+        ask_for_data(*found->second->socket);  // TCP waits for it because of a ConnectionApp on the node
         delete message;
     } else if (found != links_.end()) {
         found->second->socket->processMessage(message);

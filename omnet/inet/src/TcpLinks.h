@@ -1,5 +1,5 @@
-// Packets in TCP's byte stream, one connection for each pair of nodes; where both opened one at the same time, each
-// sends on its own. What a lost connection leaves unsent goes over the next one.
+// Packets in TCP's byte stream, one connection for each pair of nodes. If both open one at the same time, each sends on
+// its own. Packets not yet sent on a lost connection are sent on the next one.
 #pragma once
 
 #include <deque>
@@ -14,27 +14,27 @@ namespace causeway {
 
 class TcpLinks : public inet::TcpSocket::ICallback {
   public:
-    // What the node knows whose connections these are.
+    // The node with these connections.
     class Owner {
       public:
         virtual ~Owner() = default;
-        // Where another node is reached; unspecified: nowhere now.
+        // Returns the address of another node; unspecified if it has none now.
         virtual inet::L3Address addressOf(int node) = 0;
-        // -1: it is no node's.
+        // Returns the node with an address; -1 if there is none.
         virtual int nodeOf(const inet::L3Address &address) = 0;
-        // Whether connections to this node are opened from here; else they are awaited.
+        // Returns whether connections to a node are opened from here, not by the other node.
         virtual bool opens(int) const { return true; }
-        // Whether a lost connection to it is opened again though nothing waits to be sent.
+        // Returns whether a lost connection to a node is opened again even if no packets wait.
         virtual bool keeps(int) const { return false; }
 
         virtual void arrived(const PacketTag &tag) = 0;
-        // It was never sent.
+        // Reports a packet that was never sent.
         virtual void lost(const PacketTag &tag) = 0;
         virtual void opened() = 0;
         virtual void broken() = 0;
     };
 
-    // `app` is the module whose gates they use and that is handed their timers.
+    // `app` is the module that has the gates, and receives the timers.
     TcpLinks(Owner &owner, omnetpp::cSimpleModule *app) : owner_(owner), app_(app) {}
     ~TcpLinks() override;
 
@@ -42,24 +42,24 @@ class TcpLinks : public inet::TcpSocket::ICallback {
     void listen(int port);
     void open(int node);
     void send(const PacketTag &tag);
-    // Breaks off the connection to a node; what was not sent is lost.
+    // Aborts the connection to a node; packets not yet sent are lost.
     void leave(int node);
-    // The host's TCP is gone, and all connections with it.
+    // Drops all connections, because the host's TCP was shut down.
     void forget();
-    // Handles a message of the module, if it is for these connections.
+    // Handles a message of the module. Returns false if it is not for these connections.
     bool take(omnetpp::cMessage *message);
 
   private:
     struct Link {
         int peer = -1;
         bool established = false;
-        int64_t packet = -1;  // the packet being received, and how much of it is here
-        int64_t bytes = 0;
+        int64_t packet = -1;  // the packet being received
+        int64_t bytes = 0;    // its bytes so far
         std::unique_ptr<inet::TcpSocket> socket;
     };
     struct Peer {
-        Link *link = nullptr;           // what we send on
-        std::deque<PacketTag> waiting;  // until it is established
+        Link *link = nullptr;           // the connection for sending
+        std::deque<PacketTag> waiting;  // packets, until it is established
         omnetpp::cMessage *retry = nullptr;
     };
 
