@@ -1,5 +1,7 @@
 #include "StationWatcher.h"
 
+#include <algorithm>
+
 #include "Edge.h"
 #include "inet/common/InitStages.h"
 
@@ -52,8 +54,19 @@ void StationWatcher::findNodes() {
 void StationWatcher::handleMessage(cMessage *message) {
     if (message == place_timer_) return tellPlaces();
     const bool start = simTime() == SIMTIME_ZERO;
-    look(start || (position_every_ > SIMTIME_ZERO && simTime().raw() % position_every_.raw() == 0));
-    if (moving_ || position_every_ > SIMTIME_ZERO) scheduleAfter(check_every_, timer_);
+    look(isMultipleOf(check_every_), start || isMultipleOf(position_every_));
+    if (position_every_ > SIMTIME_ZERO)
+        scheduleAt(std::min(nextMultipleOf(check_every_), nextMultipleOf(position_every_)), timer_);
+    else if (moving_)
+        scheduleAt(nextMultipleOf(check_every_), timer_);
+}
+
+bool StationWatcher::isMultipleOf(simtime_t every) const {
+    return every > SIMTIME_ZERO && simTime().raw() % every.raw() == 0;
+}
+
+simtime_t StationWatcher::nextMultipleOf(simtime_t every) const {
+    return SimTime::fromRaw((simTime().raw() / every.raw() + 1) * every.raw());
 }
 
 void StationWatcher::tellPlaces() {
@@ -71,17 +84,17 @@ void StationWatcher::somebodyMoves() {
 // Schedules a timer for the next multiple of its period, unless it is scheduled.
 void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
     if (timer->isScheduled()) return;
-    scheduleAt(SimTime::fromRaw((simTime().raw() / every.raw() + 1) * every.raw()), timer);
+    scheduleAt(nextMultipleOf(every), timer);
 }
 
-void StationWatcher::look(bool tell_all) {
+void StationWatcher::look(bool check, bool report_all) {
     for (Walker &w : walkers_) {
         if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; a change is reported when it is up again
         const inet::Coord at = w.mobility->getCurrentPosition();
-        const int station = cells_.nearest(point(at));
+        const int station = check ? cells_.nearest(point(at)) : w.station;
         const bool changed = station != w.station;
         w.station = station;
-        if (edge_ && (changed || tell_all)) edge_->moved(w.node, station, at);
+        if (edge_ && (changed || report_all)) edge_->moved(w.node, station, at);
         if (changed)
             for (auto &call : calls_) call(w.node, station);
     }

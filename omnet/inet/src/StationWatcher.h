@@ -45,9 +45,12 @@ class StationWatcher : public omnetpp::cSimpleModule {
     void initialize(int stage) override;
     void handleMessage(omnetpp::cMessage *message) override;
     void findNodes();
-    void look(bool tell_all);
+    // Checks for changes of the nearest station, and reports them, or all positions.
+    void look(bool check, bool report_all);
     void tellPlaces();
     void scheduleNext(omnetpp::cMessage *timer, omnetpp::simtime_t every);
+    bool isMultipleOf(omnetpp::simtime_t every) const;
+    omnetpp::simtime_t nextMultipleOf(omnetpp::simtime_t every) const;
 };
 
 }  // namespace causeway
