@@ -1,13 +1,13 @@
-"""Confine handlers to the simulation: clocks, chance and threads of the process are not a node's.
+"""Confine handlers to the simulation: they cannot use the clocks, random numbers and threads of the process.
 
-While a run goes on, a stand-in takes the place of `time.time`, `random.random`, `os.urandom` and the other functions
-of `answers.py`, in their own modules and in every module that imported them by name. A stand-in looks whether a node
-is acting in this thread. If so, it answers from the simulation or refuses; else it calls the real function, so that
-the engine, the controller and other threads notice nothing.
+During a run, stand-ins replace `time.time`, `random.random`, `os.urandom` and the other functions of `answers.py`, in
+their own modules and in every module that imported them by name. If a node is acting in this thread, a stand-in answers
+from the simulation, or refuses. Otherwise it calls the real function, so that the engine, the controller and other
+threads are not affected.
 
 A node acts while one of its handlers runs (`acting`) or, for asyncio programs, while its event loop runs
-(`causeway.aio.world` adds that). Out of reach are `datetime.now()` and the order of sets, which depends on
-PYTHONHASHSEED (the command fixes it) and on addresses: `causeway run --twice` finds them.
+(`causeway.aio.world` adds that). `datetime.now()` cannot be replaced, nor can the order of sets, which depends on
+PYTHONHASHSEED (the command fixes it) and on addresses: `causeway run --twice` finds their use.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 Answer = Callable[..., Any]
-"""Given who is acting, and the arguments."""
+"""A replacement. It is called with the actor and the arguments of the replaced function."""
 Who = Callable[[], Any]
-"""Return who is acting in this thread (an `Acting`, an event loop), None if nobody is."""
+"""Returns the actor in this thread (an `Actor`, an event loop), or None."""
 
 
 class Row(NamedTuple):
-    """One function of the process and what a node gets instead."""
+    """A function of the process, and its replacement for nodes."""
 
     owner: Any
     name: str
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 class Acting(threading.local):
-    """Which protocol's handlers run in this thread."""
+    """The actor whose handlers run in this thread."""
 
     host: Any = None
 
@@ -52,7 +52,7 @@ _INHERITED: Any = object()
 
 
 def who_acts() -> Any:
-    """Return who is acting in this thread: an event loop before the handler that drives it."""
+    """Return the actor in this thread, or None. An event loop takes precedence over the handler that drives it."""
     for find in _finders:
         if (found := find()) is not None:
             return found
@@ -60,23 +60,23 @@ def who_acts() -> Any:
 
 
 def add_finder(who: Who) -> None:
-    """Ask `who` first from now on."""
+    """Add a function that finds actors, with precedence over the others."""
     _finders.insert(0, who)
 
 
 def add_answers(rows: list[Row], who: Who) -> None:
-    """Put stand-ins for these functions, which answer when `who` finds somebody."""
+    """Add replacements of functions, which are used when `who` finds an actor."""
     _tables.append((rows, who))
 
 
 def add_wrapper(owner: Any, name: str, wrapper: Callable[[Answer], Answer]) -> None:
-    """Put `wrapper(real)` in the place of a function, for what a plain answer cannot say."""
+    """Add a replacement `wrapper(real)` of a function that decides itself when to call the real one."""
     _wrappers.append((owner, name, wrapper))
 
 
 @contextlib.contextmanager
 def confined() -> Iterator[None]:
-    """Keep the stand-ins in place. Several runs may overlap."""
+    """Keep the stand-ins in place during the block. Several runs may overlap."""
     enter()
     try:
         yield
@@ -85,7 +85,7 @@ def confined() -> Iterator[None]:
 
 
 def enter() -> None:
-    """Put the stand-ins, if they are not in place."""
+    """Put the stand-ins in place, if this is the first user."""
     global _users
     with _lock:
         _users += 1
@@ -94,7 +94,7 @@ def enter() -> None:
 
 
 def leave() -> None:
-    """Take the stand-ins away with the last user."""
+    """Restore the real functions, if this is the last user."""
     global _users
     with _lock:
         _users -= 1
@@ -107,16 +107,16 @@ def leave() -> None:
 
 
 def chance_of(seed: int, node: int, use: str) -> random.Random:
-    """Return a generator for one use of a node, equal on every engine."""
+    """Return a random generator for one use of a node, the same on every engine."""
     return random.Random(f"{seed}/{node}/{use}")
 
 
 _stand_ins: dict[tuple[int, str], tuple[Answer, Answer]] = {}
-"""(id of the owner, name) -> the real function and its stand-in, made once."""
+"""(id of the owner, name) -> the real function and its stand-in."""
 _scanned: dict[str, int] = {}
-"""Modules that were looked through, with their id: a run does not look through a thousand modules again."""
+"""The scanned modules and their ids, so that a run does not scan a thousand modules again."""
 _imported: list[tuple[types.ModuleType, str, Answer, Answer]] = []
-"""What they have imported by name: the real function and its stand-in."""
+"""The functions that scanned modules imported by name: (module, name, real function, stand-in)."""
 
 
 def _put_all() -> None:
@@ -140,7 +140,7 @@ def _put_all() -> None:
 
 
 def _look_through_new_modules(by_real: dict[int, Answer]) -> None:
-    """`from time import time` has its own name for it."""
+    """Find the functions that modules imported by name, as with `from time import time`."""
     for name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or module.__name__.startswith("causeway."):
             continue
@@ -164,7 +164,7 @@ def _stand_in(real: Answer, answer: Answer, who: Who) -> Answer:
 
 
 def _compiles() -> bool:
-    """Whether numba's compiler runs in this thread: its files and times are not the node's."""
+    """Return whether numba compiles in this thread: the compiler uses the real functions."""
     lock = sys.modules.get("numba.core.compiler_lock")
     return lock is not None and bool(lock.global_compiler_lock.is_locked())
 

@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass
 class Progress:
-    """How far a run has come, for progress bars."""
+    """The progress of a run, for progress bars."""
 
     now_ps: int = 0
     events: int = 0

@@ -79,7 +79,7 @@ class PerNode(Protocol):
     contents: Contents | None = None
     """Watches the contents of packets for changes; None: nothing does."""
     packet_lifetime_ps = LIFETIME_PS
-    """How long a packet's content is kept on networks that do not report when its last copy is gone."""
+    """The time for which a packet's content is kept on networks that do not report when its last copy is gone."""
 
     def __init__(self, make: Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
         """Prepare a protocol for one run.

@@ -1,9 +1,8 @@
-"""Keep a study's own code from ending its command, or outliving it, without a word.
+"""Keep a study's own code from ending its command silently, or from keeping it alive.
 
-Outside of handlers, a study's code is free: it reads files, asks the time and starts processes. But `os._exit(0)` in
-`network()` would end the command with status 0 and no result, and a thread that is no daemon would keep it alive for
-ever. Both are refused where a line of the study's own files (or of a protocol over columns) calls them, as long as
-`own_code` says that such code may run in this thread.
+Outside of handlers, a study's code may read files, read clocks and start processes. But `os._exit(0)` in `network()`
+would end the command with status 0 and no result, and a thread that is no daemon would keep the command alive for ever.
+Inside `own_code`, both are refused if a line of the study's own files (or of a protocol of columns) calls them.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from causeway.pycontrol.answers import refused
 from causeway.pycontrol.confined import Answer, Row
 
 STAND_INS = (__file__, confined.__file__)
-"""Frames of these lie between the caller and `_who_leaves`."""
+"""The files of the frames between the caller and `_who_leaves`."""
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """Answers for a study's own code, as an `Actor` does for a node."""
+    """A study's own code, as replacements see it; its counterpart for a node is `Actor`."""
 
     name: str
     process: int
-    """A process that it forks may end as it likes."""
+    """The process. One that it forks may call os._exit."""
     instead: ClassVar[Mapping[str, str]] = {
         "exit": "raise an error instead",
         "process": "use subprocess.run",
@@ -49,7 +48,7 @@ _running = _Running()
 
 @contextlib.contextmanager
 def own_code(name: str) -> Iterator[None]:
-    """Say that a study's own code may run inside; `name` is that of whoever is to blame."""
+    """Refuse such calls of a study's own code in the block; error messages use `name`."""
     before = _running.code
     _running.code = before or OwnCode(name, getpid())
     try:
@@ -60,7 +59,7 @@ def own_code(name: str) -> Iterator[None]:
 
 
 def _who_leaves() -> Any:
-    """Return the node that acts, else the own code of a study if a line of it calls."""
+    """Return the acting node, or the study's own code if one of its lines is the caller, or None."""
     if (actor := confined.who_acts()) is not None:
         return actor
     code = _running.code

@@ -1,9 +1,9 @@
 """Find nodes that change a content after they sent or received it.
 
-Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it changes
-packets on their way, and what other nodes keep. Inside `watching_contents()`, the fingerprints of contents are compared
-after every handler of a node that sent or received them. The second of two runs (`causeway.studies.again`) is made so,
-and some of the random schedules of `causeway check`.
+Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it also changes
+packets on their way, and the objects that other nodes keep. Inside `watching_contents()`, the fingerprints of contents
+are compared after every handler of a node that sent or received them. The second of two runs
+(`causeway.studies.again`) and some random schedules of `causeway check` use it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 LAST = 64
-"""So many of the contents that a node sent or received last are looked at."""
+"""The number of contents that are compared for each node: those that it sent or received last."""
 PLAIN = (type(None), bool, int, float, str, bytes)
 _wanted = ContextVar("watching_contents", default=False)
-"""Of this thread: runs in other threads begin and end at any time."""
+"""It belongs to the thread, since runs in other threads begin and end at any time."""
 
 
 class ChangedContent(Misuse):
@@ -36,7 +36,7 @@ class ChangedContent(Misuse):
 
 @contextlib.contextmanager
 def watching_contents() -> Iterator[None]:
-    """Watch the contents of the runs, and of the models, that begin inside."""
+    """Watch the contents of runs and models that begin in the block."""
     before = _wanted.set(True)
     try:
         yield
@@ -45,8 +45,8 @@ def watching_contents() -> Iterator[None]:
 
 
 def watch_if_wanted(protocol: PerNode) -> None:
-    """Watch the contents of a protocol whose nodes have just been made, if somebody wants that."""
-    if _wanted.get() and protocol.can_be_copied:  # what programs send is bytes
+    """Watch the contents of a protocol whose nodes have just been made, inside `watching_contents()`."""
+    if _wanted.get() and protocol.can_be_copied:  # asyncio programs send bytes, which do not change
         protocol.contents = Contents(protocol)
 
 
@@ -62,7 +62,7 @@ class Contents:
     """The contents that the nodes of a protocol sent and received. It can be copied together with them."""
 
     def __init__(self, protocol: PerNode) -> None:
-        """Take the place of the protocol's `send`, and look on behind the handlers of its nodes."""
+        """Replace the protocol's `send`, and compare contents after the handlers of its nodes."""
         self.protocol, self._send = protocol, protocol.send
         self.touched: list[deque[_Sent]] = [deque(maxlen=LAST) for _ in protocol.nodes]
         self.by_content: dict[int, _Sent] = {}
@@ -72,7 +72,7 @@ class Contents:
             node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find contents by their addresses, which are others in a copy."""
+        """Restore `by_content` for the addresses of contents in a copy."""
         self.__dict__.update(state, by_content={id(sent.content): sent for sent in state["by_content"].values()})
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
@@ -85,14 +85,14 @@ class Contents:
         return packet
 
     def received(self, node: Node, content: Any) -> _Sent | None:
-        """Note that a node gets a content; return what is known of it."""
+        """Note that a node gets a content; return its sending, if it is known."""
         found = self.by_content.get(id(content))
         if found is not None and found not in self.touched[node.id]:
             self.touched[node.id].append(found)
         return found
 
     def look(self, node: Node, handler: Any, received: _Sent | None = None) -> None:
-        """Raise an error if a content that the node has, or had, is not as it was sent."""
+        """Raise ChangedContent if a content that the node sent or received is not as it was sent."""
         if not self.touched[node.id]:
             return
         packets = self.protocol.packets_on_their_way()
@@ -103,9 +103,9 @@ class Contents:
                 continue
             if _fingerprint(sent.content) == sent.fingerprint:
                 continue
-            theirs = self.protocol.nodes[sent.sender]
-            if not on_its_way and (theirs is node or not _attribute(theirs, sent.content)):
-                continue  # nobody else has it
+            sender = self.protocol.nodes[sent.sender]
+            if not on_its_way and (sender is node or not _attribute(sender, sent.content)):
+                continue  # no other node has it
             kept = _attribute(node, sent.content)
             raise ChangedContent(
                 f"{_where(handler)} changed the content that node {sent.sender} sent at {seconds(sent.sent_ps)} s"
@@ -116,7 +116,7 @@ class Contents:
 
 @cache
 def _watched(kind: type[Node]) -> type[Node]:
-    """Return a subclass whose handlers are looked at; it has nothing of its own, so that nodes can change to it."""
+    """Return a subclass with watched handlers. It has no attributes of its own, so that nodes can change to it."""
     handlers = {
         name: _looked_at(name, found) for name in HANDLERS if (found := getattr(kind, name)) is not vars(Node)[name]
     }
@@ -125,7 +125,7 @@ def _watched(kind: type[Node]) -> type[Node]:
 
 
 def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
-    """Return the handler with a look at the contents behind it."""
+    """Return the handler with a comparison of contents after it."""
 
     @wraps(handler)
     def look_after(node: Any, *arguments: Any) -> None:
@@ -139,14 +139,14 @@ def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
 
 def _where(handler: Any) -> str:
     code = getattr(handler, "__code__", None)
-    if code is None:  # a partial, say
+    if code is None:  # for example a functools.partial
         return shown(handler)
     return f"{handler.__qualname__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 
 def _fingerprint(content: Any) -> Hashable:
-    """Return a value that is another one if the content changes; None if it has none."""
-    from causeway.pycontrol.check.frozen import frozen  # the small worlds are built on nodes
+    """Return a value that differs if the content changes, or None if there is no such value."""
+    from causeway.pycontrol.check.frozen import frozen  # here, since that package imports this one
 
     try:
         return hash(frozen(content))
@@ -164,7 +164,7 @@ def _attribute(node: Node, content: Any) -> str:
 
 
 def _parts(value: Any, depth: int) -> Iterator[Any]:
-    """Yield what can be changed in a value, itself first."""
+    """Yield the mutable parts of a value, itself first."""
     if isinstance(value, PLAIN) or callable(value):
         return
     if not isinstance(value, tuple | frozenset):

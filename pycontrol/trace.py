@@ -79,7 +79,7 @@ def _digest(content: Any) -> str:
 
 def _text_of(content: Any) -> str:
     from causeway.bridge.errors import UserError
-    from causeway.pycontrol.check.frozen import frozen  # the small worlds are built on nodes
+    from causeway.pycontrol.check.frozen import frozen  # here, since that package imports this one
 
     try:
         return _ordered(frozen(content))

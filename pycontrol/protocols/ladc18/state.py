@@ -108,7 +108,7 @@ def make_state(n: int) -> State:
         State, process=n, message=n, packet=rows, carry=rows, ack=rows, bundle=rows, item=rows, sample=rows
     )  # fmt: skip
     for pool in (s.acks, s.bundles, s.items):
-        pool.use["used"] = 1  # row 0 of a pool stands for none
+        pool.use["used"] = 1  # row 0 of a pool is reserved for "none"
     return s
 
 
