@@ -25,6 +25,8 @@ from causeway.bridge.places import SOURCES, VARIABLE, cache_dir
 
 SOURCES_OF_KERNELS = ("analysis/convert", "bridge", "proto", "pycontrol", "studies/dcs23", "studies/hash")
 """The packages with compiled functions, and all that these import."""
+IN_USE_S = 3600
+"""A folder is kept for this time after its last use in any case: a process may be compiling into it."""
 KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
 """At most so many folders of other states are kept, each for so long after its last use. One takes 25 MB."""
 
@@ -81,5 +83,6 @@ def _sweep(ours: Path) -> None:
     with suppress(OSError):  # another process sweeps, too
         others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
         for number, (used, place) in enumerate(sorted(others, reverse=True), 1):
-            if number > KEPT_FOLDERS or used < time.time() - KEPT_S:
+            unused_s = time.time() - used
+            if unused_s > KEPT_S or (number > KEPT_FOLDERS and unused_s > IN_USE_S):
                 shutil.rmtree(place, ignore_errors=True)

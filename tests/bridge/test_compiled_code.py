@@ -146,7 +146,7 @@ def test_folders_of_other_sources_are_swept_when_they_are_old_or_many(
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)
-    used = time.time() - 60
+    used = time.time() - 2 * compiled_code.IN_USE_S
     for number in range(compiled_code.KEPT_FOLDERS + 3):
         (tmp_path / "kernels" / f"{number:02}").mkdir(parents=True)
         os.utime(tmp_path / "kernels" / f"{number:02}", (used - number, used - number))
@@ -157,6 +157,18 @@ def test_folders_of_other_sources_are_swept_when_they_are_old_or_many(
     left = {place.name for place in (tmp_path / "kernels").iterdir()}
     expected = {f"{number:02}" for number in range(compiled_code.KEPT_FOLDERS + 1)}
     assert left == expected - {"03"} | {ours.name}
+
+
+def test_folders_that_other_processes_may_be_using_are_not_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: None
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)
+    others = [tmp_path / "kernels" / f"{number:02}" for number in range(compiled_code.KEPT_FOLDERS + 3)]
+    for folder in others:
+        folder.mkdir(parents=True)
+    compiled_code.kernels_dir()
+    assert all(folder.is_dir() for folder in others), "a process that compiles there fails without its folder"
 
 
 @pytest.mark.parametrize("cache", ["/dev/null/cache", "/proc/cache"])
