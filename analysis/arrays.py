@@ -14,7 +14,7 @@ _NUMBERS = {pa.int64(): (np.int64, int), pa.int8(): (np.int8, int), pa.float64()
 
 
 def array(values: Any, kind: pa.DataType) -> pa.Array:
-    """What `pyarrow.array(values).cast(kind)` gives: directly where the values are plainly of this kind."""
+    """Return `pyarrow.array(values).cast(kind)`: directly where the values are plainly of this kind."""
     if isinstance(values, np.ndarray):
         return (
             of_numbers(values)
@@ -36,7 +36,7 @@ def array(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 def of_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Numbers that share the memory of `values`, null where `missing`."""
+    """Return numbers that share the memory of `values`, null where `missing`."""
     values = np.ascontiguousarray(values)
     valid = None
     if missing is not None and missing.any():
@@ -45,7 +45,7 @@ def of_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Arra
 
 
 def of_texts(values: Sequence[str]) -> pa.Array:
-    """Strings."""
+    """Return an array of strings."""
     encoded = [value.encode() for value in values]
     ends = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(text) for text in encoded], out=ends[1:])

@@ -75,7 +75,7 @@ def _compact(out: Path) -> Compacted:
 
 
 def _groups(files: Sequence[File]) -> Iterator[list[File]]:
-    """Small files that go into one, in the order in which they landed."""
+    """Yield groups of small files that go into one file each, in the order in which they landed."""
     group, size = list[File](), 0
     for file in files:
         if file.size > _LARGE_BYTES:
@@ -141,7 +141,7 @@ def but(rows: pa.Table, gone: Iterable[str]) -> pa.Table:
 
 
 def _changed(text: str, gone: set[str]) -> str:
-    """What is known of a source; if it gave a run that is gone, it is to be converted again."""
+    """Return the mark of a source; one that gave a run that is gone says: convert it again."""
     mark = json.loads(text)
     if gone.isdisjoint(mark["names"].get(run, run) for run in mark["runs"]):
         return text

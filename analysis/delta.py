@@ -132,7 +132,7 @@ def _seen(folder: Path, version: int) -> Any:
 
 
 def _same(folder: Path, seen: Any, state: State) -> bool:
-    """Whether a folder of this machine is still at this version."""
+    """Return whether a folder of this machine is still at this version."""
     if os.path.exists(_log(folder, state.version + 1)):
         return False
     return state.version >= 0 and bool(_seen(folder, state.version) == seen)
@@ -235,9 +235,8 @@ def commit(
                     raise physical.damage(folder, file, what)
         failure = _try(state, writer.files, removed, moves)
         if failure is None:
-            if state.opened is not None:
-                _keep(_after(state, writer.files, removed))
-            return settle(folder, state.version + 1)
+            after = None if state.opened is None else _keep(_after(state, writer.files, removed))
+            return settle(folder, state.version + 1, after)
         now = _read(folder)
         if ours & {file.path for file in now.all_files()}:  # it was made, and only the answer was lost
             return settle(folder, now.version)
@@ -324,8 +323,8 @@ _ROOTED: set[Path] = set()
 """Folders whose names are on the disk, up to the root: whoever made them may not have said so."""
 
 
-def settle(folder: Path, version: int) -> State:
-    """Put a version, and all that is named in it, on the disk for good; return the latest state."""
+def settle(folder: Path, version: int, state: State | None = None) -> State:
+    """Put a version, and all that is named in it, on the disk for good; return `state`, or else the latest."""
     logs = place(folder) / "tables" / LOG
     if not is_remote(folder):
         flush(_log(folder, version))
@@ -336,7 +335,7 @@ def settle(folder: Path, version: int) -> State:
                 flush(one)
         _ROOTED.add(folder)
     copy(folder, _log(place(folder), version).name)
-    state = latest(folder)
+    state = state or latest(folder)
     if version % _CHECKPOINT_EVERY == 0 and version and state.opened is not None:
         _checkpoint(state)
     return state

@@ -18,7 +18,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.
 
 @contextmanager
 def held(path: Path, wait: bool) -> Iterator[bool]:
-    """Holds the lock `path` for the block. False: somebody else has it (never if `wait`)."""
+    """Hold the lock `path` for the block. Yield False if somebody else has it (never if `wait`)."""
     descriptor = take(path, wait)
     if descriptor is None:
         yield False
@@ -32,7 +32,7 @@ def held(path: Path, wait: bool) -> Iterator[bool]:
 
 
 def take(path: Path, wait: bool) -> int | None:
-    """An open descriptor with the lock on the file at `path`, which is made if need be; None: somebody else has it."""
+    """Return an open descriptor with the lock on the file at `path`, made if need be; None if somebody else has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
@@ -45,12 +45,12 @@ def take(path: Path, wait: bool) -> int | None:
 
 
 def is_free(path: Path) -> bool:
-    """Whether nobody holds the lock on an existing file. Not for sure: where there are no locks, it is not."""
+    """Return whether nobody holds the lock on an existing file; False where there are no locks."""
     return _if_free(path, lambda descriptor: True)
 
 
 def remove_if_free(path: Path) -> bool:
-    """Removes a file whose lock nobody holds; whether it did."""
+    """Remove a file whose lock nobody holds; return whether it was removed."""
 
     def remove(descriptor: int) -> bool:
         if not _is_at(descriptor, path):
@@ -62,7 +62,7 @@ def remove_if_free(path: Path) -> bool:
 
 
 def _if_free(path: Path, do: Callable[[int], bool]) -> bool:
-    """What `do` says of the open file while its lock is ours; False if that cannot be had."""
+    """Return `do` of the open file, called while its lock is ours; False if the lock cannot be had."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -123,7 +123,7 @@ def _files(top: Path, landed: _Landed, table: str) -> list[str]:
 
 
 def _landed(top: Path) -> list[_Landed]:
-    """What is whole and not replaced, in the order in which it landed."""
+    """Return the runs and batches that are whole and not replaced, in the order in which they landed."""
     there = sorted((top / "tables" / "runs").glob("*.parquet"), key=lambda path: path.name)
     return _whole(top, tuple((path.name, path.stat().st_size) for path in there if path.name[0] != "."))
 

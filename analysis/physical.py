@@ -87,12 +87,12 @@ class File:
         return self._parts[4]
 
     def holds(self, run_id: str) -> bool:
-        """Whether it may hold rows of a run."""
+        """Return whether the file may hold rows of a run."""
         return self.low <= run_id <= self.high
 
 
 def is_ours(path: str) -> bool:
-    """Whether a path below `tables/` is named as we name files."""
+    """Return whether a path below `tables/` has the name of a file of ours."""
     return _NAME.fullmatch(path) is not None
 
 
@@ -269,7 +269,7 @@ def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
 
 
 def _wrong_remote(path: Remote, file: File, thoroughly: bool) -> str:
-    """A store checks what it sends by itself: only its size is looked at, unless `thoroughly`."""
+    """Return what is wrong with a file behind a URL. Its store verifies transfers: it is read only if `thoroughly`."""
     if not thoroughly:
         return ""
     try:

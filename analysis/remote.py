@@ -33,7 +33,7 @@ _BLOCK = 8 << 20
 
 
 def place(folder: str | Path) -> Path:
-    """The folder of that name, or what stands behind the URL of that name. (A `Remote` is no Path, but acts as one.)"""
+    """Return the folder of that name, or the `Remote` behind the URL of that name: no Path, but it acts as one."""
     if isinstance(folder, Remote):
         return folder
     found = _URL.match(str(folder))
@@ -51,12 +51,12 @@ def place(folder: str | Path) -> Path:
 
 
 def is_remote(folder: object) -> bool:
-    """Whether a folder stands behind a URL."""
+    """Return whether a folder stands behind a URL."""
     return isinstance(folder, Remote)
 
 
 def only_here(folder: Path, what: str) -> None:
-    """Refuses a URL for what needs a folder of this machine."""
+    """Refuse a URL for what needs a folder of this machine."""
     if is_remote(folder):
         raise UserError(f"{what} needs a folder of this machine, and {folder} is a URL; name another --out")
 
@@ -122,22 +122,22 @@ class Remote:
     # ---- what is there -----------------------------------------------------------------------------------------------
     @property
     def filesystem(self) -> Any:
-        """The pyarrow file system."""
+        """Return the pyarrow file system."""
         return _filesystem(self._scheme, self._path.partition("/")[0], self._query)
 
     @property
     def inner(self) -> str:
-        """The path within the file system."""
+        """Return the path within the file system."""
         return self._path if self._scheme in _OBJECTS else "/" + self._path.partition("/")[2]
 
     @property
     def location(self) -> str:
-        """The address without what says how to reach it."""
+        """Return the address without its options."""
         return f"{self._scheme}://{self._path}"
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """How to reach it, in the words of delta-rs."""
+        """Return the options of the address, in the words of delta-rs."""
         given = dict(parse_qsl(self._query.lstrip("?")))
         if self._scheme != "s3":
             return {}
@@ -165,18 +165,18 @@ class Remote:
 
     @property
     def size(self) -> int:
-        """Of a file; of a folder 0."""
+        """Return the size of a file; 0 of a folder."""
         return int(self._looked_up().size or 0)
 
     def stat(self) -> SimpleNamespace:
-        """Size and time of change of a file."""
+        """Return size and time of change of a file."""
         info = self._looked_up()
         if not info.is_file:
             raise FileNotFoundError(2, "no such file", str(self))
         return SimpleNamespace(st_size=info.size, st_mtime_ns=info.mtime_ns or 0)
 
     def children(self) -> list[Remote]:
-        """What is in a folder, with what the listing says of it; nothing if it is not there."""
+        """Return the content of a folder, with sizes and times; nothing if it is not there."""
         from pyarrow.fs import FileSelector
 
         found = self.filesystem.get_file_info(FileSelector(self.inner, allow_not_found=True))
@@ -184,12 +184,12 @@ class Remote:
         return sorted(Remote(self._scheme, f"{self._path}/{name}", self._query, info) for name, info in listed)
 
     def glob(self, pattern: str) -> list[Remote]:
-        """Of the folder itself; no pattern of folders."""
+        """Return files of the folder itself; the pattern names no folders."""
         return [child for child in self.children() if fnmatch.fnmatchcase(child.name, pattern)]
 
     # ---- reading and writing -----------------------------------------------------------------------------------------
     def open(self, mode: str = "rb") -> Any:
-        """To be read."""
+        """Open the file for reading."""
         assert mode == "rb"
         return self.filesystem.open_input_file(self.inner)
 
@@ -212,7 +212,7 @@ class Remote:
             self.filesystem.create_dir(self.inner, recursive=True)
 
     def send(self, source: Path) -> None:
-        """Makes this file what `source` is: whole, or not at all."""
+        """Make this file a copy of `source`: whole, or not at all."""
         target = self.inner
         if self._scheme not in _OBJECTS:
             self.parent.mkdir()
@@ -225,7 +225,7 @@ class Remote:
 
 
 def desk(folder: Path) -> Path:
-    """Where this machine keeps what belongs to a result folder, but not into it: locks, half-done work."""
+    """Return where this machine keeps the locks and the half-done work of a result folder."""
     if not is_remote(folder):
         return folder
     return cache_dir() / "remote" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]

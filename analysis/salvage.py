@@ -68,7 +68,7 @@ _Bad = tuple[set[str], list[tuple[str, str]]]
 
 
 def _rows_of(state: State, file: File) -> tuple[pa.Table | None, _Bad]:
-    """The rows that are right, and what is known of the others."""
+    """Return the rows that are right, and the runs of the others as far as they are known."""
     everything: _Bad = (set(), [(file.low, file.high)])
     path = place(state.folder) / "tables" / file.path
     try:
@@ -101,8 +101,8 @@ def _groups(opened: pq.ParquetFile, file: File) -> tuple[pa.Table | None, _Bad]:
 
 
 def _lost(state: State, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
-    """The runs that have lost rows: by name where that can be read; else those of the same commit, or of the range,
-    that have no rows of this table elsewhere (of converted runs, all: they may have rows in several files)."""
+    """Return the runs that have lost rows: by name where that can be read; else those of the same commit, or of the
+    range, that have no rows of this table elsewhere (of converted runs, all: they may have rows in several files)."""
     surely, ranges = bad
     beside = [one for one in whole if one.table == "runs" and one.key == file.key]
     some = _runs_in(state, beside) if beside else known
@@ -128,7 +128,7 @@ def _converted(state: State, whole: list[File]) -> set[str]:
 
 
 def _without_marks(state: State, file: File, right: pa.Table | None, whole: list[File]) -> str:
-    """What is known of sources is lost: note for each whose rows are there that it is to be converted again."""
+    """Repair lost marks of sources: note for each source that has rows that it is to be converted again."""
     from causeway.analysis.convert.piece import Mark, source_rows
 
     runs: dict[str, set[str]] = {}

@@ -71,12 +71,12 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def empty(name: str) -> pa.Table:
-    """The table `name` with no rows."""
+    """Return the table `name` with no rows."""
     return TABLES[name].empty_table()
 
 
 def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None = None) -> pa.Table:
-    """`table` (pyarrow, or a dict of columns) with exactly the columns and types of the table `name`.
+    """Return `table` (pyarrow, or a dict of columns) with exactly the columns and types of the table `name`.
 
     `run_id` fills the column of that name where the caller left it out; other columns left out take their default, or
     null where null is allowed. A column the schema does not know is an error: no misspelt name is dropped.

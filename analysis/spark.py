@@ -25,12 +25,12 @@ _SENT: set[str] = set()
 
 
 def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **settings: str) -> "SparkSession":
-    """A Spark session with our settings: the one that was made here before, or a new one on `master`, or beside a
-    session of yours (`master`, or the one that runs), which keeps its own settings: only the context is shared.
+    """Return a Spark session with our settings: the one that was made here before, or a new one on `master`.
 
+    Beside a session of yours (`master`, or the one that runs) only the context is shared: yours keeps its settings.
     `settings` are further Spark options of a new context, dots as underscores. Loopback only unless the master is
     elsewhere: nothing listens on an outer address by default. The workers run the Python that runs this, or
-    PYSPARK_PYTHON; what is not here gets this package from us.
+    PYSPARK_PYTHON; workers elsewhere get this package from us.
     """
     made = _beside(master) or _new(str(master), memory, settings)
     context = made.sparkContext
@@ -41,12 +41,12 @@ def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **
 
 
 def is_local(session: "SparkSession") -> bool:
-    """Whether its workers are processes of this machine that see what we see."""
+    """Return whether the workers are processes of this machine."""
     return str(session.sparkContext.master).startswith("local[") or session.sparkContext.master == "local"
 
 
 def _ours(local: bool) -> dict[str, str]:
-    """What only our own session's queries see."""
+    """Return the settings that only queries of our own session see."""
     return {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(2, 2 * (os.cpu_count() or 1))) if local else "200",
@@ -56,7 +56,7 @@ def _ours(local: bool) -> dict[str, str]:
 
 
 def _beside(master: "str | SparkSession") -> "SparkSession | None":
-    """Our session on the context that runs."""
+    """Return our session on the context that runs; None if none does."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -100,7 +100,7 @@ def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
 
 
 def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
-    """All runs' rows of a table as a Spark DataFrame. What stands behind a URL is read by pyarrow in Spark's Python
+    """Return all runs' rows of a table as a Spark DataFrame. Files behind a URL are read by pyarrow in Spark's Python
     workers: no jar for it is needed."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -134,7 +134,7 @@ _MOST_TASKS = 1000
 
 
 class _Reader:
-    """The rows of files, read by pyarrow where a task of Spark runs."""
+    """Reads the rows of files by pyarrow where a task of Spark runs."""
 
     def __init__(self, table: str) -> None:
         self.table = table

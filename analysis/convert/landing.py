@@ -49,7 +49,7 @@ class _Claim:
 
 @dataclass
 class Lander:
-    """Takes pieces, and lands them."""
+    """Take pieces, and land them."""
 
     out: Path
     clash: str = "refuse"
@@ -92,11 +92,11 @@ class Lander:
 
     @property
     def knows_any(self) -> bool:
-        """Whether anything was converted before."""
+        """Return whether anything was converted before."""
         return bool(self._marks)
 
     def mark(self, resolved: Path | str) -> Mark | None:
-        """How far a source was converted before."""
+        """Return how far a source was converted before."""
         return self._marks.get(stage.source_id(resolved), (None, False))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
@@ -154,7 +154,7 @@ class Lander:
             stage.clear(piece.folder)
 
     def _left(self, pieces: list[Piece]) -> list[Piece]:
-        """What another command has not landed meanwhile."""
+        """Return the pieces that no other command has landed meanwhile."""
         self._load()
         left = [piece for piece in pieces if self._before.get(piece.id) != piece.mark]
         for piece in left:
@@ -213,7 +213,7 @@ class Lander:
         return merged
 
     def _landed_headers(self, runs: set[str]) -> dict[str, Header]:
-        """The headers of runs as their tables have them."""
+        """Return the headers of runs as their tables have them."""
         import pyarrow.compute as pc
 
         found = {run: Header(run) for run in runs}
@@ -297,7 +297,7 @@ class _Carried:
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
-    """The parts one behind the other; a column may be a dictionary in some of them, and missing in others."""
+    """Return the parts one behind the other; a column may be a dictionary in some of them, and missing in others."""
     if all(part.schema.equals(parts[0].schema) for part in parts):
         return pa.concat_tables(parts)
     return pa.concat_tables([part.cast(_plain(part.schema)) for part in parts], promote_options="default")
@@ -327,7 +327,7 @@ def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def _loose_rows(pieces: list[Piece]) -> dict[str, list[tuple[str, pa.Table]]]:
-    """Table -> the rows that wait as tuples, by source: columns are made of all of them at once."""
+    """Return the rows that wait as tuples, by table and source: columns are made of all of them at once."""
     tuples: dict[str, list[tuple[Any, ...]]] = {}
     owners: dict[str, list[str]] = {}
     cuts: dict[str, list[tuple[str, int]]] = {}
@@ -348,7 +348,7 @@ def _loose_rows(pieces: list[Piece]) -> dict[str, list[tuple[str, pa.Table]]]:
 
 
 def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
-    """The parts as one table, each row with its source."""
+    """Return the parts as one table, each row with its source."""
     whole = _joined([rows for _, rows in parts])
     names = sorted({source for source, _ in parts})
     number = {name: i for i, name in enumerate(names)}
@@ -357,7 +357,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
 
 
 def _rename(piece: Piece) -> None:
-    """Gives the runs of a piece the names that its mark says, where those differ from the file's."""
+    """Give the runs of a piece the names in its mark, where those differ from the file's."""
     names = piece.mark.names
     if not names:
         return
@@ -388,7 +388,7 @@ def _renamed(rows: pa.Table, name: str | None) -> pa.Table:
 
 
 def _same_content(piece: Piece, mark: Mark) -> bool:
-    """Whether a piece's file holds what another file held that was converted."""
+    """Return whether a piece's file has the content of another file that was converted."""
     if (piece.mark.size, piece.mark.fingerprint) != (mark.size, mark.fingerprint):
         return False
     other = Path(mark.path)
