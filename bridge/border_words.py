@@ -107,7 +107,8 @@ def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[K
     made = "set" if kind is Kind.TIMER else "sent"
     if known[kind]():
         assert limits.owner not in (-1, e.node), "the kernel and these messages disagree"
-        return f"{thing} {e.ref} is {'for node' if kind is Kind.ARRIVAL else 'of node'} {limits.owner}; allowed: there"
+        by = "was sent to" if kind is Kind.ARRIVAL else "was set by"
+        return f"{thing} {e.ref} {by} node {limits.owner}; allowed: node {limits.owner}"
     return f"the controller never {made} {thing} {e.ref}; allowed: ids that it {made}"
 
 

@@ -108,9 +108,9 @@ def _sent(how: str) -> Border:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ((Kind.ARRIVAL, 6, 2, 0, 0), "packet 0 is for node 1; allowed: there"),
-        ((Kind.ARRIVAL, 6, 0, 0, 0), "packet 0 is for node 1; allowed: there"),
-        ((Kind.TIMER, 6, 1, 0, 0), "timer 0 is of node 2; allowed: there"),
+        ((Kind.ARRIVAL, 6, 2, 0, 0), "packet 0 was sent to node 1; allowed: node 1"),
+        ((Kind.ARRIVAL, 6, 0, 0, 0), "packet 0 was sent to node 1; allowed: node 1"),
+        ((Kind.TIMER, 6, 1, 0, 0), "timer 0 was set by node 2; allowed: node 2"),
     ],
 )
 def test_a_packet_arrives_where_it_was_sent_and_a_timer_where_it_was_set(how, among, row, told) -> None:
@@ -133,7 +133,7 @@ def test_of_many_packets_the_last_ones_are_known() -> None:
     ids, peers = np.arange(2, 2 + rows), np.full(rows, 2, np.int32)
     made.check_actions(sends(np.full(rows, 2000), peers * 0, ids, peers, peers), window())
     made.check_window(window((Kind.ARRIVAL, 5, 2, 0, 0)))  # too long ago
-    with pytest.raises(RunError, match=f"packet {rows} is for node 2"):
+    with pytest.raises(RunError, match=f"packet {rows} was sent to node 2"):
         made.check_window(window((Kind.ARRIVAL, 1000, 1, rows, 0), number=2, end_ps=2000))
 
 

@@ -200,7 +200,9 @@ def setup(**changes: object) -> bytes:
 
 def test_the_edge_says_why_it_was_refused(ticker: Path) -> None:
     status, told, _ = edge_against(ticker, wire.encode_error("wrong weather"))
-    assert (status, told) == (3, "causeway: the controller ended the run: wrong weather\n")
+    assert status == 3
+    assert told.startswith("causeway: ")
+    assert told.endswith(": wrong weather\n")
 
 
 @pytest.mark.parametrize("change", [{"contract": CONTRACT + 1}, {"schema_sha256": "cd" * 32}])
@@ -214,7 +216,8 @@ def test_the_edge_refuses_a_controller_of_another_contract(ticker: Path, change:
 @pytest.mark.parametrize("junk", [b"\xff" * 300, setup()[:-9]])
 def test_the_edge_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
     status, told, _ = edge_against(ticker, junk)
-    assert (status, told) == (3, "causeway: the controller sent a message that is no frame of this contract\n")
+    assert status == 3
+    assert "no frame of this contract" in told
 
 
 def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:
@@ -229,7 +232,8 @@ def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:
 
 def test_the_edge_refuses_an_answer_to_another_window(ticker: Path) -> None:
     status, told, _ = edge_against(ticker, setup(), wire.encode_actions(4, timers([])))
-    assert (status, told) == (3, "causeway: the controller answered window 4 instead of 0\n")
+    assert status == 3
+    assert "window 4 instead of 0" in told
 
 
 def test_a_silent_controller_is_left_at_the_deadline(ticker: Path) -> None:

@@ -39,10 +39,8 @@ def test_an_end_as_the_study_asked_for_it_is_taken(reason: str) -> None:
 def test_an_end_by_the_simulation_before_the_studys_end_names_the_file_and_what_to_do() -> None:
     with pytest.raises(RunError) as error:
         end(BY_SIMULATION, 5 * S, duration_s=20)
-    assert str(error.value) == (
-        "the simulation ended by itself at 5 s, when the study lasts 20 s; raise the limit (sim-time-limit, most "
-        "likely) in configuration Static of their/omnetpp.ini, or give the study a shorter duration"
-    )
+    for part in ("5 s", "20 s", "sim-time-limit", "Static of their/omnetpp.ini", "shorter duration"):
+        assert part in str(error.value)
 
 
 def test_an_end_by_the_simulation_before_anything_happened_is_an_error() -> None:
