@@ -70,7 +70,7 @@ class GradysNode(Node):
         if command.destination is None or not 0 <= command.destination < len(self.host.nodes):
             raise RunError(f"node {self.id} sends to node {command.destination}, which does not exist")
         if command.destination == self.id:
-            raise RunError(f"node {self.id} sends to itself: use schedule_timer")
+            raise RunError(f"node {self.id} sends to itself; use schedule_timer instead")
         self._drones.to_one(self, command.destination, command.message)
 
     def send_mobility_command(self, command: Any) -> None:
@@ -99,7 +99,10 @@ class GradysNode(Node):
         """Set a timer for an absolute time in seconds. Several timers may have one name."""
         due_ps = round(timestamp * S_PS)
         if due_ps < self.now_ps:
-            raise RunError(f"node {self.id} sets a timer in the past: {timestamp:g} s")
+            raise RunError(
+                f"node {self.id} sets a timer for {timestamp:g} s, which is over; choose a time from "
+                f"{self.current_time():g} s on"
+            )
         self._set += 1
         self.set_timer((timer, self._set), max(0, due_ps - self.now_ps - self.host.context.reaction_ps))
 

@@ -43,9 +43,9 @@ class Places:
         if not len(window):
             return window
         kind = window.kind
-        told = np.isin(kind, TOLD) & (window.node >= 0)
-        if told.any():
-            self._told.append((kind[told], window.time_ps[told], window.node[told], window.arg[told]))
+        shown = np.isin(kind, TOLD) & (window.node >= 0)
+        if shown.any():
+            self._told.append((kind[shown], window.time_ps[shown], window.node[shown], window.arg[shown]))
         place = kind == PLACE
         if not place.any():
             return window

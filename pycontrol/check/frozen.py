@@ -51,8 +51,8 @@ def _found_again(key: Any) -> Any:
     kind: Any = type(key)
     if kind.__eq__ is object.__eq__ and not (isinstance(key, Enum | type) or callable(key)):
         raise UserError(
-            f"a node keeps things by {kind.__name__}, which equals only itself, and `check --every` works with copies; "
-            f"give {kind.__name__} an __eq__ and a __hash__ (frozen dataclasses have them), or leave --every away"
+            f"a node has a {kind.__name__} in a set or as a key, which is not equal to its copy, and `check --every` "
+            f"copies nodes; give {kind.__name__} an __eq__ and a __hash__, like a frozen dataclass, or omit --every"
         )
     return key
 

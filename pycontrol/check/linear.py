@@ -96,4 +96,4 @@ def _effect(call: Call, value: Any) -> tuple[bool, Any]:
         expected, new = call.value
         swaps = value == expected
         return not returned or call.result == swaps, new if swaps else value
-    raise ValueError(f"no such call: {call.what}")
+    raise ValueError(f"node {call.node} records a call {call.what!r}; allowed: 'read', 'write', 'cas'")

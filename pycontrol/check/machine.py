@@ -144,7 +144,7 @@ class Desk:
         Raises:
             UserError: Always.
         """
-        raise UserError("a node of this protocol fails others; `check --every` cannot do that, leave --every away")
+        raise UserError(f"node {self.node} fails node {node}, which `check --every` cannot follow; omit --every")
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
         """Record a call of the application, or its return."""
@@ -165,7 +165,7 @@ class Desk:
         elif op == LEFT:
             self.gone = True
         elif op == JOINED:
-            raise UserError("nodes of this protocol join while it runs; `check --every` cannot do that, leave it away")
+            raise UserError(f"node {node} joins during the run, which `check --every` cannot follow; omit --every")
 
 
 @dataclass(eq=False)
@@ -368,8 +368,8 @@ class Machine:
             return copy.deepcopy(node, memo)
         except TypeError as error:  # a coroutine, a file or a lock cannot be copied
             raise UserError(
-                f"every order needs nodes that can be copied, and {type(node).__name__} holds what cannot ({error}); "
-                "leave --every away, and many orders are made up"
+                f"`check --every` copies nodes, and {type(node).__name__} cannot be copied ({error}); omit --every for "
+                "random schedules"
             ) from None
 
     @calls_handlers
@@ -402,7 +402,7 @@ class Machine:
             if hasattr(node, name) and frozen(getattr(node, name), node.not_state) != before:
                 raise UserError(
                     f"nodes share {name!r}, and one of them changed it, which `check --every` cannot follow; "
-                    f"if it only counts, name it in `not_state` of {type(node).__name__}"
+                    f"if it only counts, add it to `not_state` of {type(node).__name__}"
                 )
 
     def _facts_of(self, desk: Desk) -> Facts:

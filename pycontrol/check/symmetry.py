@@ -133,15 +133,21 @@ class Symmetry:
     def __init__(self, machine: Machine, alike: Alike) -> None:
         if len(alike.nodes) > MOST_ALIKE:
             raise UserError(
-                f"{len(alike.nodes)} nodes are alike, and each state would be looked at under all their names; "
-                f"ask for at most {MOST_ALIKE}, or say --no-symmetry"
+                f"{len(alike.nodes)} symmetric nodes have too many renamings; declare at most {MOST_ALIKE}, or use "
+                "--no-symmetry"
             )
         world = machine.world
         for who in (world.broadcasters, world.callers, world.crashers):
             if len({node in who for node in alike.nodes}) > 1:
-                raise UserError("nodes are not alike of which some may broadcast, fail or be called and others may not")
+                raise UserError(
+                    "nodes are not alike if only some of them may broadcast, crash or be called; correct "
+                    "Checks.symmetry, or use --no-symmetry"
+                )
         if len(kinds := {type(world.nodes[node]) for node in alike.nodes}) > 1:
-            raise UserError(f"nodes are not alike that are {' and '.join(sorted(kind.__name__ for kind in kinds))}")
+            classes = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise UserError(
+                f"nodes of the classes {classes} are not alike; correct Checks.symmetry, or use --no-symmetry"
+            )
         self.machine, self.alike = machine, alike
         self._names: dict[tuple[int, ...], Names] = {}
         self._ranks: dict[tuple[int, int], int] = {}
@@ -178,8 +184,8 @@ class Symmetry:
     def _rank(self, node: int, state: State) -> tuple[int, ...]:
         """Return the kinds of a node's state and of its packets, which do not depend on ids."""
         copies = self.machine.copies
-        mine = [p for p in (*state.flying, *sum(state.queues, ())) if node in copies[p][:2]]
-        kinds = sorted(self._kind_of(-1 - (copies[p].sender == node), p) for p in mine)
+        own = [p for p in (*state.flying, *sum(state.queues, ())) if node in copies[p][:2]]
+        kinds = sorted(self._kind_of(-1 - (copies[p].sender == node), p) for p in own)
         return (self._kind_of(node, state.nodes[node]), *kinds)
 
     def _kind_of(self, node: int, number: int) -> int:

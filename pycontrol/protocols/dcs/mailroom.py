@@ -55,10 +55,10 @@ class Mailroom:
         to, packet = (np.concatenate(c) for c in zip(*self.unread, strict=True))
         due = np.zeros(self.nodes, np.bool_)
         due[nodes] = True
-        mine = due[to]
-        self.unread = [(to[~mine], packet[~mine])] if not mine.all() else []
-        number, part = np.divmod(packet[mine] - CONTROL, self.nodes + 2)
-        to = to[mine]
+        read_now = due[to]
+        self.unread = [(to[~read_now], packet[~read_now])] if not read_now.all() else []
+        number, part = np.divmod(packet[read_now] - CONTROL, self.nodes + 2)
+        to = to[read_now]
         for n in np.unique(number):
             this = number == n
             self._read_round(s, self.rounds[n], part[this], to[this])

@@ -150,7 +150,7 @@ class Process:
             self.s_incr = self.choose(self, self.active, None)
 
     def _has_news(self, m: Message, k: int) -> bool:
-        return any(mine < theirs for mine, theirs in zip(self.d[k], m.d[k], strict=True))
+        return any(own < carried for own, carried in zip(self.d[k], m.d[k], strict=True))
 
     def add(self) -> None:
         """Append a component and make all components active: Add(), Section III-D."""
@@ -232,11 +232,11 @@ class Process:
         It equals the starter's, no component above it is active, and neither this process nor a waiting message
         increments it.
         """
-        mine = tuple(self.d[r.k]) if r.k < len(self.d) else (0,) * self.size
+        own = tuple(self.d[r.k]) if r.k < len(self.d) else (0,) * self.size
         return (
             self.active <= r.k + 1
             and self.incarnation.get(r.k, 0) == r.incarnation
-            and mine == r.c_k
+            and own == r.c_k
             and r.k not in self.s_incr
             and not any(r.k in m.s_incr for m in self.waiting)
         )

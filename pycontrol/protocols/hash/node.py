@@ -32,7 +32,7 @@ class App:
 
     def covers(self, other: App) -> bool:
         """Return whether the clock is at least that of the other message in every entry."""
-        return all(mine >= theirs for mine, theirs in zip(self.V, other.V, strict=True))
+        return all(own >= others for own, others in zip(self.V, other.V, strict=True))
 
     def ahead_of(self, other: App) -> int:
         """Return the number of counts by which the clock is ahead."""

@@ -192,7 +192,7 @@ def test_what_a_copy_would_not_be_found_by_is_refused(kept: object) -> None:
         def on_start(self) -> None:
             self.kept = kept
 
-    with pytest.raises(UserError, match=r"keeps things by Token, which equals only itself.* an __eq__ and a __hash__"):
+    with pytest.raises(UserError, match=r"a Token in a set or as a key.* an __eq__ and a __hash__"):
         orders.every_order(make(lambda: PerNode(lambda _: Keeper()), broadcasts=0), ARRIVES, 100, 10.0)
 
 
