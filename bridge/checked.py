@@ -81,7 +81,9 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
             _refuse(study, f"the rate_per_s of {where}", segment.rate_per_s, "0, as no node broadcasts")
 
 
-def _check_faults(study: str, faults: Faults, nodes: int) -> None:
+def _check_faults(study: str, faults: Any, nodes: int) -> None:
+    if not isinstance(faults, Faults):
+        _refuse(study, "the network's faults", f"a {type(faults).__name__}", "Faults(time_ps=..., node=..., up=...)")
     rows = len(faults.time_ps)
     _column(study, "Faults", "time_ps", faults.time_ps, rows, ascending=True)
     _column(study, "Faults", "node", faults.node, rows, nodes=nodes)
@@ -140,6 +142,9 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
     for number, point in enumerate(network.station_xy_mm):
         for axis, value in zip("xy", point, strict=True):
             _whole(study, f"the {axis} of station {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
+    for number, point in enumerate(network.host_xy_mm):
+        for axis, value in zip("xy", point, strict=True):
+            _whole(study, f"the {axis} of host {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
     for number, (a, b) in enumerate(network.wires):
         for end in (a, b):
             _whole(study, f"the station at an end of wire {number}", end, 0, stations - 1)

@@ -33,6 +33,10 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
         ax.set_xscale("linear")
     if 1 < len(there) <= MOST_TICKS:
         _tick_at(ax, there)
+    elif len(there) == 1 and ax.get_xscale() == "log":  # left to matplotlib, some values get no room at all, as 16
+        ax.set_xlim(there[0] / 2, there[0] * 2)
+        ax.set_xticks(there, [short(there[0])])
+        ax.set_xticks([], minor=True)
     return lambda xs: xs.to_numpy(float)
 
 

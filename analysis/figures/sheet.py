@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from causeway.analysis import kinds
@@ -187,3 +188,12 @@ def _add_ticks_within_decades(axis: Any) -> None:
     low, high = axis.get_view_interval()
     if not isinstance(axis.get_major_locator(), FixedLocator) and high / low < 200:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        _widen(axis)
+
+
+def _widen(axis: Any) -> None:
+    """Give an axis of a single value room on both sides: matplotlib leaves none to some values with these ticks."""
+    limits, set_limits = (getattr(axis.axes, f"{verb}_{axis.axis_name}lim") for verb in ("get", "set"))
+    low, high = limits()
+    if np.isclose(low, high, rtol=1e-9, atol=0):
+        set_limits(low / 2, high * 2)

@@ -8,7 +8,7 @@ folder.vectors('module =~ "node[3]"', start_s=10, end_s=60)
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ class Folder:
         for name, wanted in where.items():
             if name not in runs:
                 raise UserError(f"{self.path} has no parameter or column '{name}'; it has {', '.join(runs.columns)}")
-            runs = runs[_equal(runs[name], wanted)]
+            runs = runs[_equal(runs[name], name, wanted)]
         return runs
 
     def parameters(self) -> list[str]:
@@ -259,9 +259,18 @@ class Folder:
             yield key, (rows["time_s"].to_numpy(), rows["value"].to_numpy())
 
 
-def _equal(column: Any, wanted: Any) -> Any:
-    """A number is compared as one, and a list means any of its values."""
-    values = wanted if isinstance(wanted, list | tuple | builtins.set) else [wanted]
-    if pd.api.types.is_numeric_dtype(column):
+def _equal(column: Any, name: str, wanted: Any) -> Any:
+    """Return which rows have the value, or one of the values: numbers by value, True as the `true` of `--set`."""
+    one = isinstance(wanted, str) or not isinstance(wanted, Iterable)
+    values = [wanted] if one else list(wanted)
+    if not pd.api.types.is_numeric_dtype(column):
+        return column.astype(str).isin([text for value in values for text in _texts(value)])
+    try:
         return column.isin([float(value) for value in values])
-    return column.astype(str).isin([str(value) for value in values])
+    except (TypeError, ValueError):
+        raise UserError(f"{name} holds numbers, and {wanted!r} is none; write {name}=1 or {name}=[1, 2]") from None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """Return how a value may be written in the table of parameters."""
+    return (str(value).lower(), str(value)) if isinstance(value, bool | np.bool_) else (str(value),)

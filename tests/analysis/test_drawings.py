@@ -128,6 +128,17 @@ def test_values_of_a_sweep_are_its_ticks_and_names_stand_side_by_side(sheet: She
     assert xy(gid(sheet, " inline")) == [(0, 2), (1, 1)] and sheet.axes.get_xscale() == "linear"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [1, 3, 8, 16, 64, 1000])
+@pytest.mark.parametrize("seeds", [(1.0,), (1.0, 1.0), (1.0, 1.1)])
+def test_a_single_point_has_room_on_logarithmic_axes(n: int, seeds: tuple[float, ...], sheet: Sheet) -> None:
+    plot = Plot("t", "s", "y", "n", log_x=True, log_y=True)
+    assert len(sheet.draw(data_of(plot, {n: [n * seed for seed in seeds]})))
+    (left, right), (low, high) = sheet.axes.get_xlim(), sheet.axes.get_ylim()
+    assert left < n < right and right / left > 1.5
+    assert low < n < high and high / low > 1.2
+
+
 def test_ticks_of_a_sweep_do_not_run_into_each_other(sheet: Sheet) -> None:
     sheet.draw(data_of(Plot("t", "s", "y", "n"), {n: [1.0] for n in (1000, 1001, 1002, 9000)}))
     written = [text.get_text() for text in sheet.axes.get_xticklabels()]

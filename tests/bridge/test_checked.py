@@ -89,6 +89,10 @@ def test_a_bad_abstract_network_is_refused(change: dict[str, Any], told: str) ->
         ({"wire_delay_ps": -5}, "wire_delay_ps is -5; allowed"),
         ({"speed_mm_s": -1}, "speed_mm_s is -1; allowed"),
         ({"station_xy_mm": ((1 << 31, 0), (0, 0))}, "the x of station 0, in mm is 2147483648; allowed"),
+        ({"host_xy_mm": ((0.9, 0), (0, 0))}, "the x of host 0, in mm is 0.9; allowed: a whole number"),
+        ({"host_xy_mm": ((0, 0), (0, math.nan))}, "the y of host 1, in mm is nan; allowed: a whole number"),
+        ({"host_xy_mm": ((0, 0), (10**13, 0))}, "the x of host 1, in mm is 10000000000000; allowed"),
+        ({"faults": 5}, "the network's faults is a int; allowed: Faults"),
         ({"hosts": -1}, "the workload's nodes is 4; allowed: a whole number, 0 to 1"),
     ],
 )

@@ -10,7 +10,7 @@ from causeway.analysis import convert, store
 from causeway.bridge.errors import UserError
 
 
-def land(folder: Path, run: str, rate: float, seed: int, values: dict[str, float]) -> None:
+def land(folder: Path, run: str, rate: float, seed: int, values: dict[str, float], **switches: str) -> None:
     store.write_run(
         folder,
         {
@@ -18,7 +18,11 @@ def land(folder: Path, run: str, rate: float, seed: int, values: dict[str, float
                 "run_id": [run], "study": ["toy"], "point": [f"p{rate}"], "engine": ["inline"], "seed": [seed],
                 "started_at": ["2026-01-01T00:00:00Z"],
             },
-            "parameters": {"name": ["rate", "radio"], "value": [str(rate), "wifi"], "number": [rate, None]},
+            "parameters": {
+                "name": ["rate", "radio", *switches],
+                "value": [str(rate), "wifi", *switches.values()],
+                "number": [rate, None, *(None for _ in switches)],
+            },
             "scalars": {"module": ["run"] * len(values), "name": list(values), "value": list(values.values())},
             "vectors": {"vector_id": [0], "module": ["node[0]"], "name": ["size"]},
             "samples": {
@@ -41,6 +45,22 @@ def test_runs_come_with_their_parameters_as_columns(folder: causeway.results.Fol
     assert folder.runs(rate=5)["seed"].tolist() == [1, 2]
     assert folder.runs(rate=[5, 10], seed=2, radio="wifi")["run_id"].tolist() == ["toy-5.0-2", "toy-10.0-2"]
     assert folder.parameters() == ["rate", "radio"]
+
+
+def test_a_switch_is_chosen_by_pythons_true_and_false(tmp_path: Path) -> None:
+    for causal in ("true", "false"):
+        land(tmp_path, f"toy-{causal}", 5, 1, {"delay_s": 1.0}, causal=causal)
+    folder = causeway.results.open(tmp_path)
+    for chosen in (True, [True], np.bool_(True), "true"):
+        assert folder.runs(causal=chosen)["run_id"].tolist() == ["toy-true"]
+    assert folder.scalars(causal=False)["run_id"].tolist() == ["toy-false"]
+
+
+def test_values_may_come_from_anything_that_yields_them(folder: causeway.results.Folder) -> None:
+    assert len(folder.runs(seed=range(1, 2))) == 2
+    assert len(folder.runs(rate=np.array([5, 10]))) == 4
+    with pytest.raises(UserError, match="rate holds numbers, and 'fast' is none"):
+        folder.runs(rate="fast")
 
 
 def test_scalars_carry_the_parameters_that_differ(folder: causeway.results.Folder) -> None:
