@@ -6,6 +6,7 @@ those below, which are only for programs: names and sockets.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 from asyncio import events
@@ -77,13 +78,11 @@ class World:
     """The substitutes for the functions of the real world, installed during one run. Several runs may overlap."""
 
     def __init__(self) -> None:
-        self._left, self._watch = False, Watch()
-        confined.enter()
+        with contextlib.ExitStack() as stack:
+            stack.callback(Watch().end)
+            stack.enter_context(confined.confined())
+            self._ends = stack.pop_all()
 
     def leave(self) -> None:
         """Remove them at the end of the run. May be called twice."""
-        if self._left:
-            return
-        self._left = True
-        self._watch.end()
-        confined.leave()
+        self._ends.close()

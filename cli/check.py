@@ -64,7 +64,7 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
-    counts = " to ".join(dict.fromkeys(str(one.make().count) for one in (trials[0], trials[-1])))
+    counts = " to ".join(dict.fromkeys(str(_nodes_of(one)) for one in (trials[0], trials[-1])))
     console.print(
         f"{trial.study.name}: {counts} nodes, {words_of(trial.full_budget())}; {trial.words()}", markup=False,
         highlight=False, soft_wrap=True,
@@ -80,6 +80,11 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     _tell(found, console)
     _write(trial, found, out_dir, console)
     return True
+
+
+def _nodes_of(trial: Trial) -> int:
+    with closing(trial.make()) as world:
+        return world.count
 
 
 def follow_again(trial: Trial, found: Found) -> Found:
@@ -133,7 +138,7 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
         )
     if (changed := look_at_contents(trial, search)) is not None:
         return changed
-    reduce = not search.whole and orders.can_reduce(trial.make(), rules)
+    reduce = not search.whole and orders.can_reduce(trial.make, rules)
     covered = orders.every_order(
         trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
         reduce=reduce, alike=trial.checks.alike, symmetry=trial.checks.symmetry if search.symmetry else None,
@@ -210,7 +215,7 @@ def _write(trial: Trial, found: Found, out_dir: Path, console: Console) -> None:
     study, broken = trial.study, found.broken or ""
     out_dir.mkdir(parents=True, exist_ok=True)
     page, example = out_dir / f"{study.name}.html", out_dir / f"{study.name}.json"
-    page.write_text(story.page(found.log, trial.make().count, broken, f"{study.name}: {study.title}"))
+    page.write_text(story.page(found.log, _nodes_of(trial), broken, f"{study.name}: {study.title}"))
     what = {
         "counterexample": 1, "trial": trial.as_json(), "plan": list(found.plan), "broken": broken,
         "deterministic": found.repeats,

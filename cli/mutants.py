@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -33,9 +34,12 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
     with mutants.reached(ran):
         for number in range(TRIES_FIRST):
             random = Random(number)
-            schedules.wander(trial.make(), random, schedules.temper(random, 10 * number), trial.rules())
+            with closing(trial.make()) as world:
+                schedules.wander(world, random, schedules.temper(random, 10 * number), trial.rules())
     survived, done, began = 0, 0, time.monotonic()
-    for mutant in mutants.mutants(trial.make(), ran, _spared(trial)):
+    with closing(trial.make()) as world:
+        candidates = mutants.mutants(world, ran, _spared(trial))
+    for mutant in candidates:
         done += 1
         try:
             with mutants.put_in(mutant, seconds):
@@ -105,7 +109,7 @@ def _noticed(
         found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
         if found.broken is not None or trial.checks.world is not None:
             return found.broken, found.steps
-    reduce = orders.can_reduce(trial.make(), rules)
+    reduce = orders.can_reduce(trial.make, rules)
     try:
         most_s = seconds if states else seconds / 2
         covered = orders.every_order(trial.make, rules, states or STATES_EACH, most_s, reduce=reduce)
@@ -116,9 +120,9 @@ def _noticed(
     if covered.broken is None or not shrink:
         return covered.broken, len(covered.plan)
     trial = replace(trial, clocks=covered.clocks)
-    world = trial.make()
     plan = orders.simplest(trial.make, rules, covered) if reduce and covered.repeats else covered.plan
-    return schedules.follow(world, plan, rules) or covered.broken, len(world.log)
+    with closing(trial.make()) as world:
+        return schedules.follow(world, plan, rules) or covered.broken, len(world.log)
 
 
 def _spared(trial: Trial) -> set[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,13 +81,14 @@ def replay_example(
         )
     _check_conditions(path, trial, study_name, always, at_end)
     trial = replace(trial, study_name=study_name or trial.study_name, always=tuple(always), at_end=tuple(at_end))
-    stepper = Stepper(trial.make, plan, trial.rules())
-    if by_hand:
-        stepper.talk(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
-        return False
-    stepper.to_the_end()
-    broken = stepper.broken
-    for line in story.told(stepper.world.whole_log):
+    with closing(Stepper(trial.make, plan, trial.rules())) as stepper:
+        if by_hand:
+            stepper.talk(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
+            return False
+        stepper.to_the_end()
+        broken = stepper.broken
+        log = stepper.world.whole_log
+    for line in story.told(log):
         console.print(Text(printable(line)), soft_wrap=True)
     console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
     if broken is None and not kept.get("deterministic", True):

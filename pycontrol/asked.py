@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Window
+from causeway.pycontrol.given import number
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.mistakes import call, protocol_error, shown
 from causeway.pycontrol.protocol import Context, Observer, Protocol
@@ -73,7 +76,7 @@ def checked_scalars(owner: str, scalars: Any) -> dict[str, float]:
         if not isinstance(name, str):
             raise RunError(f"{owner}.scalars() has a name {shown(name)}; allowed: strings")
         try:
-            float(value)
+            number(int(value) if isinstance(value, bool | np.bool_) else value)
         except (TypeError, ValueError):
             raise RunError(f"{owner}.scalars() has {name}={shown(value)}; allowed: numbers") from None
     return dict(scalars)

@@ -90,7 +90,12 @@ def enter() -> None:
     with _lock:
         _users += 1
         if _users == 1:
-            _put_all()
+            try:
+                _put_all()
+            except BaseException:
+                _users = 0
+                _undo_all()
+                raise
 
 
 def leave() -> None:
@@ -98,12 +103,17 @@ def leave() -> None:
     global _users
     with _lock:
         _users -= 1
-        while _users == 0 and _undo:
-            owner, name, value = _undo.pop()
-            if value is _INHERITED:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, value)
+        if _users == 0:
+            _undo_all()
+
+
+def _undo_all() -> None:
+    while _undo:
+        owner, name, value = _undo.pop()
+        if value is _INHERITED:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
 
 
 def chance_of(seed: int, node: int, use: str) -> random.Random:

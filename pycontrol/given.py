@@ -8,16 +8,21 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from causeway.bridge.border_words import MOST_BYTES
 from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
 from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.pycontrol.mistakes import call, misuse
 
+CALLS = ("read", "write", "cas")
+"""What an application can do with a register (`causeway.pycontrol.check.linear`)."""
+
 
 def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
-    """The value as a plain whole number of that range."""
+    """Return the value as a plain whole number of that range. True and False are none."""
     try:
-        number = operator.index(value)
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = least - 1
     if not least <= number <= most:
@@ -37,7 +42,7 @@ def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -
 
 def patience(topic: Any, patience_ps: Any) -> tuple[int, int]:
     """What `patient` takes."""
-    if patience_ps != IGNORED:
+    if type(patience_ps) is bool or patience_ps != IGNORED:
         patience_ps = whole("patient", "patience_ps", patience_ps, 0, FOREVER, " picoseconds")
     return whole("patient", "topic", topic, 1, TOPICS - 1), patience_ps
 
@@ -50,6 +55,19 @@ def delay(delay_ps: Any, from_ps: int) -> int:
 def node(service: str, node: Any, nodes: int) -> int:
     """Whom `switch` takes, and who acts: a node may have changed its `id`."""
     return whole(service, "node", node, *bounds(Act.NODE, "node", nodes=nodes))
+
+
+def up(up: Any) -> bool:
+    """What `switch` takes besides the node."""
+    if not isinstance(up, bool | np.bool_) and not (isinstance(up, int | np.integer) and up in (0, 1)):
+        raise misuse("switch", "up", up, "True or False")
+    return bool(up)
+
+
+def call_of(what: Any) -> None:
+    """Refuse a call that no register has."""
+    if what not in CALLS:
+        raise misuse("call_begins", "what", what, f"{', '.join(map(repr, CALLS[:-1]))} or {CALLS[-1]!r}")
 
 
 def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
@@ -73,9 +91,16 @@ def sample(name: Any, value: Any) -> float:
     if not isinstance(name, str):
         raise misuse("record", "name", name, "a text")
     try:
-        return float(value)
+        return number(value)
     except (TypeError, ValueError, OverflowError):
         raise misuse("record", "value", value, "a number") from None
+
+
+def number(value: Any) -> float:
+    """Return a number as a float; what Python would read as one (a text, a truth) is refused with a TypeError."""
+    if isinstance(value, str | bytes | bytearray | bool | np.bool_):
+        raise TypeError
+    return float(value)
 
 
 def handler(kind: int, ref: int, arg: int, key: Any) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class _NotYet:
     """Stands in for the protocol of a node that is being made."""
 
+    acting = None
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -100,25 +102,40 @@ class Node:
 
     def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0, topic: int = 0) -> None:
         """Sends a packet to `peer` (or EVERYONE in reach). Its topic (1 to 15) is only for `patient`."""
-        self.host.send(self.id, peer, content, size_bytes, interface, topic)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "send")
+        host.send(self.id, peer, content, size_bytes, interface, topic)
 
     def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
         """Promises that this node does nothing about packets of this topic (`deliver` is not doing) sooner than so long
         after their arrival. The simulator then need not stop for them: a run of many such packets is quicker, and its
         outcome is the same. 0 takes the promise back, but never because of a packet of that very topic."""
-        self.host.patient(self.id, topic, patience_ps)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "patient")
+        host.patient(self.id, topic, patience_ps)
 
     def ignore(self, topic: int) -> None:
         """Promises, for good, that packets of this topic mean nothing to this node: it may be told of them or not."""
-        self.host.patient(self.id, topic, IGNORED)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "ignore")
+        host.patient(self.id, topic, IGNORED)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
         """(Re)sets this node's timer `key` to be due `delay_ps` after the action takes effect."""
-        self.host.set_timer(self.id, key, delay_ps)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "set_timer")
+        host.set_timer(self.id, key, delay_ps)
 
     def cancel_timer(self, key: Hashable) -> None:
         """Cancels the timer; nothing happens if it is not set."""
-        self.host.cancel_timer(self.id, key)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "cancel_timer")
+        host.cancel_timer(self.id, key)
 
     def has_timer(self, key: Hashable) -> bool:
         """Whether the timer is set."""
@@ -126,41 +143,69 @@ class Node:
 
     def broadcast(self) -> int:
         """Tells the observers that this node broadcasts a new message; returns its id (dense, from 0)."""
-        return self.host.broadcast(self.id)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "broadcast")
+        return host.broadcast(self.id)
 
     def deliver(self, message: int) -> None:
         """Tells the observers that this node delivers a message."""
-        self.host.note(DELIVER, self.id, message)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "deliver")
+        host.note(DELIVER, self.id, message)
 
     def left(self) -> None:
         """Tells the observers that this node left for good and is owed nothing more."""
-        self.host.note(LEFT, self.id, -1)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "left")
+        host.note(LEFT, self.id, -1)
 
     def joined(self) -> None:
         """Tells the observers that this node is owed what is broadcast from now on."""
-        self.host.note(JOINED, self.id, -1)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "joined")
+        host.note(JOINED, self.id, -1)
 
     def switch(self, node: int, up: bool) -> None:
         """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
-        self.host.switch(node, up)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "switch")
+        host.switch(node, up)
 
     def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """This host of a mobile network goes straight there and stays. It no longer walks, nor follows its trace."""
-        self.host.move(self.id, x_mm, y_mm, speed_mm_s)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "move")
+        host.move(self.id, x_mm, y_mm, speed_mm_s)
 
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
         """For `causeway check`: the application calls `read`, `write` or `cas` here, one call at a time."""
-        self.host.recorded("call", self.id, (what, key, value))
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "call_begins")
+        given.call_of(what)
+        host.recorded("call", self.id, (what, key, value))
 
     def call_returns(self, result: Any = None) -> None:
         """For `causeway check`: the call has come to its end."""
-        self.host.recorded("return", self.id, result)
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "call_returns")
+        host.recorded("return", self.id, result)
 
     def record(self, name: str, value: float) -> None:
         """Adds a sample to this node's time series `name`."""
+        host = self.host
+        if host.acting is not self:
+            _check_turn(self, "record")
         if type(value) is not float or type(name) is not str:
             value = given.sample(name, value)
-        self.host.context.record(f"node[{self.id}]", name, self.host.now_ps, value)
+        host.context.record(f"node[{self.id}]", name, host.now_ps, value)
 
     def stop(self) -> None:
         """Ends the run after this instant: nothing that happens later is seen."""
@@ -169,6 +214,7 @@ class Node:
 
 
 HANDLERS = tuple(name for name in vars(Node) if name.startswith("on_"))
+SERVICES = tuple(name for name in vars(Node) if not name.startswith(("on_", "_")) and name != "not_state")
 CLOSE = 0.8
 """Names as close as this are taken for a slip of the pen."""
 
@@ -188,9 +234,24 @@ UNRUN = (
 )
 
 
+def _check_turn(node: Node, service: str) -> None:
+    """Refuse a service that a node asks for while a handler of another one runs: it would act at no cost in time."""
+    host = node.host
+    if host is NOT_YET:
+        getattr(NOT_YET, service)
+    if acting.host is None or host.runs_job:  # code of the study: it may set up, sample and fail any node
+        return
+    who = f"node {host.acting.id}" if isinstance(host.acting, Node) else "another node"
+    raise Misuse(
+        f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only, on what arrives "
+        "there: reach it with self.send"
+    )
+
+
 @cache
 def check_handlers(kind: Any) -> None:
-    """Refuse a class with a handler that would never run: of nearly the right name, a coroutine or a generator."""
+    """Refuse a class with a handler that would never run (of nearly the right name, a coroutine or a generator), and
+    one that hides a service."""
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
     named: set[str] = set()
@@ -204,6 +265,10 @@ def check_handlers(kind: Any) -> None:
         for name, value in vars(base).items():
             if name in HANDLERS:
                 _check_runs(base, name, value)
+            if name in SERVICES:
+                raise UserError(
+                    f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name"
+                )
             if name in inherited or name in named or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
             if meant := _meant(name, defined):

@@ -124,6 +124,7 @@ def run_protocol(
                 report(progress)
         check_finish(window, spec, last_ps, happened, border.broadcasts)
         context.tell_observers()
+        protocol.check_end()
         scalars = numbers_of(protocol, window.end_ps)
         for observer in observers:
             scalars.update(numbers_of(observer, window.end_ps))
@@ -137,4 +138,7 @@ def run_protocol(
     except (TookTooMuch, OutOfMemory, MemoryError) as error:
         raise too_much(error, protocol, session, progress.now_ps) from None
     finally:
-        session.close()
+        try:
+            session.close()
+        finally:
+            protocol.discard()

@@ -48,6 +48,7 @@ from causeway.bridge.events import (
 from causeway.bridge.validation import INTERFACES
 from causeway.pycontrol import given
 from causeway.pycontrol.answers import Actor
+from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.handlers import NOT_YET, check_handlers
@@ -92,6 +93,8 @@ class PerNode(Protocol):
         self.make = make
         self.acting: Node | int = 0
         """The node whose handler runs, or the id of the node that is being made."""
+        self.runs_job = False
+        """True while a job of the study runs (`every`), which may act for any node."""
         self.actor = Actor(self)
         self.copies_of_broadcast = copies_of_broadcast
         self.now_ps = 0
@@ -118,6 +121,7 @@ class PerNode(Protocol):
         """The topic of the packet being handled, or 0 once its lookahead is declared anew: the engine does not know the
         new one yet."""
         self._repeated: list[Repeated] = []
+        self._classes = ClassState()
         self._columns: tuple[list[int], ...] = ([], [])
         """The columns of the window being handled, as lists: kind, time_ps, node, ref, arg."""
 
@@ -146,9 +150,6 @@ class PerNode(Protocol):
         Override it if messages are not numbers in the content, or in its fields `message`, `number` or `id`.
         """
         return messages_in(content), ()
-
-    def discard(self) -> None:
-        """End everything that still runs in the nodes. Models call it when they need the protocol no more."""
 
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
@@ -222,7 +223,7 @@ class PerNode(Protocol):
         """Fail a node, or let it recover."""
         node = given.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SWITCH, effect_ps, node, 0, int(bool(up)), *PAD[5]))
+        self._act((SWITCH, effect_ps, node, 0, int(given.up(up)), *PAD[5]))
 
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """Move a host in a straight line to a position."""
@@ -309,6 +310,7 @@ class PerNode(Protocol):
         if node.host is not NOT_YET:
             raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
         check_handlers(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+        self._classes.add(type(node))
         node.host, node.id = self, id_
         self.nodes.append(node)
 
@@ -320,9 +322,13 @@ class PerNode(Protocol):
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
         self._kept.forget_old(self.now_ps)
+        self._classes.window_is_over()
         # other networks keep packets until their lifetime is over, so that their number says nothing about the load
         check_load(self._kept.packets if self.context.tells_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
+
+    def check_end(self) -> None:
+        self._classes.check()
 
     def scalars(self) -> Mapping[str, float]:
         """Return the number of packets sent."""
@@ -394,7 +400,9 @@ class PerNode(Protocol):
             self.nodes[node].on_connection(kind, ref, arg)
 
     def _repeat(self, job: Repeated) -> None:
+        self.runs_job = True
         delay_ps = job.handler(self.nodes[job.node])
+        self.runs_job = False
         if delay_ps != NEVER_AGAIN:
             next_ps = job.period_ps if delay_ps is None else delay_ps
             self.set_timer(job.node, job, next_ps - self.context.reaction_ps)

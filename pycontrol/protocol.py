@@ -143,6 +143,12 @@ class Protocol:
         """Handle the events of one window, in order, and return the actions that the nodes take because of them."""
         raise TypeError(f"{type(self).__name__} does not handle windows")
 
+    def check_end(self) -> None:
+        """Raise an error if the protocol did what spoils its numbers. Called when nothing happens any more."""
+
+    def discard(self) -> None:
+        """End whatever still goes on. Called when a run is over, whether or not it failed, and may be called twice."""
+
     def scalars(self) -> Mapping[str, float]:
         """Return the protocol's own counters by name, at the end of the run."""
         return {}

@@ -107,12 +107,11 @@ def every_order(
     timed = calls = False
     while True:
         machine = _machine(make, rules, timed, calls)
-        covered = _search(machine, rules, limits, reduce, alike, None if reduce else symmetry)
+        with closing(machine.world):
+            covered = _search(machine, rules, limits, reduce, alike, None if reduce else symmetry)
         if not machine.must_look_again:
             break
-        machine.world.close()
         timed, calls = timed or machine.looked_at_clock, calls or machine.recorded_calls
-    machine.world.close()
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
     covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
@@ -135,9 +134,10 @@ def _follow_again(make: MakeWorld, rules: Rules, machine: Machine, covered: Cove
         covered.log = world.whole_log
 
 
-def can_reduce(world: World, rules: Rules) -> bool:
+def can_reduce(make: MakeWorld, rules: Rules) -> bool:
     """Return whether events at different nodes commute, and no property depends on their order."""
-    return not (rules.always or world.budget.forever or world.cells or world.clocks == LATE_CLOCKS)
+    with closing(make()) as world:
+        return not (rules.always or world.budget.forever or world.cells or world.clocks == LATE_CLOCKS)
 
 
 def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]:
@@ -149,7 +149,8 @@ def simplest(make: MakeWorld, rules: Rules, covered: Covered) -> tuple[int, ...]
         return world
 
     taken = schedules.Taken()
-    schedules.follow(make_alike(), covered.plan, rules, taken)
+    with closing(make_alike()) as world:
+        schedules.follow(world, covered.plan, rules, taken)
     return schedules.simplest(make_alike, rules, taken)
 
 

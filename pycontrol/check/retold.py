@@ -107,6 +107,7 @@ class RetoldMachine(Machine):
         known, at_ps, desk.told = desk.timers, desk.clock_ps, world.protocol
         desk.timers = {timer: due_ps for timer, due_ps in world.timers.items() if timer[0] == desk.node}
         attach(world.protocol, desk)
+        world.protocol.acting = handler
         for earlier, clock_ps in history:
             desk.tick(clock_ps)
             self._let(handler, desk, earlier)

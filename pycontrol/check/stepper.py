@@ -45,6 +45,10 @@ class Stepper:
             with suppress(TypeError):  # a file or a lock cannot be copied
                 self._copies[self.at] = copy.deepcopy(self.world)
 
+    def close(self) -> None:
+        """End what goes on in the world."""
+        self.world.close()
+
     def following(self) -> Choice | None:
         """Return the next event: one of the plan, and after it one that happens by itself."""
         calm = self.at - len(self.plan)

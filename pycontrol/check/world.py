@@ -181,6 +181,7 @@ class World:
     def close(self) -> None:
         """End the model, and everything that still runs in its nodes."""
         self.protocol.discard()
+        self.protocol.check_end()
 
     @property
     def nodes(self) -> list[Node]:
@@ -328,6 +329,11 @@ class World:
 
     def switch(self, node: int, up: bool) -> None:
         """Crash a node, or let it recover."""
+        who, self.protocol.acting = self.protocol.acting, self.nodes[node]
+        self._switch(node, up)
+        self.protocol.acting = who
+
+    def _switch(self, node: int, up: bool) -> None:
         self._log("recover" if up else "crash", node, -1, -1, "")
         if up:
             self.down.discard(node)

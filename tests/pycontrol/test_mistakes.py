@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 import time
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,22 @@ def test_an_exception_is_told_with_its_place_and_the_protocols_own_lines(handler
         (lambda n: n.patient(1, -5), "patient was given patience_ps=-5; allowed: a whole number, 0 to"),
         (lambda n: n.record("x", None), "record was given value=None; allowed: a number"),
         (lambda n: n.record(5, 1.0), "record was given name=5; allowed: a text"),
+        (lambda n: n.record("x", "3"), "record was given value='3'; allowed: a number"),
+        (lambda n: n.record("x", b"3"), "record was given value=b'3'; allowed: a number"),
+        (lambda n: n.record("x", True), "record was given value=True; allowed: a number"),
+        (lambda n: n.record("x", np.bool_(True)), "record was given value="),
+        (lambda n: n.switch(1, "False"), "switch was given up='False'; allowed: True or False"),
+        (lambda n: n.switch(1, None), "switch was given up=None; allowed: True or False"),
+        (lambda n: n.switch(True, True), "switch was given node=True; allowed: a whole number"),
+        (lambda n: (n.broadcast(), n.deliver(True)), "deliver was given message=True; allowed: a whole number"),
+        (lambda n: n.send(True, "x", 1), "send was given peer=True; allowed: a whole number"),
+        (lambda n: n.send(1, "x", True), "send was given size_bytes=True; allowed: a whole number"),
+        (lambda n: n.send(1, "x", 1, interface=False), "send was given interface=False; allowed: a whole number"),
+        (lambda n: n.set_timer("t", True), "set_timer was given delay_ps=True; allowed: a whole number"),
+        (lambda n: n.patient(True), "patient was given topic=True; allowed: a whole number"),
+        (lambda n: n.patient(1, True), "patient was given patience_ps=True; allowed: a whole number"),
+        (lambda n: n.move(True, 0, 1), "move was given x_mm=True; allowed: a whole number"),
+        (lambda n: n.call_begins("reed", "k"), "call_begins was given what='reed'; allowed: 'read', 'write' or 'cas'"),
     ],
 )
 def test_what_a_service_cannot_take_is_told_with_what_it_can(does: Any, told: str) -> None:
@@ -116,6 +133,11 @@ def test_whole_numbers_of_numpy_are_as_good_as_pythons() -> None:
             self.deliver(np.int64(self.broadcast()))
             self.send(np.int32(1), "x", np.int64(5))
             self.set_timer("t", np.int64(MS))
+            self.record("x", np.float32(1.5))
+            self.record("x", np.int64(2))
+            self.record("x", Fraction(1, 2))
+            self.switch(np.int8(0), np.bool_(True))
+            self.switch(0, 1)
 
         def on_timer(self, key):
             pass
@@ -340,6 +362,12 @@ def test_a_handler_that_would_not_run_when_it_is_called_is_told() -> None:
     assert "Programs" in refusal(Awaits)
 
 
+@pytest.mark.parametrize("name", ["deliver", "send", "broadcast", "set_timer", "now_ps", "record", "left", "rng"])
+def test_a_method_of_ones_own_that_hides_a_service_is_told(name: str) -> None:
+    hiding = type("Hiding", (Node,), {name: lambda self, *given: None})
+    assert refusal(hiding).startswith(f"Hiding.{name} hides Node.{name}, a service of every node; give it another name")
+
+
 def test_an_error_that_cannot_say_what_it_is_names_its_node_all_the_same() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
@@ -383,6 +411,7 @@ def test_services_in_init_are_told_with_where_they_work(does: Any) -> None:
         (lambda: None, "Odd.scalars() returned None; allowed: a dict of names and numbers"),
         (lambda: {"x": "much"}, "Odd.scalars() has x='much'; allowed: numbers"),
         (lambda: {3: 1.0}, "Odd.scalars() has a name 3; allowed: strings"),
+        (lambda: {"x": "3"}, "Odd.scalars() has x='3'; allowed: numbers"),
     ],
 )
 def test_scalars_of_another_type_are_told(scalars: Any, told: str) -> None:

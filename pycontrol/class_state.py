@@ -1,0 +1,137 @@
+"""Find class attributes that a run changes.
+
+    class Flood(Node):
+        heard = set()       # one set for all nodes: what one has heard, all have
+
+A fingerprint of the attributes of every class of nodes is taken when its first node has been made, and compared after
+some windows (ever fewer) and at the end: constants may stand there, and what changes may not.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import random
+import sys
+import types
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from causeway.pycontrol.handlers import Node
+from causeway.pycontrol.mistakes import ProtocolError
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes)
+MORE_SELDOM = 8
+"""After so many times as many windows as the last time, attributes are looked at again."""
+OF_A_CLASS = (
+    types.FunctionType, type, types.ModuleType, staticmethod, classmethod, property, functools.cached_property,
+)  # fmt: skip
+"""What handlers cannot use as a variable."""
+
+
+class ClassState:
+    """The attributes of all classes of one protocol's nodes, as they were."""
+
+    def __init__(self) -> None:
+        self._before: dict[type, dict[str, Hashable]] = {}
+        self._windows, self._next = 0, 1
+
+    def add(self, kind: type) -> None:
+        """Look at a class, and at what it inherits, from now on."""
+        for base in _own(kind):
+            if base not in self._before:
+                self._before[base] = _fingerprints(base)
+
+    def window_is_over(self) -> None:
+        """Look at all classes, if it is time."""
+        self._windows += 1
+        if self._windows >= self._next:
+            self._next *= MORE_SELDOM
+            self.check()
+
+    def check(self) -> None:
+        """Raise an error if an attribute has changed."""
+        for base, before in self._before.items():
+            now = _fingerprints(base)
+            for name in (*now, *before):
+                if now.get(name) != before.get(name):
+                    raise ProtocolError(_told(base, name))
+
+
+def _told(base: type, name: str) -> str:
+    value = vars(base).get(name)
+    kind = type(value).__name__
+    made = f"{kind}()" if kind in ("set", "list", "dict", "deque", "Counter") else "..."
+    return (
+        f"{base.__name__}.{name} ({kind}) was changed while the run went on: it is an attribute of the class, so that "
+        f"all nodes share it and each acts on what the others know; make it in __init__: self.{name} = {made}"
+    )
+
+
+def _own(kind: type) -> Iterator[type]:
+    """Yield a class and those that it inherits from, but ours."""
+    for base in kind.__mro__:
+        if base is Node:
+            return
+        if not base.__module__.startswith("causeway."):
+            yield base
+
+
+def _fingerprints(base: type) -> dict[str, Hashable]:
+    return {
+        name: _fingerprint(value)
+        for name, value in vars(base).items()
+        if not name.startswith(("__", "_abc_")) and not isinstance(value, OF_A_CLASS)
+    }
+
+
+def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
+    """Return a hash that is another one if the value changes.
+
+    Nodes, and objects of libraries (which may keep caches), count by their identity.
+    """
+    if isinstance(value, PLAIN):
+        return hash((type(value), value))
+    if isinstance(value, bytearray):
+        return hash(bytes(value))
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return hashlib.blake2b(np.ascontiguousarray(value).data).digest()
+    if isinstance(value, random.Random):
+        return hash(value.getstate())
+    if isinstance(value, np.random.Generator):
+        return repr(value.bit_generator.state)
+    if isinstance(value, itertools.count | itertools.cycle):
+        return repr(value.__reduce__())
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return "again"
+    seen.add(id(value))
+    return hash((type(value), *(_fingerprint(part, seen) for part in _parts(value))))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Return what a value is made of; of what is nobody's variable, its identity."""
+    if isinstance(value, list | tuple | deque):
+        return value
+    if isinstance(value, set | frozenset):
+        return sorted(map(_fingerprint, value), key=repr)
+    if isinstance(value, Mapping):
+        return itertools.chain.from_iterable(value.items())
+    if isinstance(value, Node | type) or callable(value) or not _is_users(type(value)):
+        return (id(value),)
+    cached = {n for k in type(value).__mro__ for n, v in vars(k).items() if isinstance(v, functools.cached_property)}
+    slots = [n for k in type(value).__mro__ for n in getattr(k, "__slots__", ()) if hasattr(value, n)]
+    fields = {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in slots}}
+    return (id(value), *itertools.chain.from_iterable(item for item in fields.items() if item[0] not in cached))
+
+
+def _is_users(kind: type) -> bool:
+    """Return whether a class is of the study, and not of a library."""
+    top = kind.__module__.partition(".")[0]
+    if top in ("causeway", "builtins") or top in sys.stdlib_module_names:
+        return top == "__main__"
+    return "site-packages" not in (getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
