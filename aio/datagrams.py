@@ -10,7 +10,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
-from causeway.aio.names import BROADCASTS, EVERYWHERE, HERE, WILDCARDS, address_of, port_number
+from causeway.aio.names import BROADCASTS, EVERYWHERE, HERE, WILDCARDS, address_of, is_address, port_number
 from causeway.aio.sockets import SocketView
 from causeway.aio.wire import Datagram, Unreachable
 
@@ -66,6 +66,7 @@ class DatagramTransport(asyncio.DatagramTransport):
         try:
             self._send(bytes(data), addr)
         except OSError as error:
+            self._stack.loop.datagram_refused(error)
             self._protocol.error_received(error)
 
     def _send(self, data: bytes, addr: Any) -> None:
@@ -89,6 +90,8 @@ class DatagramTransport(asyncio.DatagramTransport):
             self._stack.send_everyone(Datagram(port, self.port, data, broadcast=True))
             return
         local = host.startswith("127.") or host in WILDCARDS or host == "localhost"
+        if not local and not self._stack.names.knows(host) and is_address(host):
+            raise OSError(errno.ENETUNREACH, f"{os.strerror(errno.ENETUNREACH)} ({host} is no node of the simulation)")
         node = self._stack.node if local else self._stack.resolve(addr)[0]
         if not local:
             self._routes[addr] = node, port

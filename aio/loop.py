@@ -15,7 +15,6 @@ import asyncio
 import contextlib
 import heapq
 import logging
-import math
 import sys
 import weakref
 from asyncio import events
@@ -38,6 +37,14 @@ _running_loop, _set_running_loop, _set_hooks = (
     sys.set_asyncgen_hooks,
 )
 """Looked up once, as they are called for every event."""
+
+
+def in_ps(seconds: float) -> int | None:
+    """Return seconds in picoseconds; None for what never comes (`math.inf`)."""
+    try:
+        return round(seconds * S_PS)
+    except OverflowError:
+        return None if seconds > 0 else 0
 
 
 class Clock(Protocol):
@@ -142,7 +149,8 @@ class SimulatedLoop(Refusals, AnyLoop):
         """Call a function after a delay in seconds."""
         if delay is None:
             raise TypeError("delay must not be None")
-        due_ps = None if delay == math.inf else self.clock.now_ps + round(delay * S_PS)
+        after_ps = in_ps(delay)
+        due_ps = None if after_ps is None else self.clock.now_ps + after_ps
         return self._schedule(due_ps, self.time() + delay, callback, args, context)
 
     def call_at(
@@ -151,7 +159,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         """Call a function at a time in seconds."""
         if when is None:
             raise TypeError("when cannot be None")
-        return self._schedule(None if when == math.inf else round(when * S_PS), when, callback, args, context)
+        return self._schedule(in_ps(when), when, callback, args, context)
 
     def call_at_ps(self, due_ps: int, callback: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
         """Call a function at an exact time; for the owner."""
@@ -182,6 +190,9 @@ class SimulatedLoop(Refusals, AnyLoop):
             self._waiting = [row for row in self._waiting if not row[2]._cancelled]
             heapq.heapify(self._waiting)
             self._cancelled = 0
+
+    def datagram_refused(self, error: OSError) -> None:
+        """A datagram could not be sent. asyncio tells the program alone, which often does not listen."""
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:

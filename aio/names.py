@@ -31,6 +31,15 @@ def name_of(node: int) -> str:
     return f"node{node}"
 
 
+def is_address(host: str) -> bool:
+    """Return whether a host is given by numbers, 1.2.3.4."""
+    try:
+        socket.inet_pton(socket.AF_INET, host)
+    except OSError:
+        return False
+    return True
+
+
 class Names:
     """The names and addresses of the nodes of one run."""
 
@@ -42,6 +51,10 @@ class Names:
         self.nodes = nodes
         self.addresses = [address_of(n) for n in range(nodes)]
         self._node = {name_of(n): n for n in range(nodes)} | {address_of(n): n for n in range(nodes)}
+
+    def knows(self, host: str) -> bool:
+        """Return whether this is the name or the address of a node."""
+        return host in self._node
 
     def node(self, host: str, asking: int) -> int:
         """Return the node with a name or an address; `asking` itself for localhost."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 import traceback
 from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from causeway.aio.loop import S_PS
+from causeway.aio.loop import S_PS, log
 from causeway.aio.names import address_of, name_of
 from causeway.aio.networked import NetworkedLoop
 from causeway.aio.stack import Stack
 from causeway.bridge.schema import constant
 from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import Node
+from causeway.pycontrol.trace import user_line
 
 if TYPE_CHECKING:
     from causeway.aio.programs import Programs
@@ -50,6 +52,13 @@ class NodeLoop(NetworkedLoop):
                 f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but "
                 "the network; keep what belongs to a node in its main, not in variables of the module"
             )
+
+    def datagram_refused(self, error: OSError) -> None:
+        programs = self.program.programs
+        programs.refused_datagrams += 1
+        if programs.refused_datagrams == 1:
+            line = user_line(sys._getframe())
+            log.warning("a datagram was not sent: %s (%s); the scalar refused_datagrams counts such", error, line)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         """Report an error that the program did not handle to the run."""

@@ -46,6 +46,8 @@ class Programs(PerNode):
         self.results: dict[int, Any] = {}
         """The results of `main`, by node."""
         self.failures: list[RunError] = []
+        self.refused_datagrams = 0
+        """Datagrams that could not be sent: too long, or to an address that no node has."""
         self.pending: list[str] = []
         """Descriptions of the tasks that had not ended when the run did."""
         self.params: Any = None
@@ -91,6 +93,7 @@ class Programs(PerNode):
             "pending_tasks": len(self.pending),
             "failed_tasks": len(self.failures),
             "mains_ended": len(self.results),
+            "refused_datagrams": self.refused_datagrams,
         }
         return {**super().scalars(), **tasks}
 

@@ -43,6 +43,8 @@ def check_spec(spec: RunSpec) -> None:
     _field(study, "AbstractNetwork", "nodes", network.nodes)
     _check_workload(study, network.workload, network.nodes)
     _check_faults(study, network.faults, network.nodes)
+    if not spec.duration_ps and not isinstance(network, InetNetwork):  # that one's ini has a sim-time-limit
+        _check_end(study, network.workload)
     if isinstance(network, InetNetwork):
         _field(study, "OwnNetwork", "places_every_ps", network.places_every_ps)
     else:
@@ -79,6 +81,16 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
         _whole(study, f"the hot_nodes of {where}", segment.hot_nodes, 0, workload.nodes)
         if segment.rate_per_s > 0 and not workload.nodes:
             _refuse(study, f"the rate_per_s of {where}", segment.rate_per_s, "0, as no node broadcasts")
+
+
+def _check_end(study: str, workload: Workload) -> None:
+    """Refuse a load that goes on for ever in a run that has no other end."""
+    last = workload.segments[-1] if workload.segments else None
+    if last is not None and last.rate_per_s > 0 and not workload.messages and workload.script is None:
+        _refuse(
+            study, "the workload's messages", "0 (no limit), its last segment goes on for ever and the run has no end",
+            "1 and up, a last segment with rate 0, or a duration (Study.duration_ps)",
+        )  # fmt: skip
 
 
 def _check_faults(study: str, faults: Any, nodes: int) -> None:

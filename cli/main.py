@@ -19,8 +19,9 @@ import typer
 from causeway.bridge.errors import FULL, RunError, UserError
 from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
+from causeway.cli.once import Once
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Once, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
 

@@ -15,12 +15,15 @@ from causeway.studies.study import Params, Study
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:
     """['a=1', 'b=x'] as a dict."""
-    parsed = {}
+    parsed: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
             raise UserError(f"'{setting}' is not a setting; write --set NAME=VALUE")
-        parsed[name.strip()] = value.strip()
+        name, value = name.strip(), value.strip()
+        if name in parsed:
+            raise UserError(f"{name} is said twice, {name}={parsed[name]} and {name}={value}; say it once")
+        parsed[name] = value
     return parsed
 
 

@@ -193,6 +193,26 @@ def test_a_datagram_that_is_too_long_is_an_error_of_the_socket():
     assert results(main, programs={"mtu_bytes": 1000})[0] == [errno.EMSGSIZE]
 
 
+def test_datagrams_that_cannot_be_sent_are_counted_and_the_first_is_told(caplog):
+    async def main(node):
+        box = await endpoint(local_addr=("0.0.0.0", 9))
+        if node.id == 1:
+            await asyncio.sleep(0.5)
+            box.transport.sendto(bytes(65_508), ("node0", 9))
+            box.transport.sendto(b"x", ("8.8.8.8", 53))
+            box.transport.sendto(b"x", ("10.0.0.9", 53))
+            box.transport.sendto(b"x", ("nobody.example", 53))
+        await asyncio.sleep(1)
+        return [error.errno for error in box.errors]
+
+    protocol, outcome = run(main)
+    assert protocol.results[1] == [errno.EMSGSIZE, errno.ENETUNREACH, errno.ENETUNREACH, socket.EAI_NONAME]
+    assert outcome.scalars["refused_datagrams"] == 4
+    told = [record.getMessage() for record in caplog.records if "datagram" in record.getMessage()]
+    assert len(told) == 1 and told[0].startswith("[node1 0.50")
+    assert "65508 bytes" in told[0] and "test_datagrams.py:" in told[0] and "refused_datagrams" in told[0]
+
+
 def test_a_node_talks_to_itself_without_the_network():
     async def main(node):
         box = await endpoint(local_addr=("127.0.0.1", 9))

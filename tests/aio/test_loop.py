@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from causeway.aio import OutsideError, loop
 from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import REACTION_S, faults, results, run
+from tests.worlds.aio_world import REACTION_S, S_PS, faults, results, run
 
 
 def now() -> float:
@@ -416,3 +417,30 @@ def test_the_process_has_its_own_clock_sockets_and_threads_back_after_a_run():
 
 async def _nothing(node):
     await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("delay", [math.inf, 1e300, 1e12, 9e6])
+def test_a_sleep_for_ever_lasts_for_ever(delay):
+    async def main(node):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.sleep(delay), 5)
+        asyncio.get_running_loop().call_at(delay, print, "never")
+        task = asyncio.create_task(asyncio.sleep(delay))
+        assert await asyncio.wait_for(asyncio.sleep(1, "slept"), delay) == "slept"
+        await task
+
+    protocol, outcome = run(main, 1)
+    assert outcome.finish.end_ps < 7 * S_PS and len(protocol.pending) == 2
+    assert math.isfinite(outcome.scalars["pending_tasks"])
+
+
+def test_a_delay_before_now_is_now_and_one_that_is_no_number_is_an_error():
+    async def main(node):
+        called = []
+        asyncio.get_running_loop().call_later(-math.inf, called.append, 1)
+        with pytest.raises(ValueError, match="NaN"):
+            asyncio.get_running_loop().call_later(math.nan, called.append, 2)
+        await asyncio.sleep(0.01)
+        return called
+
+    assert results(main, 1) == [[1]]

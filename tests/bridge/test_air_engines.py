@@ -23,12 +23,12 @@ from tests.worlds.air_probe import (
     WALKERS,
     Burst,
     Flood,
-    Log,
     S,
     Ticking,
     ToStationZero,
     check_order_on_wires,
     distance_mm,
+    logged,
     misplaced,
     network,
     one_after_the_other,
@@ -129,7 +129,7 @@ def test_no_event_at_or_after_the_horizon_is_simulated_before_the_answer(run):
     """Every window ends at its first active event + L, and holds nothing from there on."""
     spec = RunSpec("test", {}, 1, BUSY, reaction_ps=MS, duration_ps=S)
     session = run.args[0].open(spec)
-    protocol = PerNode(lambda _: type("Logged", (Flood,), {"log": Log()})())
+    protocol = PerNode(logged(Flood))
     windows = []
     try:
         protocol.start(Context(BUSY.nodes, 1, MS))

@@ -125,3 +125,24 @@ def test_a_normal_delay_without_a_meaning_is_refused(given: tuple[float, ...]) -
 
 def test_a_first_segment_may_begin_at_a_number_of_numpy() -> None:
     assert Workload(3, segments=(Segment(np.int64(5), 1.0),)).segments[0] == Segment(0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("workload", "duration_ps", "ends"),
+    [
+        (Workload(3, segments=(Segment(0, 5.0),)), 0, False),
+        (Workload(3, segments=(Segment(0, 0.0), Segment(5, 1.0))), 0, False),
+        (Workload(3, segments=(Segment(0, 5.0),)), 10**12, True),
+        (Workload(3, messages=1, segments=(Segment(0, 5.0),)), 0, True),
+        (Workload(3, segments=(Segment(0, 5.0), Segment(5, 0.0))), 0, True),
+        (Workload(3, script=script()), 0, True),
+        (Workload(3), 0, True),
+    ],
+)
+def test_a_load_without_end_needs_a_duration(workload: Workload, duration_ps: int, ends: bool) -> None:
+    spec = small_spec(network=AbstractNetwork(3, constant_delay(1), workload), duration_ps=duration_ps)
+    if ends:
+        check_spec(spec)
+        return
+    with pytest.raises(UserError, match=r"the workload's messages is 0 .* and the run has no end; allowed: 1 and up"):
+        check_spec(spec)

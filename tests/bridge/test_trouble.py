@@ -14,7 +14,7 @@ from causeway.bridge.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
 from tests.bridge.test_movement import both
-from tests.worlds.air_probe import MS, Log, S, network
+from tests.worlds.air_probe import MS, Log, S, logged, network
 from tests.worlds.movement_probe import Chatty, Wired, ad_hoc
 
 FROM, TO = 2 * S, 4 * S
@@ -81,9 +81,8 @@ def test_windows_change_nothing_about_trouble(probe):
 def test_on_the_abstract_network_copies_that_leave_in_trouble_are_lost():
     trouble = (Cut(0, 1, FROM, TO), Partition((2,), (0, 1), 3 * S, 5 * S))
     log = Log()
-    node = type("Logged", (Chatty,), {"log": log})
     spec = RunSpec("test", {}, 1, AbstractNetwork(3, constant_delay(5), Workload(3), trouble=trouble), MS, 8 * S)
-    run_protocol(InlineEngine(), spec, PerNode(lambda _: node()), [])
+    run_protocol(InlineEngine(), spec, PerNode(logged(Chatty, log)), [])
     left = {pair: [t - 5 * MS for t in times(log, *pair)] for pair in ((0, 1), (1, 0), (0, 2), (2, 1))}
     for pair in ((0, 1), (1, 0)):
         assert during(left[pair]) == [] and len(left[pair]) == 60

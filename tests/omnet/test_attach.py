@@ -24,7 +24,7 @@ from causeway.bridge.workload import Workload
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import PerNode
 from tests.omnet.test_somebodys_network import Talk
-from tests.worlds.air_probe import MS, Log, S
+from tests.worlds.air_probe import MS, S, logged
 from tests.worlds.inet_probe import ENGINE, needs_inet
 from tests.worlds.inet_projects import PROJECTS
 
@@ -58,7 +58,7 @@ def start(
 
 
 def run(spec: RunSpec, engine: AttachEngine) -> Outcome:
-    protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
+    protocol = PerNode(logged(Talk))
     return run_protocol(engine, spec, protocol, [])
 
 
@@ -73,7 +73,7 @@ def test_several_attempts_in_a_row_are_the_same_run_as_one_of_ours(tmp_path: Pat
         simulation = start(spec, engine)
         digests.append(run(spec, engine).digest)
         assert simulation.wait(30) == 0
-    protocol = PerNode(lambda _: type("Logged", (Talk,), {"log": Log()})())
+    protocol = PerNode(logged(Talk))
     assert {*digests, run_protocol(ENGINE, spec, protocol, []).digest} == {digests[0]}
 
 
@@ -123,7 +123,7 @@ def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, en
                 simulation.wait(30)
             return super().on_window(window)
 
-    protocol = Kills(lambda _: type("Logged", (Talk,), {"log": Log()})())
+    protocol = Kills(logged(Talk))
     with pytest.raises(RunError, match="the simulation ended before the run was over"):
         run_protocol(engine, spec, protocol, [])
     simulation = start(spec, engine)

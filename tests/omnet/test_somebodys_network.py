@@ -17,7 +17,7 @@ from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import EVERYONE, PerNode
 from causeway.studies.runner import Job, run_job
 from causeway.studies.theirs import Theirs
-from tests.worlds.air_probe import MS, Log, Probe, S
+from tests.worlds.air_probe import MS, Log, Probe, S, logged
 from tests.worlds.inet_probe import ENGINE, needs_inet
 from tests.worlds.inet_projects import PROJECTS, inet_root, own_scalars, plain_scalars
 
@@ -32,12 +32,11 @@ def play(
     """Runs nodes that log what they see in one of the projects."""
     project = PROJECTS[name]
     log = Log()
-    probe = type("Logged", (node,), {"log": log})
     network = InetNetwork(
         project.nodes, str(project.write(folder)), Workload(project.nodes), "Python", faults=faults or Faults()
     )
     spec = RunSpec("test", {}, seed, network, MS, int(duration_s * S), cap=cap, options=options)
-    return log, run_protocol(ENGINE, spec, PerNode(lambda _: probe()), [])
+    return log, run_protocol(ENGINE, spec, PerNode(logged(node, log)), [])
 
 
 class Talk(Probe):

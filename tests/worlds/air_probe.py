@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -142,9 +143,20 @@ def run_on(
 ) -> tuple[Log, Outcome]:
     """One run of nodes that log what they see."""
     log = Log()
-    probe = type("Logged", (node,), {"log": log})
     spec = RunSpec("test", {}, seed, net, MS, int(duration_s * S), cap=cap, options=options)
-    return log, run_protocol(engine, spec, PerNode(lambda _: probe()), [])
+    return log, run_protocol(engine, spec, PerNode(logged(node, log)), [])
+
+
+def logged(kind: type[Probe], log: Log | None = None) -> Callable[[int], Probe]:
+    """Return what makes nodes that write into one log. It is the test's."""
+    shared = Log() if log is None else log
+
+    def make(_: int) -> Probe:
+        node = kind()
+        node.log = shared
+        return node
+
+    return make
 
 
 def distance_mm(a: tuple[int, int], b: tuple[int, int]) -> float:

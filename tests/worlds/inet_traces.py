@@ -10,7 +10,7 @@ from causeway.bridge.traces import Trace
 from causeway.bridge.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
-from tests.worlds.air_probe import MS, Log, Probe, S
+from tests.worlds.air_probe import MS, Log, Probe, S, logged
 from tests.worlds.inet_probe import ENGINE
 
 NED = """
@@ -51,10 +51,9 @@ def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: f
     (folder / "Roads.ned").write_text(NED)
     (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file))
     log = Log()
-    probe = type("Logged", (Probe,), {"log": log})
     network = InetNetwork(hosts, str(folder / "omnetpp.ini"), Workload(hosts), hosts="**.host[*]")
     spec = RunSpec("test", {}, 1, network, MS, int(seconds * S))
-    run_protocol(ENGINE, spec, PerNode(lambda _: probe()), [])
+    run_protocol(ENGINE, spec, PerNode(logged(Probe, log)), [])
     return log
 
 

@@ -1,0 +1,29 @@
+"""Refuse an option that takes one value and is said twice: the parser would take the last one and be silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import typer
+from typer.core import TyperGroup, TyperOption
+
+
+class Once(TyperGroup):
+    """The commands, each with a look at its options first."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a name."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None and not isinstance(command.parse_args, partial):
+            command.parse_args = partial(_parsed, command, command.parse_args)
+        return command
+
+
+def _parsed(command: Any, parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
+    _, _, said = command.make_parser(ctx).parse_args(args=list(args))
+    for option in said:
+        if isinstance(option, TyperOption) and said.count(option) > 1 and not (option.multiple or option.is_flag):
+            raise typer.BadParameter("it is said twice; say it once", ctx, option)
+    return parse(ctx, args)

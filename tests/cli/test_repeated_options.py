@@ -1,0 +1,29 @@
+"""What is said twice on the command line is said with two meanings: it is refused, not taken the last time."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from causeway.bridge.errors import UserError
+from causeway.cli.main import app
+from causeway.studies.parameters import parse_settings
+
+
+def test_a_parameter_that_is_set_twice_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^n is said twice, n=4 and n=5; say it once"):
+        parse_settings(["n=4", "other=1", "n =5"])
+    assert parse_settings(["n=4", "m=4"]) == {"n": "4", "m": "4"}
+
+
+@pytest.mark.parametrize("option", ["--seed", "--reps", "--out", "--engine", "--sweep"])
+def test_an_option_that_takes_one_value_is_refused_when_it_is_said_twice(option: str) -> None:
+    said = CliRunner().invoke(app, ["run", "nothing", option, "1", option, "2"], env={"COLUMNS": "200"})
+    assert said.exit_code == 2
+    assert f"{option}" in said.output and "it is said twice; say it once" in said.output
+
+
+def test_options_that_may_be_repeated_and_flags_are_taken() -> None:
+    given = ["run", "nothing", "--json", "--json", "--set", "a=1", "--set", "b=1", "--seed", "2"]
+    said = CliRunner().invoke(app, given)
+    assert "said twice" not in said.output and isinstance(said.exception, UserError)
