@@ -12,7 +12,7 @@ from time import perf_counter  # imported by name: during a run, `time.perf_coun
 from causeway.bridge.border import Border
 from causeway.bridge.checked import check_spec
 from causeway.bridge.ending import check_finish
-from causeway.bridge.engine import Engine, Finish, RunSpec
+from causeway.bridge.engine import Engine, Finish, RunSpec, Session
 from causeway.bridge.errors import RunError
 from causeway.bridge.events import Kind
 from causeway.bridge.memory import OutOfMemory
@@ -85,8 +85,7 @@ def run_protocol(
         spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network,
         tells_all_copies=spec.tells_all_copies,
     )  # fmt: skip
-    progress = Progress()
-    began = perf_counter()
+    progress, began = Progress(), perf_counter()
     controller_s, last_ps, happened = 0.0, 0, False
     check_spec(spec)
     border = Border(spec)
@@ -138,7 +137,12 @@ def run_protocol(
     except (TookTooMuch, OutOfMemory, MemoryError) as error:
         raise too_much(error, protocol, session, progress.now_ps) from None
     finally:
-        try:
-            session.close()
-        finally:
-            protocol.discard()
+        _end(session, protocol)
+
+
+def _end(session: Session, protocol: Protocol) -> None:
+    """End the simulation, and what the protocol has put in place for the run."""
+    try:
+        session.close()
+    finally:
+        protocol.discard()
