@@ -192,7 +192,7 @@ class SimulatedLoop(Refusals, AnyLoop):
             self._cancelled = 0
 
     def datagram_refused(self, error: OSError) -> None:
-        """A datagram could not be sent. asyncio tells the program alone, which often does not listen."""
+        """Take note of a datagram that could not be sent. asyncio tells the program alone, which often ignores it."""
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:

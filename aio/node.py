@@ -54,6 +54,7 @@ class NodeLoop(NetworkedLoop):
             )
 
     def datagram_refused(self, error: OSError) -> None:
+        """Count a datagram that could not be sent, and warn of the first one of the run."""
         programs = self.program.programs
         programs.refused_datagrams += 1
         if programs.refused_datagrams == 1:
