@@ -93,7 +93,7 @@ def scave_path(home: Path) -> str:
 
 
 def table(figures: dict[str, object]) -> str:
-    """What was measured, as the guide has it: CPU seconds / seconds by the clock / MB; the least CPU time in bold."""
+    """What was measured, as the guide has it: CPU seconds / MB; the least CPU time in bold."""
     cells: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
     for name, value in figures.items():
         if (found := _FIGURE.fullmatch(name)) and isinstance(value, float | int):
@@ -114,7 +114,7 @@ def table(figures: dict[str, object]) -> str:
 
 def _cell(took: dict[str, float], least: bool) -> str:
     cpu = f"{took['CPU-s']:.2f}"
-    return f"{f'**{cpu}**' if least else cpu} / {took['s by the clock']:.1f} / {took['peak MB']:.0f}"
+    return f"{f'**{cpu}**' if least else cpu} / {took['peak MB']:.0f}"
 
 
 def main() -> None:
