@@ -45,6 +45,8 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
 
     if not directory.is_dir():
         raise UserError(f"no result folder {directory}")
+    if not (directory / "tables").is_dir():
+        raise UserError(f"{directory} is no result folder: it has no tables/; name the folder of `run --out`")
     count = 0
     for count, problem in enumerate(health.problems(directory), 1):  # noqa: B007
         done = f": {problem.repair()}" if repair else f"; {problem.advice}"

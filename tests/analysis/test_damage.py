@@ -424,3 +424,12 @@ def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypa
             assert sorted(store.finished_runs(one / "a" / "out")) == landed
             assert len(store.read_arrow(one / "a" / "out", "scalars")) == len(landed)
             delta.forget_what_is_known()
+
+
+@pytest.mark.parametrize("inside", ["", "tables", "tables/table=runs"])
+def test_the_doctor_calls_no_other_folder_whole(tmp_path, inside):
+    """A wrong path, such as the folder of tables, would pass for a folder without problems."""
+    if inside:
+        small(tmp_path)
+    with pytest.raises(UserError, match="is no result folder: it has no tables/"):
+        look_over(tmp_path / inside, False, Console(quiet=True))
