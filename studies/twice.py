@@ -125,6 +125,8 @@ def _run(job: Job, place: Path) -> dict[str, Any]:
 def _main(place: Path) -> None:
     """Make one of the runs, in a process of its own; the second one also looks for contents that are changed."""
     job = pickle.load(sys.stdin.buffer)
+    if job.theirs is not None:  # else OMNeT++ leaves its files in their project
+        job = job.but(options={**job.options, "results": str(place / "omnetpp")})
     second = place.name == HASH_SEEDS[1]
     kept = _other_addresses() if second else []
     try:

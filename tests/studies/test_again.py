@@ -3,66 +3,26 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from causeway.studies import campaign
-
-STUDY = """
-import os, sys
-from causeway import (
-    EVERYONE, MS_PS, AbstractNetwork, Node, Params, PerNode, Segment, Study, Workload, constant_delay,
-)
-
-RUNS = []
+from causeway.bridge.errors import RunError
+from causeway.studies import again, campaign
+from causeway.studies.runner import Job, run_job
+from tests.worlds import talking
 
 
-class Talker(Node):
-    def __init__(self, id_):
-        super().__init__(id_)
-        self.clock, self.news = [0, 0, 0], None
-
-    def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
-        self.deliver(message)
-        {BROADCAST}
-
-    def on_packet(self, content, sender, interface):
-        {PACKET}
-
-    def on_timer(self, key):
-        {TIMER}
-
-
-class TalkParams(Params):
-    exits: bool = False
-
-
-class Talk(Study):
-    name, title, Params, engines = "talk", "talk", TalkParams, ("inline",)
-
-    def network(self, params, seed):
-        {NETWORK}
-        workload = Workload(3, messages=5, segments=(Segment(0, 100.0),))
-        return AbstractNetwork(3, constant_delay(5), workload)
-
-    def protocol(self, params):
-        return PerNode(Talker)
-"""
-RIGHT = {
-    "BROADCAST": "self.send(EVERYONE, (message, list(self.clock)), 10)", "PACKET": "self.deliver(content[0])",
-    "TIMER": "pass", "NETWORK": "pass",
-}  # fmt: skip
+@pytest.fixture(autouse=True)
+def nothing_checked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies of one text are one code to the process."""
+    monkeypatch.setattr(again, "_found", {})
 
 
 def run(folder: Path, points: list[dict[str, bool]] | None = None, reps: int = 1, **parts: str) -> campaign.Tally:
-    path = folder / "talk.py"
-    text = STUDY
-    for name, code in {**RIGHT, **parts}.items():
-        text = text.replace("{" + name + "}", code)
-    path.write_text(text)
-    jobs = campaign.plan(str(path), "inline", points or [{}], 1, reps)
+    jobs = campaign.plan(talking.write(folder, **parts), "inline", points or [{}], 1, reps)
     return campaign.run_here(jobs, folder / "out", lambda _: None)
 
 
@@ -100,6 +60,30 @@ def test_no_later_run_of_a_code_that_was_refused_lands(left: str, tmp_path: Path
     assert (tally.done, len(tally.failed)) == (0, 3)
 
 
+LATER = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS) * (self.host.context.seed > 3))"
+
+
+def test_one_run_in_a_while_is_checked_after_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run is right, and so are those of seeds up to 3."""
+    monkeypatch.setattr(again, "ONE_IN", 4)
+    tally = run(tmp_path, reps=16, BROADCAST=LATER)
+    jobs = campaign.plan(str(tmp_path / "talk.py"), "inline", [{}], 1, 16)
+    drawn = [job.seed for job in jobs if job.seed > 3 and again.is_drawn(job.run_id)]
+    assert drawn, "the id holds a digest of the sources: with none of 13 in four this would prove nothing"
+    assert sorted(tally.failed) == sorted(job.run_id for job in jobs if job.seed >= drawn[0])
+    assert "runs of this code that landed before are in doubt" in next(iter(tally.failed.values()))
+
+
+@pytest.mark.parametrize(("events", "checked"), [(again.SHORT_EVENTS, True), (again.SHORT_EVENTS + 1, False)])
+def test_what_is_short_is_counted_in_events_not_by_the_clock(events: int, checked: bool, tmp_path: Path) -> None:
+    left = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))"
+    job = Job(talking.write(tmp_path, BROADCAST=left), {}, 1, "inline")
+    result = run_job(job)
+    result = replace(result, outcome=replace(result.outcome, wall_s=3600.0, events=events))
+    with pytest.raises(RunError, match="is not deterministic") if checked else nullcontext():
+        again.checked(job, result)
+
+
 def test_a_clock_out_of_reach_is_found(tmp_path: Path) -> None:
     real = "import datetime; self.send(EVERYONE, (message,), datetime.datetime.now().microsecond)"
     assert "is not deterministic" in next(iter(run(tmp_path, BROADCAST=real).failed.values()))
@@ -134,7 +118,7 @@ CHANGED = {
 
 @pytest.mark.parametrize("who", CHANGED)
 def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path: Path) -> None:
-    parts = {name: code for name, code in CHANGED[who].items() if name in RIGHT}
+    parts = {name: code for name, code in CHANGED[who].items() if name in talking.RIGHT}
     tally = run(tmp_path, **parts)
     assert tally.done == 0
     told = next(iter(tally.failed.values()))

@@ -14,62 +14,16 @@ from causeway.bridge.network import MobileNetwork
 from causeway.cli.main import app
 from causeway.studies.runner import Job
 from causeway.studies.twice import twice
+from tests.worlds import talking
 
-STUDY = """
-from causeway import (
-    EVERYONE, MS_PS, AbstractNetwork, MobileNetwork, Node, Params, PerNode, Segment, Study, Workload, constant_delay,
-)
-
-class Peer:
-    def __init__(self, number):
-        self.number = number
-
-class Plain:
-    pass
-
-class Talker(Node):
-    def __init__(self, id_):
-        super().__init__(id_)
-        self.clock, self.peers = [0], [Peer(i) for i in range(6) if i != id_]
-
-    def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
-        self.deliver(message)
-        {BROADCAST}
-
-    def on_packet(self, content, sender, interface):
-        {PACKET}
-
-class TalkParams(Params):
-    walking: bool = False
-
-class Talk(Study):
-    name, title, Params, engines = "talk", "talk", TalkParams, ("inline", "omnet", "ns3")
-
-    def network(self, params, seed):
-        workload = Workload(6, messages=5, segments=(Segment(0, 100.0),))
-        if params.walking:
-            return MobileNetwork((), (), 6, workload, area_mm=(0, 0, 20_000, 20_000))
-        return AbstractNetwork(6, constant_delay(5), workload)
-
-    def protocol(self, params):
-        return PerNode(Talker)
-
-    def scalars(self, params, found):
-        return {SCALARS}
-"""
-RIGHT = {"BROADCAST": "self.send(EVERYONE, message, 10)", "PACKET": "self.deliver(content)", "SCALARS": "found"}
+RIGHT = {"BROADCAST": "self.send(EVERYONE, message, 10)", "PACKET": "self.deliver(content)"}
+SIX = {"nodes": "6"}
 BY_ADDRESS = "[self.send(EVERYONE, message, 10 + peer.number) for peer in set(self.peers)]"
 
 
 def study(folder: Path, **parts: str) -> str:
     """Write the study; return its path."""
-    text = STUDY
-    for name, code in {**RIGHT, **parts}.items():
-        text = text.replace("{" + name + "}", code)
-    path = folder / "talk.py"
-    path.write_text(text)
-    return str(path)
+    return talking.write(folder, **{**RIGHT, **parts})
 
 
 @pytest.mark.slow
@@ -78,7 +32,7 @@ def test_a_right_study_is_the_same_twice(content: str, tmp_path: Path) -> None:
     """Addresses and the order of a set in a content are not differences."""
     first = "self.deliver(content if type(content) is int else content[0])"
     path = study(tmp_path, BROADCAST=f"self.send(EVERYONE, {content}, 10)", PACKET=first)
-    comparison = twice(Job(path, {}, 1, "inline"))
+    comparison = twice(Job(path, SIX, 1, "inline"))
     assert comparison.same, comparison
     windows = 5 + 5 * 5
     assert comparison.rows >= 5 * (1 + 1 + 1 + 5) + 2, "broadcast, deliver, send and five deliveries of each message"
@@ -87,7 +41,7 @@ def test_a_right_study_is_the_same_twice(content: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_order_of_a_set_of_objects_is_found_and_named_with_its_line(tmp_path: Path) -> None:
-    comparison = twice(Job(study(tmp_path, BROADCAST=BY_ADDRESS), {}, 1, "inline"))
+    comparison = twice(Job(study(tmp_path, BROADCAST=BY_ADDRESS), SIX, 1, "inline"))
     assert not comparison.same
     told = str(comparison)
     assert "sends 1" in told and "bytes to everyone" in told and "look there for" in told
@@ -121,7 +75,7 @@ def test_a_scalar_that_differs_is_named(tmp_path: Path) -> None:
 def test_a_content_that_is_changed_after_it_was_sent_is_found(tmp_path: Path) -> None:
     path = study(tmp_path, BROADCAST="self.send(EVERYONE, self.clock, 10); self.clock[0] += 1", PACKET="pass")
     with pytest.raises(RunError, match=r"failed while it was compared: node \d, at .* \(Talker\.clock\)"):
-        twice(Job(path, {}, 1, "inline"))
+        twice(Job(path, SIX, 1, "inline"))
 
 
 @pytest.mark.slow
@@ -134,7 +88,7 @@ def test_a_study_of_columns_is_compared_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "same"), [(BY_ADDRESS, False), (RIGHT["BROADCAST"], True)])
 def test_both_runs_can_be_made_by_a_simulator(code: str, same: bool, tmp_path: Path) -> None:
-    job = Job(study(tmp_path, BROADCAST=code), {"walking": "true"}, 1, "ns3")
+    job = Job(study(tmp_path, BROADCAST=code), {**SIX, "walking": "true"}, 1, "ns3")
     network = job.network()
     assert isinstance(network, MobileNetwork)
     if why := engines.get("ns3").missing(network):
@@ -148,7 +102,9 @@ def test_both_runs_can_be_made_by_a_simulator(code: str, same: bool, tmp_path: P
 @pytest.mark.parametrize(("code", "status"), [(BY_ADDRESS, 1), (RIGHT["BROADCAST"], 0)])
 def test_the_command_says_so_and_keeps_nothing(code: str, status: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["run", study(tmp_path, BROADCAST=code), "--twice", "--out", str(out)])
+    done = CliRunner().invoke(
+        app, ["run", study(tmp_path, BROADCAST=code), "--set", "nodes=6", "--twice", "--out", str(out)]
+    )
     assert done.exit_code == status, done.output
     assert ("the runs differ after" if status else "the same twice") in done.output
     assert not out.exists()
