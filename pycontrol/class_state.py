@@ -1,10 +1,10 @@
 """Find class attributes that a run changes.
 
     class Flood(Node):
-        heard = set()       # one set for all nodes: what one has heard, all have
+        heard = set()       # one set, which all nodes share
 
-A fingerprint of the attributes of every class of nodes is taken when its first node has been made, and compared after
-some windows (ever fewer) and at the end: constants may stand there, and what changes may not.
+A fingerprint of the attributes of every class of nodes is made with its first node, and compared after some windows
+(less and less often) and at the end. Constants may be class attributes, variables may not.
 """
 
 from __future__ import annotations
@@ -26,35 +26,39 @@ from causeway.pycontrol.mistakes import ProtocolError
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 MORE_SELDOM = 8
-"""After so many times as many windows as the last time, attributes are looked at again."""
+"""The factor by which the number of windows grows from one comparison to the next."""
 OF_A_CLASS = (
     types.FunctionType, type, types.ModuleType, staticmethod, classmethod, property, functools.cached_property,
 )  # fmt: skip
-"""What handlers cannot use as a variable."""
+"""The types of attributes that handlers cannot use as variables."""
 
 
 class ClassState:
-    """The attributes of all classes of one protocol's nodes, as they were."""
+    """The fingerprints of the attributes of all classes of one protocol's nodes."""
 
     def __init__(self) -> None:
         self._before: dict[type, dict[str, Hashable]] = {}
         self._windows, self._next = 0, 1
 
     def add(self, kind: type) -> None:
-        """Look at a class, and at what it inherits, from now on."""
+        """Watch a class and its base classes from now on."""
         for base in _own(kind):
             if base not in self._before:
                 self._before[base] = _fingerprints(base)
 
     def window_is_over(self) -> None:
-        """Look at all classes, if it is time."""
+        """Compare the attributes if it is time."""
         self._windows += 1
         if self._windows >= self._next:
             self._next *= MORE_SELDOM
             self.check()
 
     def check(self) -> None:
-        """Raise an error if an attribute has changed."""
+        """Compare the attributes.
+
+        Raises:
+            ProtocolError: An attribute has changed.
+        """
         for base, before in self._before.items():
             now = _fingerprints(base)
             for name in (*now, *before):
@@ -67,13 +71,13 @@ def _told(base: type, name: str) -> str:
     kind = type(value).__name__
     made = f"{kind}()" if kind in ("set", "list", "dict", "deque", "Counter") else "..."
     return (
-        f"{base.__name__}.{name} ({kind}) was changed while the run went on: it is an attribute of the class, so that "
+        f"{base.__name__}.{name} ({kind}) was changed during the run: it is an attribute of the class, so that "
         f"all nodes share it and each acts on what the others know; make it in __init__: self.{name} = {made}"
     )
 
 
 def _own(kind: type) -> Iterator[type]:
-    """Yield a class and those that it inherits from, but ours."""
+    """Yield a class and its base classes, without those of Causeway."""
     for base in kind.__mro__:
         if base is Node:
             return
@@ -90,9 +94,9 @@ def _fingerprints(base: type) -> dict[str, Hashable]:
 
 
 def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
-    """Return a hash that is another one if the value changes.
+    """Return a hash that differs if the value changes.
 
-    Nodes, and objects of libraries (which may keep caches), count by their identity.
+    Nodes and objects of libraries, which may have caches, are compared by identity.
     """
     if isinstance(value, PLAIN):
         return hash((type(value), value))
@@ -114,7 +118,7 @@ def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """Return what a value is made of; of what is nobody's variable, its identity."""
+    """Return the parts of a value, or its identity if it is not a variable of the user's."""
     if isinstance(value, list | tuple | deque):
         return value
     if isinstance(value, set | frozenset):
@@ -130,7 +134,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _is_users(kind: type) -> bool:
-    """Return whether a class is of the study, and not of a library."""
+    """Return whether a class belongs to the study, and not to a library."""
     top = kind.__module__.partition(".")[0]
     if top in ("causeway", "builtins") or top in sys.stdlib_module_names:
         return top == "__main__"

@@ -20,5 +20,5 @@ MEANINGS = {
     "pending_tasks": "tasks of asyncio programs that had not ended when the run did",
     "failed_tasks": "tasks of asyncio programs that ended with an error which the program did not take",
     "mains_ended": "nodes whose main had returned when the run ended",
-    "refused_datagrams": "datagrams of asyncio programs that could not be sent: too long, or to no node's address",
+    "refused_datagrams": "datagrams of asyncio programs that could not be sent: too long, or to an unknown address",
 }

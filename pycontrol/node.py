@@ -328,6 +328,7 @@ class PerNode(Protocol):
         return self._take_actions(window.reply)
 
     def check_end(self) -> None:
+        """Refuse class attributes that the run changed."""
         self._classes.check()
 
     def scalars(self) -> Mapping[str, float]:

@@ -144,10 +144,10 @@ class Protocol:
         raise TypeError(f"{type(self).__name__} does not handle windows")
 
     def check_end(self) -> None:
-        """Raise an error if the protocol did what spoils its numbers. Called when nothing happens any more."""
+        """Raise an error if the protocol did something that makes its results wrong. Called after the last event."""
 
     def discard(self) -> None:
-        """End whatever still goes on. Called when a run is over, whether or not it failed, and may be called twice."""
+        """End everything that still runs in the nodes. Called at the end of a run, also of a failed one; may repeat."""
 
     def scalars(self) -> Mapping[str, float]:
         """Return the protocol's own counters by name, at the end of the run."""

@@ -46,7 +46,7 @@ class Stepper:
                 self._copies[self.at] = copy.deepcopy(self.world)
 
     def close(self) -> None:
-        """End what goes on in the world."""
+        """End the model."""
         self.world.close()
 
     def following(self) -> Choice | None:

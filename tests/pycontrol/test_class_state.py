@@ -70,7 +70,7 @@ def test_a_class_attribute_that_handlers_change_is_an_error(held: Any, change: A
 
     with pytest.raises(ProtocolError) as error:
         run(Flood)
-    assert str(error.value).startswith(f"Flood.heard ({type(held).__name__}) was changed while the run went on")
+    assert str(error.value).startswith(f"Flood.heard ({type(held).__name__}) was changed during the run")
     assert "make it in __init__: self.heard = " in str(error.value)
     assert "\n" not in str(error.value)
 
