@@ -282,8 +282,8 @@ def test_ranges_hold_what_was_added_and_join() -> None:
 BAD_ACTIONS = [
     ({0: 99}, "kind 99 is unknown; allowed: 0 SEND, 1 SET_TIMER"),
     ({0: int(Act.CONNECT)}, "this network has no TCP; allowed: packets (SEND)"),
-    ({1: 999}, "999 ps is before its answer takes effect or too far; allowed: 1000 to 4611686018427387903 ps"),
-    ({1: 1 << 62}, "is before its answer takes effect or too far"),
+    ({1: 999}, "an effect at 999 ps is too early or too late; allowed: 1000 to 4611686018427387903 ps"),
+    ({1: 1 << 62}, "is too early or too late"),
     ({2: 1_000_000}, "there is no node 1000000; allowed: 0 to 2"),
     ({2: -1}, "there is no node -1; allowed: 0 to 2"),
     ({4: 3}, "there is no peer 3; allowed: -1 (everyone) to 2"),
@@ -357,11 +357,11 @@ def test_a_number_beyond_its_column_is_told() -> None:
 @pytest.mark.parametrize(
     ("promise", "told"),
     [
-        ((1 << 31, 1, 5), "patience is promised for node 2147483648; allowed: 0 to 2"),
-        ((0, 0, 5), "patience is promised for topic 0; allowed: 1 to 15"),
-        ((0, 16, 5), "patience is promised for topic 16; allowed: 1 to 15"),
-        ((0, 1, -2), "a patience of -2 ps; allowed: 0 ps to FOREVER (9223372036854775807), or IGNORED (-1)"),
-        ((0, 1, 1 << 63), "a patience of 9223372036854775808 ps; allowed: 0 ps to FOREVER"),
+        ((1 << 31, 1, 5), "a lookahead is declared for node 2147483648; allowed: 0 to 2"),
+        ((0, 0, 5), "a lookahead is declared for topic 0; allowed: 1 to 15"),
+        ((0, 16, 5), "a lookahead is declared for topic 16; allowed: 1 to 15"),
+        ((0, 1, -2), "a lookahead of -2 ps; allowed: 0 ps to FOREVER (9223372036854775807), or IGNORED (-1)"),
+        ((0, 1, 1 << 63), "a lookahead of 9223372036854775808 ps; allowed: 0 ps to FOREVER"),
         ((0, 1, 0.5), "Patience(node=0, topic=1, patience_ps=0.5); allowed: whole numbers"),
     ],
 )

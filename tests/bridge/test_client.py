@@ -225,7 +225,7 @@ def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:
     status, told, _ = edge_against(ticker, setup(), wire.encode_actions(0, late))
     assert (status, told) == (
         3,
-        "causeway: action 0 of window 0 is wrong: -5 ps is before its answer takes effect or too far; allowed: 0 to "
+        "causeway: action 0 of window 0 is wrong: an effect at -5 ps is too early or too late; allowed: 0 to "
         "4611686018427387903 ps\n",
     )
 

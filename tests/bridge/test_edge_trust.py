@@ -201,9 +201,9 @@ ANSWERS: dict[str, tuple[Actions, str]] = {
     "a topic too many": (row(Act.SEND, 0, 1, topic=16), "there is no topic 16; allowed: 0 to 15"),
     "patience of nobody": (
         ActionRows([], False, (Patience(2**31 - 1, 1, 5),)),
-        "patience is promised for node 2147483647; allowed: 0 to 4",
+        "a lookahead is declared for node 2147483647; allowed: 0 to 4",
     ),
-    "negative patience": (ActionRows([], False, (Patience(1, 1, -2),)), "a patience of -2 ps; allowed: 0 ps to"),
+    "negative patience": (ActionRows([], False, (Patience(1, 1, -2),)), "a lookahead of -2 ps; allowed: 0 ps to"),
 }  # fmt: skip
 
 

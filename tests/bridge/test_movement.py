@@ -108,7 +108,7 @@ def test_nobody_moves_on_the_abstract_network():
     from causeway.bridge.network import AbstractNetwork, constant_delay
 
     spec = RunSpec("test", {}, 1, AbstractNetwork(2, constant_delay(1), Workload(2)), MS)
-    with pytest.raises(RunError, match="nobody can move here; allowed: moves of a mobile"):
+    with pytest.raises(RunError, match="no node can move; allowed: moves of a mobile"):
         run_protocol(InlineEngine(), spec, PerNode(lambda id_: _Mover(id_)), [])
 
 

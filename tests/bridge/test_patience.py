@@ -107,7 +107,7 @@ def test_a_cap_still_bounds_a_window(ticker: Path) -> None:
 
 @pytest.mark.parametrize("promise", [Patience(2, 16, 5), Patience(2, 0, 5), Patience(-1, 1, 5)])
 def test_the_edge_refuses_a_promise_about_no_node_or_topic(ticker: Path, promise: Patience) -> None:
-    with pytest.raises(RunError, match=r"patience is promised for (topic 16|topic 0|node -1); allowed: "):
+    with pytest.raises(RunError, match=r"a lookahead is declared for (topic 16|topic 0|node -1); allowed: "):
         windows(ticker, 1, 1, promise)
 
 
