@@ -75,7 +75,7 @@ class Simulator:
         if status is None:
             return None
         self._reader.join(timeout=1)
-        how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        how = f"killed by {_name_of(-status)}" if status < 0 else f"exit status {status}"
         return f"the simulator ({self.name}) died: {how}; {self._last_words()}"
 
     def _last_words(self) -> str:
@@ -119,6 +119,13 @@ class Simulator:
             self._wake = -1
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _until_it_ends(pid: int, timeout_s: float) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from causeway.bridge.errors import UserError
 from causeway.bridge.random import draw_unit
 from causeway.bridge.schema import pb
 
@@ -106,6 +107,9 @@ def random_partitions(
 
 
 def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:
+    for name, value in (("per_s", per_s), ("mean_s", mean_s), ("until_s", until_s)):
+        if not 0 <= value < math.inf:  # NaN is neither
+            raise UserError(f"the {name} of random link failures, jammers or partitions is {value}; allowed: 0 and up")
     made: list[T] = []
     at_s = 0.0
     while per_s > 0:

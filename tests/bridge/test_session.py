@@ -119,6 +119,16 @@ def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode:
     assert time.monotonic() - began < 15  # not the deadline
 
 
+def test_a_signal_without_a_name_is_shown_by_its_number() -> None:
+    ends = [sys.executable, "-c", f"import os; os.kill(os.getpid(), {signal.SIGRTMIN + 1})"]
+    simulator = Simulator("fake", ends, {})
+    try:
+        simulator.wait(60)
+        assert f"killed by signal {signal.SIGRTMIN + 1}" in (simulator.death() or "")
+    finally:
+        simulator.end()
+
+
 def test_of_output_without_end_only_the_end_is_kept() -> None:
     peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from causeway.bridge.checked import check_spec
@@ -89,6 +91,14 @@ def test_on_the_abstract_network_copies_that_leave_in_trouble_are_lost():
     for pair in ((0, 2), (2, 1)):
         assert [t for t in left[pair] if 3 * S <= t < 5 * S] == [] and len(left[pair]) == 60
     assert len(log.lost) == 2 * 20 + 4 * 20, "each copy is told"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"per_s": math.inf}, {"per_s": -1.0}, {"mean_s": math.nan}, {"mean_s": -1.0}, {"until_s": math.inf}]
+)
+def test_a_rate_without_an_end_is_refused(wrong):
+    with pytest.raises(UserError, match=f"{next(iter(wrong))} .*; allowed: "):
+        random_cuts(((0, 1),), 7, **{"per_s": 1.0, "mean_s": 1.0, "until_s": 10.0, **wrong})
 
 
 def test_trouble_at_a_rate_comes_from_the_seed():
