@@ -1,4 +1,4 @@
-"""Refuse an option that takes one value and is said twice: the parser would take the last one and be silent."""
+"""Refuse an option that takes one value and is set twice: typer would take the last value without a message."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typer.core import TyperGroup, TyperOption
 
 
 class Once(TyperGroup):
-    """The commands, each with a look at its options first."""
+    """A group of commands that check for repeated options before they parse them."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a name."""
+        """Return the command with a name, with the check added."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None and not isinstance(command.parse_args, partial):
             command.parse_args = partial(_parsed, command, command.parse_args)
@@ -25,5 +25,5 @@ def _parsed(command: Any, parse: Callable[..., list[str]], ctx: Any, args: list[
     _, _, said = command.make_parser(ctx).parse_args(args=list(args))
     for option in said:
         if isinstance(option, TyperOption) and said.count(option) > 1 and not (option.multiple or option.is_flag):
-            raise typer.BadParameter("it is said twice; say it once", ctx, option)
+            raise typer.BadParameter("it is set twice; leave one out", ctx, option)
     return parse(ctx, args)

@@ -1,11 +1,11 @@
-"""Run a study's first run twice, and one in a while after it: a seed must give one digest, scalars and samples.
+"""Repeat a study's first run, and a few later ones: one seed must give one digest, and the same scalars and samples.
 
-What a protocol takes from outside its seed (the order of a set of objects, `datetime.now()`, variables of a module or
-a class that the run before has left) shows as a difference. The second run also looks for contents that are changed
-after they were sent (`causeway.pycontrol.shared`). Only short runs on the engine in process are run twice: the first of
-each study's code in each process, and those whose id says so. What is short is counted in events, so that a busy
-machine checks the same runs as a quiet one. `twice.py` compares runs on any engine. Once a difference is found, every
-later run of that code in the process is refused too: its numbers may be those of what the runs before it have left.
+A protocol that depends on more than its seed (the order of a set of objects, `datetime.now()`, variables of a module or
+class that an earlier run has changed) gives other results the second time. The second run also looks for contents that
+are changed after they were sent (`causeway.pycontrol.shared`). Only short runs on the inline engine are repeated: the
+first run of each study's code in each process, and runs chosen by their id. "Short" is a number of events, so that a
+busy machine checks the same runs as a quiet one. After a difference, every later run of that code in the process is
+refused, since variables that earlier runs have changed may affect its results. `twice.py` compares runs on any engine.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from causeway.studies.runner import Job, RunResult, run_job
 
 Name = TypeVar("Name", bound=Hashable)
 SHORT_EVENTS = 200_000
-"""Nodes with handlers take about a second for so many."""
+"""A protocol of nodes with handlers takes about a second for this number of events."""
 ONE_IN = 50
-"""One of so many later runs is run twice."""
+"""The fraction of later runs that is repeated: 2 % of the time finds a rare difference within a few hundred runs."""
 _found: dict[tuple[str, str], str] = {}
-"""Studies and codes that were checked in this process, with the difference; "" if there was none."""
+"""(study, code) -> the difference that was found in this process; "" if there was none."""
 
 
 def checked(job: Job, result: RunResult) -> RunResult:
-    """Return the result, if running the job again gives the same."""
+    """Return the result, after running the job again if that is due.
+
+    Raises:
+        RunError: The second run gave another result, or an earlier run of the same code did.
+    """
     key = (job.study.name, job.identity.code)
     first = key not in _found
     if (first or not _found[key]) and _is_short(job, result) and (first or is_drawn(job.run_id)):
@@ -36,7 +40,7 @@ def checked(job: Job, result: RunResult) -> RunResult:
             found = _difference(job, result)
         except RunError as error:  # a content that was changed, say: the same in every run
             found = str(error)
-        doubt = "" if first or not found else "; runs of this code that landed before are in doubt, too"
+        doubt = "" if first or not found else "; earlier runs of this code in the result folder are in doubt, too"
         _found[key] = found + doubt
     if _found.get(key):
         raise RunError(_found[key])
@@ -44,7 +48,7 @@ def checked(job: Job, result: RunResult) -> RunResult:
 
 
 def is_drawn(run_id: str) -> bool:
-    """Return whether a run is run twice although it is not the first: always the same runs of a campaign."""
+    """Return whether a run that is not the first is repeated. It depends on the id, so on nothing that varies."""
     return crc32(run_id.encode()) % ONE_IN == 0
 
 
@@ -53,22 +57,22 @@ def _is_short(job: Job, result: RunResult) -> bool:
 
 
 def _difference(job: Job, result: RunResult) -> str:
-    """Return what differs when the job is run again, in words; "" if nothing does."""
+    """Run the job again and return an error message about the first difference; "" if there is none."""
     with watching_contents():
         second = run_job(job)
     one, other = result.outcome, second.outcome
     if one.digest != other.digest:
-        what = f"gave digest {one.digest}, and {other.digest}"
+        difference = f"gave digest {one.digest}, and {other.digest}"
     elif names := _unlike(result.scalars, second.scalars):
-        what = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
+        difference = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
     elif series := _unlike(one.samples, other.samples):
-        what = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
+        difference = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
     else:
         return ""
     return (
-        f"study {job.study.name} is not deterministic: seed {job.seed} {what} when it was run again; look for the "
-        "order of a set of objects, datetime.now(), and variables of a module or class that a run leaves changed (a "
-        "node draws from self.rng); `causeway run --twice` looks for the first difference"
+        f"study {job.study.name} is not deterministic: seed {job.seed} {difference} when it was run again; look for "
+        "the order of a set of objects, datetime.now(), and variables of a module or class that a run leaves changed "
+        "(a node draws from self.rng); `causeway run --twice` finds the first difference"
     )
 
 

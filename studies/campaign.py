@@ -1,9 +1,11 @@
-"""Many runs: points x repetitions, here one after the other, or as Spark tasks, one simulation each. (`processes` does
-them in processes of this machine.)
+"""Campaigns: many runs, points x repetitions. `plan` makes the jobs.
 
-A run lands in the result folder whole or not at all, and a run that has landed is never done again: an interrupted
-campaign goes on where it stopped. Commands that work on one folder at the same time share the work: each run has one
-writer. On a cluster the folder must be one that every worker sees.
+`run_here` runs them one after the other in this process, `run_on_spark` as Spark tasks with one simulation each, and
+`processes.py` in several processes of this machine.
+
+A run is committed to the result folder as a whole or not at all, and a committed run is never repeated: an interrupted
+campaign continues where it stopped. Commands that work on one folder at the same time share the work, since each run
+has one writer, which holds its lock. On a cluster, every worker must be able to access the folder.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Tally:
-    """How far a campaign is."""
+    """The progress of a campaign: numbers of runs by state, and the results and errors so far."""
 
     total: int
     done: int = 0
@@ -43,9 +45,9 @@ class Tally:
     skipped: int = 0
     """Runs that were already in the folder."""
     failed: dict[str, str] = field(default_factory=dict)
-    """run id -> what went wrong"""
+    """run id -> error message"""
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """run id -> what the run came to (see `summary`), of the runs done now"""
+    """run id -> `summary` of the run; only runs of this command"""
 
 
 Watch = Callable[[Tally], None]
@@ -54,7 +56,11 @@ Watch = Callable[[Tally], None]
 def plan(
     name: str, engine: str, points: Sequence[Mapping[str, Any]], seed: int, repetitions: int, cap: int = 0
 ) -> list[Job]:
-    """The runs of a campaign: every point with seeds seed, seed + 1, ... Bad parameters are refused here already."""
+    """Return the jobs of a campaign: every point with seeds `seed`, `seed` + 1, ..., without duplicates.
+
+    Raises:
+        UserError: The study or a parameter is not valid.
+    """
     jobs = []
     for point in points:
         first = Job(name, point, seed, engine, cap)
@@ -65,7 +71,10 @@ def plan(
 def plan_for(
     name: str, engine: str, planned: Sequence[Planned], seed: int, repetitions: int, cap: int = 0
 ) -> list[Job]:
-    """The runs of somebody's own configuration; one that has a single run is repeated with seeds of ours."""
+    """Return the jobs of a configuration of an INET project.
+
+    A configuration with a single run is repeated with seeds `seed`, `seed` + 1, ...; one with several runs has its own.
+    """
     if len(planned) > 1 and repetitions > 1:
         raise UserError("the configuration says how often each run is repeated (repeat = ...); leave out --reps")
     jobs = []
@@ -77,16 +86,24 @@ def plan_for(
 
 
 def summary(result: RunResult) -> dict[str, Any]:
-    """What a command prints of a run."""
+    """Return the results of a run that a command prints."""
     run = {name: column[0] for name, column in result.tables["runs"].items()}
-    told = {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")}
-    return told | {"scalars": result.scalars, "nodes": list(result.outcome.finish.nodes.values())}
+    shown = {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")}
+    return shown | {"scalars": result.scalars, "nodes": list(result.outcome.finish.nodes.values())}
 
 
 def run_here(
     jobs: Iterable[Job], out: Path, watch: Watch, each: Callable[[RunResult], None] | None = None, **kwargs: Any
 ) -> Tally:
-    """Runs jobs one after the other in this process; what another command is just doing comes last."""
+    """Run jobs one after the other in this process. Runs that another command is working on come last.
+
+    Args:
+        jobs: The runs.
+        out: The result folder.
+        watch: Called with the tally after each change.
+        each: Called with the results of every run of this command.
+        kwargs: Passed to `run_job`.
+    """
     todo = list(jobs)
     tally = Tally(len(todo))
     health.sweep(out)
@@ -100,9 +117,9 @@ def run_here(
 def _run_one(
     job: Job, out: Path, tally: Tally, watch: Watch, each: Callable[[RunResult], None] | None, wait: bool, **kwargs: Any
 ) -> bool:
-    """Does one job, unless it is done. False: another command is at it."""
-    with store.writing(out, job.run_id, wait) as mine:
-        if not mine and not store.has_run(out, job.run_id):
+    """Run one job, unless its run is in the folder. Return False if another command is working on it."""
+    with store.writing(out, job.run_id, wait) as locked:
+        if not locked and not store.has_run(out, job.run_id):
             return False
         if store.has_run(out, job.run_id):
             tally.skipped += 1
@@ -111,10 +128,10 @@ def _run_one(
         tally.running = 1
         watch(tally)
         try:
-            describe(job.study)  # needs code and files that may change while the run goes on; what it says is kept
+            describe(job.study)  # cached now, since the study's code and files may change during the run
             result = again.checked(job, run_job(job, **kwargs))
         except MemoryError:
-            tally.failed[job.run_id] = "this machine has not the memory for it; choose smaller parameters"
+            tally.failed[job.run_id] = "this machine has too little memory for the run; choose smaller parameters"
         except Exception as error:
             tally.failed[job.run_id] = told(error)
         else:
@@ -129,15 +146,23 @@ def _run_one(
 
 
 def land(out: Path, result: RunResult) -> None:
-    """Puts a run into a folder, behind the description of its study."""
+    """Commit a run to a result folder, after the description of its study."""
     describe_in(out, result.job.study)
     store.write_run(out, result.tables)
 
 
 def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, watch: Watch) -> Tally:
-    """Runs jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails by itself is only told.
+    """Run jobs as Spark tasks. Spark retries a task whose worker is lost; a run that fails is reported, not retried.
 
-    `master` may be a session of yours; its settings stay as they are."""
+    Args:
+        jobs: The runs.
+        out: The result folder, which every worker must be able to access.
+        master: The URL of a Spark master, or an existing session, whose settings are left as they are.
+        watch: Called with the tally after each change.
+
+    Raises:
+        UserError: The Python of a worker lacks a module.
+    """
     from causeway.analysis import spark
     from causeway.studies import shipped
 
@@ -177,7 +202,7 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
 
 @dataclass(frozen=True)
 class _Task:
-    """One simulation, on a worker. A task run twice (its worker was lost late) finds its run and does nothing."""
+    """One simulation, on a worker. If a task is repeated after its run was committed, it does nothing."""
 
     out: str
 
@@ -190,7 +215,7 @@ class _Task:
 
 
 def told(error: Exception) -> str:
-    """Why a run failed. The others go on whatever it was; what nobody foresaw is told with its traceback."""
+    """Return the error message of a failed run; an unexpected exception's contains the traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
     if isinstance(error, OSError) and error.errno in FULL:
@@ -202,7 +227,7 @@ def told(error: Exception) -> str:
 def _watch_folder(
     session: Any, jobs: list[Job], out: Path, tally: Tally, watch: Watch, finished: threading.Event
 ) -> None:
-    """Keeps the tally while Spark works: what has landed is done, what Spark calls active is running."""
+    """Update the tally while Spark works: committed runs are done, Spark's active tasks are running."""
     ours = {job.run_id for job in jobs}
     tracker = session.sparkContext.statusTracker()
     while not finished.wait(0.5):
@@ -216,7 +241,7 @@ def _watch_folder(
 
 
 def time_left_s(tally: Tally, began: float) -> float | None:
-    """An estimate from the runs done so far; None while there are none."""
+    """Estimate the time that the rest of a campaign takes, from the runs done so far; None while there are none."""
     done = tally.done + len(tally.failed)
     if not done:
         return None

@@ -1,4 +1,4 @@
-"""Keep what a study's own code does to the process inside its run: the command and the other runs go on."""
+"""Protect the process from a study's own code: sys.exit, os.chdir and the like fail the run, not the command."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from causeway.pycontrol.own_code import own_code
 
 @contextlib.contextmanager
 def contained(study: str) -> Iterator[None]:
-    """Turn an exit of the study's code into an error of the run, and undo os.chdir, which moves a relative --out.
+    """Turn an exit of the study's code into an error of the run, and undo its os.chdir.
 
-    What would end the process at once, or keep it alive, is refused (`causeway.pycontrol.own_code`).
+    A changed directory would move relative paths, such as --out. Calls that end the process at once, or keep it alive,
+    are refused by `causeway.pycontrol.own_code`.
+
+    Raises:
+        RunError: The study's code exited or changed the directory.
     """
     folder = os.getcwd()
     with noticing_interrupts(), own_code(f"study {study}"):
@@ -29,7 +33,7 @@ def contained(study: str) -> Iterator[None]:
         except UserError as error:
             if (moved := os.getcwd()) == folder:
                 raise
-            raise _moved(study, moved) from error  # a file that is not found, say, comes of it
+            raise _moved(study, moved) from error  # the change is the likely cause, e.g. of a file not found
         finally:
             moved = os.getcwd()
             os.chdir(folder)
@@ -39,6 +43,6 @@ def contained(study: str) -> Iterator[None]:
 
 def _moved(study: str, folder: str) -> RunError:
     return RunError(
-        f"study {study}: os.chdir({folder!r}) would move what is relative, as results; use absolute paths, such as "
+        f"study {study}: os.chdir({folder!r}) would move relative paths, as of results; use absolute paths, such as "
         "Path(__file__).parent / 'data'"
     )

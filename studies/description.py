@@ -1,4 +1,4 @@
-"""From a study to what a result folder keeps of it (analysis/description.py)."""
+"""Describe a study for a result folder, so that reports need only the folder (see analysis/description.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from causeway.studies.study import Study
 
 
 def describe(study: Study) -> Description:
-    """What a report and the command line must know about a study."""
+    """Return everything that reports and commands need to know of a study. It is computed once for each class."""
     return _describe(type(study))
 
 
@@ -41,5 +41,5 @@ def _text(study: type[Study]) -> str:
 
 
 def describe_in(out: Path, study: Study) -> None:
-    """Leaves the description of a study in a result folder."""
+    """Write the description of a study into a result folder."""
     description.write(out, study.name, _text(type(study)))

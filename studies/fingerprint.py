@@ -1,4 +1,4 @@
-"""OMNeT++'s fingerprint of a run, kept and compared: what went between nodes, when, and how long it was."""
+"""Store and compare OMNeT++'s fingerprint of a run: a hash of the packets between nodes, their times and lengths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from causeway.bridge.errors import RunError
 
 
 def compare_fingerprint(folder: Path, run_id: str, scalars: Mapping[tuple[str, str], float]) -> None:
-    """Keeps the fingerprint of a run that has none there; raises RunError if it has another one."""
+    """Compare the fingerprint of a run with the one in `folder`, or write it there if there is none.
+
+    Raises:
+        RunError: The folder contains another fingerprint of this run.
+    """
     number = int(scalars["network", "fingerprint"])
     found = f"{number >> 16:04x}-{number & 0xFFFF:04x}"
     path = folder / f"{run_id}.txt"
@@ -20,6 +24,6 @@ def compare_fingerprint(folder: Path, run_id: str, scalars: Mapping[tuple[str, s
     before = path.read_text().strip()
     if before != found:
         raise RunError(
-            f"the fingerprint is {found}, it was {before}: something else went between nodes, or at another time; "
-            f"where that is meant to be, remove {path}"
+            f"the fingerprint is {found}, it was {before}: packets between nodes, or their times, have changed; "
+            f"if that is intended, remove {path}"
         )

@@ -1,4 +1,4 @@
-"""Stations on a hexagonal grid: one in the middle, rings of 6, 12, 18, ... around it, and a tree of wires over them."""
+"""Place stations on a hexagonal grid: one in the centre, in rings of 6, 12, 18, ... around it, and wire them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ Place = tuple[int, int]
 
 
 def hexagonal_places(cells: int, spacing_mm: float, centre_mm: Place = (400_000, 400_000)) -> tuple[Place, ...]:
-    """So many stations, ring after ring, each `spacing_mm` from its neighbours: 1, 7, 19, 37, 61, 91 or 127 fill their
-    rings. The first is in the middle; a ring begins to the right of it and goes round anticlockwise."""
+    """Return the positions of stations, ring after ring; 1, 7, 19, 37, 61, 91 or 127 stations fill their rings.
+
+    Args:
+        cells: The number of stations.
+        spacing_mm: The distance between neighbours.
+        centre_mm: The position of the first station. Each ring begins to the right of it and goes anticlockwise.
+    """
     places, ring = [centre_mm], 0
     while len(places) < cells:
         ring += 1
@@ -21,7 +26,7 @@ def hexagonal_places(cells: int, spacing_mm: float, centre_mm: Place = (400_000,
 
 
 def _place(ring: int, side: int, step: int, spacing_mm: float, centre_mm: Place) -> Place:
-    """From the corner of a side, so many steps to the next corner."""
+    """Return the position `step` steps from the corner of a side towards the next corner."""
     along, turn = side * pi / 3, side * pi / 3 + 2 * pi / 3
     dx = spacing_mm * (ring * cos(along) + step * cos(turn))
     dy = spacing_mm * (ring * sin(along) + step * sin(turn))
@@ -29,8 +34,10 @@ def _place(ring: int, side: int, step: int, spacing_mm: float, centre_mm: Place)
 
 
 def tree_of(places: tuple[Place, ...]) -> tuple[tuple[int, int], ...]:
-    """Wires from each station to its nearest neighbour that is nearer to the first station than it is itself (the first
-    of several): the shortest way to the middle, ring by ring."""
+    """Return a wire from each station to its nearest neighbour among those nearer to the first station.
+
+    The first of several such neighbours is chosen. Every station then has a shortest path to the centre.
+    """
     wires = []
     for station in range(1, len(places)):
         nearer = [p for p in range(station) if _apart(places[p], places[0]) < _apart(places[station], places[0]) - 1]

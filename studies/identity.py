@@ -1,7 +1,7 @@
-"""Say what gives a run its numbers, besides parameters and seed: the code of the study, of Causeway, of a project.
+"""Compute the digests of the code that determines a run's results: the study's, Causeway's, and a user's project's.
 
-Each is a digest of contents, so that it is the same wherever the files lie; `Identity.code` is one over all. It is part
-of a run's id: after a change of code the same command makes other runs.
+Each is a digest of contents, so it does not depend on the folder that contains the files. `Identity.code` is a digest
+of all three. It is part of a run's id, so after a change of code the same command makes new runs.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ DIGITS = 10
 
 @dataclass(frozen=True)
 class StudyCode:
-    """What a study's file is made of."""
+    """The files of a study, and their digest."""
 
     digest: str
-    """Of the file, of what it imports and of the data that it reads; "" for a study that comes with Causeway."""
+    """Digest of the file, its imports and the data that it reads; "" for a study that comes with Causeway."""
     own: frozenset[str]
     """Names of Causeway's modules that it imports."""
     files: frozenset[Path] = frozenset()
     path: Path | None = None
     """The study's file, if it is the user's own."""
     read: set[str] = field(default_factory=set, compare=False)
-    """What the study was seen to read from the file's folder, in this process."""
+    """Files in the study's folder that it has read in this process."""
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Note what is read from the folder of a user's own study until the block ends."""
+        """Record in `read` the files that the block opens in the folder of a user's own study."""
         if self.path is None:
             yield
             return
@@ -50,31 +50,31 @@ class StudyCode:
             yield
 
     def check_read(self, study: str) -> None:
-        """Refuse a run that read files of which its identity knows nothing."""
+        """Raise UserError if the study has read a file that its digest does not cover."""
         known = {str(one) for one in self.files}
         for one in sorted(self.read - known):
             if self.path is not None and is_users_own(one) and not one.startswith(str(cache_dir().resolve())):
                 name = os.path.relpath(one, self.path.parent)
                 raise UserError(
-                    f"study {study} reads {name}, and does not name it: nobody would see that results are older than "
-                    f"the file; write files = ({name!r},) into the study, beside its name"
+                    f"study {study} reads {name} without naming it, so a change of that file would not lead to new "
+                    f"runs; write files = ({name!r},) into the study, beside its name"
                 )
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What gives a run its numbers, besides parameters and seed."""
+    """Digests of all code that determines a run's results; the rest is in its parameters and seed."""
 
     study: str
     """Digest of the study's own code and data, "" for a study that comes with Causeway."""
     causeway: str
     """Digest of Causeway's code, as far as the study and the engine use it, and the simulator's version."""
     project: str = ""
-    """Digest of the ini files, NED files and what else they name, "" without a project."""
+    """Digest of the project's ini files, NED files and all files that they name; "" without a project."""
 
     @property
     def code(self) -> str:
-        """One digest over all."""
+        """One digest over all three."""
         return _short(f"{self.study} {self.causeway} {self.project}".encode())
 
 
@@ -85,20 +85,20 @@ def of_shipped(file: Path) -> StudyCode:
 
 
 def of_file(path: Path, data: Iterable[Path] = ()) -> StudyCode:
-    """Return the code of a study in a file of the user's own; `data` is what it reads besides."""
+    """Return the code of a study in a user's file; `data` are files that the study reads besides."""
     path = path.resolve()
     found = imported(path)
     files = {*found.files, *(one.resolve() for one in data)}
     digest = hashlib.blake2b(digest_size=16)
-    for told in sorted(f"{os.path.relpath(one, path.parent)}\0{_content(one)}\0" for one in files):
-        digest.update(told.encode())
+    for entry in sorted(f"{os.path.relpath(one, path.parent)}\0{_content(one)}\0" for one in files):
+        digest.update(entry.encode())
     for package in sorted(found.packages):
         digest.update(f"{package} {_version(package)}\0".encode())
     return StudyCode(digest.hexdigest()[:DIGITS], frozenset(found.own), frozenset(files), path)
 
 
 def data_of(path: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """Yield the files beside a study that its `files` name."""
+    """Yield the files beside a study that match its `files` patterns."""
     for pattern in patterns:
         yield from (one for one in path.resolve().parent.glob(pattern) if one.is_file())
 
@@ -108,15 +108,15 @@ def causeway_code(own: frozenset[str], engine: str) -> str:
     """Return the digest of Causeway's sources that a run of such a study on such an engine executes."""
     core = frozenset(_core(engine))
     files = core | own_files(own, core)
-    told = [f"{one.relative_to(SOURCES).as_posix()}\0{_content(one)}\0" for one in files]
-    digest = hashlib.blake2b("".join(sorted(told)).encode(), digest_size=16)
+    entries = [f"{one.relative_to(SOURCES).as_posix()}\0{_content(one)}\0" for one in files]
+    digest = hashlib.blake2b("".join(sorted(entries)).encode(), digest_size=16)
     for edge in _edges(engine):
         digest.update(f"{edge.simulator}\0".encode())
     return digest.hexdigest()[:DIGITS]
 
 
 def _core(engine: str) -> Iterator[Path]:
-    """Yield what every run on an engine executes."""
+    """Yield the source files that every run on an engine executes."""
     for room in ("bridge", "pycontrol", "studies"):
         yield from (SOURCES / room).glob("*.py")
     yield SOURCES / "proto" / "causeway.proto"
@@ -130,7 +130,7 @@ def _core(engine: str) -> Iterator[Path]:
 def _edges(engine: str) -> list[Edge]:
     try:
         return engines.get(engine).edges()
-    except UserError:  # a recording, or an engine that only a test has
+    except UserError:  # not in the registry: a recording, or the engine of a test
         return []
 
 

@@ -1,7 +1,7 @@
-"""The bounds of a run, checked where its numbers become picoseconds and 32-bit integers.
+"""Check the numbers of a run before they become picoseconds and 32-bit integers.
 
-A study's own parameters have tighter bounds, which make sense for that study; these hold for anybody's, and for what a
-study computes from its parameters.
+The parameters of a study have tighter bounds of their own, which make sense for that study. The bounds here hold for
+every study, also for numbers that it computes from its parameters.
 """
 
 from __future__ import annotations
@@ -14,32 +14,34 @@ from causeway.bridge.network import AbstractNetwork
 from causeway.bridge.validation import LATEST_PS, MOST_NODES
 
 FASTEST_PER_S = 1e9
-"""Broadcasts a second of a whole system: at more, several would fall in every nanosecond."""
-LARGEST_SEED = 2**63 - 1
-"""Result tables hold 64-bit integers."""
-
-
+"""Broadcasts per second of a whole system. At higher rates, several would occur in every nanosecond."""
 SLOWEST_PER_S = 1e-5
-"""Broadcasts a second: at fewer, the time to the next one need not fit 64 bits."""
+"""Broadcasts per second. At lower rates, the time to the next one may exceed 64 bits of picoseconds."""
+LARGEST_SEED = 2**63 - 1
+"""Result tables have columns of 64-bit integers."""
 MOST_ENTRIES = 200_000_000
-"""Numbers that a study may keep in one array: below a gigabyte."""
+"""Numbers in one array of a study: 1.6 GB of 64-bit numbers."""
 
 
 def must_fit(what: str, entries: int) -> None:
-    """For a validator of parameters: refuses combinations that no machine has the memory for."""
+    """Refuse parameters that need too large an array; for validators of parameters.
+
+    Raises:
+        ValueError: The array `what` would have more than `MOST_ENTRIES` entries.
+    """
     if entries > MOST_ENTRIES:
         raise ValueError(f"{what} would take {entries:,} numbers; choose smaller parameters ({MOST_ENTRIES:,} fit)")
 
 
 def check_seed(seed: int) -> int:
-    """The seed, if the tables can hold it."""
+    """Return the seed; raise UserError if a column of the tables cannot hold it."""
     if not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"a seed is at least 0 and below 2^63, not {seed}")
     return seed
 
 
 def check_spec(spec: RunSpec) -> None:
-    """Refuses a run whose numbers are beyond what engines count in."""
+    """Raise UserError if a number of a run is outside the range of the engines."""
     network, workload = spec.network, spec.network.workload
     _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LATEST_PS)
     _within(spec, "duration (ps)", spec.duration_ps, 0, LATEST_PS)
@@ -67,7 +69,7 @@ def check_spec(spec: RunSpec) -> None:
 
 
 def _long_enough(spec: RunSpec) -> None:
-    """Refuse a duration in which nothing can take effect: seconds that were taken for picoseconds."""
+    """Refuse a duration below the reaction time: most likely seconds instead of picoseconds."""
     if isinstance(spec.duration_ps, int | np.integer) and 0 < spec.duration_ps < spec.reaction_ps:
         raise UserError(
             f"study {spec.study}: duration_ps is {spec.duration_ps} ps, less than the reaction time "
@@ -77,6 +79,6 @@ def _long_enough(spec: RunSpec) -> None:
 
 def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:
     if not isinstance(value, int | float | np.integer | np.floating):
-        return  # the engine's own check (bridge/checked.py) says so
+        return  # the engine reports wrong types (bridge/checked.py)
     if not low <= value <= high:  # NaN too
         raise UserError(f"study {spec.study}: {what} is {value:g}; an engine takes {low:g} to {high:g}")

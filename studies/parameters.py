@@ -1,4 +1,4 @@
-"""From what a user typed (`--set K=V`) to checked parameters, with one-line errors; and the identity of a point."""
+"""Parameters of runs: parse `--set K=V`, check values with errors of one line, and name a point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from causeway.studies.study import Params, Study
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:
-    """['a=1', 'b=x'] as a dict."""
+    """Return ['a=1', 'b=x'] as {'a': '1', 'b': 'x'}.
+
+    Raises:
+        UserError: A setting has no '=', or a name is set twice.
+    """
     parsed: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -22,13 +26,17 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
             raise UserError(f"'{setting}' is not a setting; write --set NAME=VALUE")
         name, value = name.strip(), value.strip()
         if name in parsed:
-            raise UserError(f"{name} is said twice, {name}={parsed[name]} and {name}={value}; say it once")
+            raise UserError(f"{name} is set twice, {name}={parsed[name]} and {name}={value}; leave one out")
         parsed[name] = value
     return parsed
 
 
 def make_params(study: Study, given: Mapping[str, Any]) -> Params:
-    """The study's parameters with `given` ones set; unknown names and bad values are refused in one line."""
+    """Return the parameters of a study: the `given` values, and defaults for the others.
+
+    Raises:
+        UserError: A name is unknown or a value is not valid; the message is one line.
+    """
     fields = study.Params.model_fields
     for name in given:
         if name not in fields:
@@ -40,6 +48,7 @@ def make_params(study: Study, given: Mapping[str, Any]) -> Params:
 
 
 def _first_problem(study: Study, error: ValidationError) -> str:
+    """Return the first problem that pydantic found, as one line."""
     problem = error.errors()[0]
     name = str(problem["loc"][0]) if problem["loc"] else ""
     if not name:
@@ -56,6 +65,6 @@ def _first_problem(study: Study, error: ValidationError) -> str:
 
 
 def point_of(study: Study, params: Params, more: Mapping[str, str] | None = None) -> str:
-    """A short stable name of one combination of parameters, and of what is set besides."""
+    """Return a short stable name of one combination of parameters, and of `more` settings if there are any."""
     text = json.dumps([study.name, params.model_dump(mode="json"), *([more] if more else [])], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -1,9 +1,9 @@
-"""A campaign in processes of this machine, without Java.
+"""Execute a campaign in several processes of this machine, without Java (`run_in_processes`).
 
-This process hands out runs and lands what comes back, many runs at once; the workers only simulate, and live for the
-whole campaign. Each is a pool of one process: where it dies, it is known which run it was at, and that run is tried
-once more. A run's lock is held from before it starts until it has landed, so that other commands on the same folder
-leave it alone. A worker dies with this process, however that dies, and its simulator with it.
+This process distributes runs and commits their results, many runs at once; the workers (worker.py) only simulate, and
+live for the whole campaign. Each worker is a pool of one process: if it dies, its run is known, and is tried once more.
+A run's lock is held from before it starts until it is committed, so that other commands on the same folder leave it
+alone. A worker and its simulator die with this process, even if this process is killed.
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ from causeway.studies.description import describe_in
 from causeway.studies.runner import Job
 
 LAND_AFTER_S = 1.0
-"""What has come back lands at the latest so long after the first of it: a kill loses no more than that."""
+"""Results are committed at most this long after the first of them arrived, so that a kill loses little."""
 LAND_RUNS = 500
+"""They are committed earlier when there are this many, or"""
 _LAND_BYTES = 64 << 20
+"""when they need this much memory."""
 _PATIENCE_S = 5.0
+"""The time that a dead worker may take to be reaped, before its exit status is called unknown."""
 _TRIES = 2
-"""A run whose process dies is tried again: the machine may have been short of memory for a moment."""
+"""A run whose process dies is tried again, because the machine may have been short of memory for a moment."""
 
 
 @dataclass
 class _Worker:
-    """A process that does one run after the other."""
+    """A process that executes one run after the other."""
 
     pool: ProcessPoolExecutor
     process: BaseProcess | None = None
@@ -48,7 +51,7 @@ class _Worker:
 
 @dataclass
 class _Given:
-    """A run that a worker is at."""
+    """A run that a worker is executing, and its lock."""
 
     job: Job
     worker: _Worker
@@ -58,7 +61,7 @@ class _Given:
 
 @dataclass
 class _Waiting:
-    """Runs that came back and have not landed."""
+    """Runs that are finished and not committed."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     locks: list[tuple[int, Path]] = field(default_factory=list)
@@ -67,11 +70,13 @@ class _Waiting:
 
 
 def run_in_processes(jobs: Iterable[Job], out: Path, count: int, watch: Watch) -> Tally:
-    """Run jobs in `count` processes; what another command is just doing comes last."""
+    """Run jobs in `count` processes. Runs that another command is working on come last."""
     return _Campaign(list(jobs), out, watch).work(count)
 
 
 class _Campaign:
+    """The state of a campaign: jobs to do, running and finished ones, and the workers."""
+
     def __init__(self, jobs: list[Job], out: Path, watch: Watch) -> None:
         self.out, self.watch, self.tally = out, watch, Tally(len(jobs))
         self.todo, self.busy = deque(jobs), deque[Job]()
@@ -81,6 +86,7 @@ class _Campaign:
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
+        """Run all jobs; whatever happens, commit finished runs and end the workers."""
         health.sweep(self.out)
         try:
             self._give_out(count)
@@ -94,7 +100,7 @@ class _Campaign:
         return self.tally
 
     def _give_out(self, count: int) -> None:
-        """Give every free worker a run. A job is looked for before a process starts: what is done costs none."""
+        """Give every free worker a run. A process starts only for a run that is not done yet."""
         while len(self.running) < count and (found := self._next()) is not None:
             job, lock = found
             if job.study.name not in self.described:
@@ -103,7 +109,7 @@ class _Campaign:
             self._give(job, lock, 1)
 
     def _next(self) -> tuple[Job, int] | None:
-        """Return a job that is neither done nor another command's, and its lock, which is ours."""
+        """Take the lock of the next job that is neither done nor locked by another command; return both."""
         while self.todo:
             job = self.todo.popleft()
             lock = locks.take(self._lock_path(job), wait=False)
@@ -128,8 +134,8 @@ class _Campaign:
         self.running[future] = _Given(job, at, lock, tries)
 
     def _step(self, count: int) -> None:
-        """Hear what is done, give out more, and land what is due."""
-        if not self.running and self.busy and not self.todo:  # only what another command is at
+        """Wait for a worker, collect finished runs, give out more, and commit if that is due."""
+        if not self.running and self.busy and not self.todo:  # only runs of another command are left
             time.sleep(0.2)
             self.todo, self.busy = self.busy, deque()
         left = LAND_AFTER_S - (time.monotonic() - self.waiting.since) if self.waiting.runs else LAND_AFTER_S
@@ -146,6 +152,7 @@ class _Campaign:
         return late or len(waiting.runs) >= LAND_RUNS or waiting.bytes > _LAND_BYTES
 
     def _hear(self, future: Future[worker.Done]) -> None:
+        """Collect a finished run, or try it again if its worker died."""
         given = self.running.pop(future)
         job, error = given.job, future.exception()
         if not isinstance(error, BrokenProcessPool):
@@ -161,7 +168,7 @@ class _Campaign:
         self.tally.done += 1
         if found:
             self.tally.found[job.run_id] = found
-        if tables is None:  # it was large, and has landed
+        if tables is None:  # it was large, and the worker has committed it
             _release(given.lock, self._lock_path(job))
             return
         if not self.waiting.runs:
@@ -186,7 +193,7 @@ class _Campaign:
         self.watch(self.tally)
 
     def _stop(self) -> None:
-        """End the workers; those in the middle of a run at once."""
+        """End the workers; kill those in the middle of a run."""
         for given in self.running.values():
             if given.worker.process is not None:
                 given.worker.process.kill()
@@ -199,18 +206,18 @@ class _Campaign:
 
 def _release(lock: int, path: Path) -> None:
     with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)  # while it is still ours
+        path.unlink(missing_ok=True)  # before the lock is released, so that the file is not another command's
     os.close(lock)
 
 
 def _pool() -> ProcessPoolExecutor:
-    """A process of its own, not a copy of this one: that may have threads and open connections."""
+    """Return a pool of one new process. A fork of this process would copy its threads and open connections."""
     spawn = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(1, spawn, initializer=worker.start, initargs=(os.getpid(),))
 
 
 def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
-    """Return what a worker answered, or why it could not."""
+    """Return a worker's answer; if it died, an error message with its exit status."""
     error = future.exception()
     if error is None:
         return future.result()
@@ -222,11 +229,11 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
         status = at.process.exitcode
         if status is not None:
             how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    return f"the process that ran it died, {_TRIES} times ({how}); if memory is short, say a smaller --jobs", {}, None
+    return f"its process died {_TRIES} times ({how}); if memory is short, choose a smaller --jobs", {}, None
 
 
 def processes_for(jobs: Sequence[Job], wished: int | None) -> int:
-    """Return how many processes a campaign gets: as many as wished, or as there are cores, but no more than runs."""
+    """Return the number of processes for a campaign: the user's, or that of cores, but at most one per run."""
     if wished is not None and wished < 1:
         raise UserError(f"--jobs {wished}: at least one process is needed")
     return min(len(jobs), wished or len(os.sched_getaffinity(0)))

@@ -1,9 +1,9 @@
-"""Digest somebody's OMNeT++ project: what its ini file says, includes and names, its NED files, its libraries.
+"""Compute the digest of a user's OMNeT++ project: its ini file and every file that the ini file leads to.
 
-OMNeT++ reads more than the ini file. What counts here, transitively: files that an ini file includes; files that an
-ini, NED or XML file names in quotation marks (`xmldoc("config.xml")`), where they exist, relative to that file or to
-the ini file; every NED file below the roots of its packages; model libraries. A name with `${...}` in it stands for all
-files that fit. OMNeT++ and INET themselves are told by their versions.
+OMNeT++ reads more than the ini file. The digest covers, transitively: files that an ini file includes; files that an
+ini, NED or XML file names in quotation marks (`xmldoc("config.xml")`) and that exist relative to that file or to the
+ini file; every NED file below the roots of its packages; model libraries. A name that contains `${...}` means all files
+that match. OMNeT++ and INET themselves are identified by their versions, not here.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ QUOTED = re.compile(r'"([^"\n]+)"')
 PATHS = re.compile(r"^\s*(ned-path|load-libs)\s*=\s*(.+?)\s*$", re.MULTILINE)
 VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+")
 _READ_BYTES = 16 << 20
-"""A larger file is no text that names others."""
+"""Larger files are not searched for names of others: they are data."""
 _HASH_BYTES = 256 << 20
-"""Of a larger file, size and time of change stand for the content."""
+"""Larger files are identified by size and time of change, because hashing them would delay every command."""
 _SKIPPED = frozenset({"results", "out", "node_modules", "__pycache__"})
 
 
 def project_code(ini: Path, ned_path: Iterable[str] = (), libs: Iterable[str] = ()) -> str:
-    """Return the digest of a project; files are told by where they lie relative to the ini file, and their content."""
+    """Return the digest of a project: contents of files, and their paths relative to the ini file.
+
+    Args:
+        ini: The project's ini file.
+        ned_path: Roots of NED packages, besides those that the ini file names.
+        libs: Model libraries, besides those that the ini file names.
+    """
     ini = ini.resolve()
     files = set(_named(ini))
     texts = [_text(one) for one in files if one.suffix == ".ini"]
@@ -46,12 +52,12 @@ def project_code(ini: Path, ned_path: Iterable[str] = (), libs: Iterable[str] = 
     neds = {one for root in roots for one in _neds(root)}
     files |= neds | {one for ned in neds for one in _named(ned, ini.parent)}
     files |= {found for lib in more_libs if (found := _library(Path(lib))) is not None}
-    told = sorted(f"{os.path.relpath(one, ini.parent)}\0{_content(one)}\0" for one in files)
-    return hashlib.blake2b("".join(told).encode(), digest_size=16).hexdigest()[:DIGITS]
+    entries = sorted(f"{os.path.relpath(one, ini.parent)}\0{_content(one)}\0" for one in files)
+    return hashlib.blake2b("".join(entries).encode(), digest_size=16).hexdigest()[:DIGITS]
 
 
 def _named(first: Path, base: Path | None = None) -> Iterator[Path]:
-    """Yield a file and all that it names, transitively."""
+    """Yield a file and the files that it names, transitively."""
     todo, seen = [first], set[Path]()
     while todo:
         file = todo.pop()
@@ -68,7 +74,7 @@ def _named(first: Path, base: Path | None = None) -> Iterator[Path]:
 
 
 def _existing(folder: Path, name: str) -> list[Path]:
-    """Return the files that a text may mean."""
+    """Return the existing files in a folder that a name, which may contain variables, can mean."""
     name = name.strip().strip('"')
     pattern = VARIABLE.sub("*", name)
     try:
@@ -89,7 +95,7 @@ def _neds(root: Path) -> Iterator[Path]:
 
 
 def _library(path: Path) -> Path | None:
-    """Return the file of a library that is named without lib and .so."""
+    """Return the file of a library, which is usually named without 'lib' and '.so'; None if there is none."""
     for one in (path.with_name(f"lib{path.name}.so"), path.with_name(f"{path.name}.so"), path):
         if one.is_file():
             return one.resolve()
@@ -97,6 +103,7 @@ def _library(path: Path) -> Path | None:
 
 
 def _text(path: Path) -> str:
+    """Return the text of a file; "" if it is too large or unreadable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _READ_BYTES else ""
     except OSError:
@@ -104,6 +111,7 @@ def _text(path: Path) -> str:
 
 
 def _content(path: Path) -> str:
+    """Return a digest of a file's content."""
     try:
         status = path.stat()
         if status.st_size > _HASH_BYTES:

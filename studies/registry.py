@@ -1,4 +1,8 @@
-"""The studies, by name. A new study is one file and one line here; your own may be any file: `causeway run my.py`."""
+"""Load studies, by name or from a file.
+
+A study that ships with Causeway has one line in `STUDIES`; your own may be any file: `causeway run my.py`. Start with
+`resolve`. A process executes a file once, and again if the file, or something that it imports or reads, has changed.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +32,28 @@ STUDIES = {
 """name -> module:class"""
 
 PUBLISHED = Path(__file__).resolve().parent
-"""The folder below which the published numbers of all studies are."""
+"""The folder that contains the published numbers of all studies, at any depth."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A study and the code that it is."""
+    """A study and its code."""
 
     study: Study
     code: StudyCode
 
 
 def get(name: str) -> Study:
-    """Return the study of that name, or the one in the file of that name."""
+    """Return the study with a name, or the study in a file (`*.py`)."""
     return resolve(name).study
 
 
 def resolve(name: str) -> Resolved:
-    """Return the study of a name or in a file, with the digest of its code."""
+    """Return the study with a name, or in a file (`*.py`), and the digest of its code.
+
+    Raises:
+        UserError: The name is unknown, the file does not exist or does not define exactly one valid study.
+    """
     if name.endswith(".py"):
         return _from_file(Path(name))
     if name not in STUDIES:
@@ -57,25 +65,27 @@ def resolve(name: str) -> Resolved:
 
 @dataclass
 class _Executed:
-    """A file that was executed, as it was then."""
+    """A study's file as it was when it was executed."""
 
     study: type[Study]
     code: StudyCode
     read: frozenset[Path]
-    """What the file read from its folder as it was executed."""
+    """The files below its folder that it read while it was executed."""
     state: State
+    """Size, times and inode of all files of the study, to notice a change without reading them."""
     looked_ns: int
+    """The time at which `state` was read."""
 
 
 _EXECUTED: dict[Path, _Executed] = {}
 State = tuple[tuple[Any, ...], ...]
 _SURE_NS = 2_000_000_000
-"""A time of change that is older than this when files are looked at hides no second change."""
+"""Clocks of file systems are coarse: of two changes within one tick the second does not show. A file that was last
+changed longer than this before it was looked at has no such hidden change."""
 
 
 def _from_file(path: Path) -> Resolved:
-    """Return the one Study class that a file defines. The file is executed once a process, unless it, or what it
-    imports or reads from its folder, has been changed."""
+    """Return the study that a file defines; execute the file unless this process has executed it as it is now."""
     path = _there(path).resolve()
     known = _EXECUTED.get(path)
     if known is None or not _is_as_before(known):
@@ -85,19 +95,20 @@ def _from_file(path: Path) -> Resolved:
 
 
 def _there(path: Path) -> Path:
+    """Return the path if there is such a file."""
     if not path.is_file():
         raise UserError(f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one")
     return path
 
 
 def _is_as_before(known: _Executed) -> bool:
-    """Whether no file was touched. Content tells, where a clock is too coarse to."""
+    """Return whether no file can have changed; False where a time of change is too recent to be sure."""
     state = _state(known.code.files)
     return state == known.state and all(known.looked_ns - changed > _SURE_NS for _, _, _, changed, _ in state)
 
 
 def _look_again(path: Path, known: _Executed | None) -> _Executed:
-    """Execute the file, unless all that it is made of has the contents it had."""
+    """Execute a file, unless the contents of all files of the study are as before."""
     looked_ns = time.time_ns()
     if known is not None and all(one.is_file() for one in known.code.files):
         code = of_file(path, (*known.read, *data_of(path, known.study.files)))
@@ -110,6 +121,8 @@ def _look_again(path: Path, known: _Executed | None) -> _Executed:
 
 
 def _state(files: Iterable[Path]) -> State:
+    """Return size, times of change and inode of each file."""
+
     def one(path: Path) -> tuple[Any, ...]:
         try:
             status = os.stat(path)
@@ -127,19 +140,19 @@ def _state(files: Iterable[Path]) -> State:
 
 
 def _executed(path: Path) -> tuple[type[Study], set[Path]]:
-    """Execute the file: its study, and the files of its folder that it read meanwhile."""
+    """Execute a file; return its study, and the files of its folder that it read meanwhile."""
     with opened_below(path.parent) as opened:
         module = module_from(path, "causeway_study")
     own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
     found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # one of them may have two names
     if len(found) != 1:
-        raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of studies.study.Study")
+        raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of causeway.Study")
     _check(path, found[0])
     return found[0], {Path(one) for one in opened if is_users_own(one)}
 
 
 def _check(path: Path, study: type[Study]) -> None:
-    """What a study says of itself must be what commands and reports read."""
+    """Raise UserError if a class attribute of a study has a type that commands and reports cannot read."""
     name = getattr(study, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
         raise UserError(f"{path}: the study's name is {name!r}; allowed: letters, digits, '_', '-' and '.'")
@@ -147,10 +160,10 @@ def _check(path: Path, study: type[Study]) -> None:
         raise UserError(f"{path}: the study's title is {getattr(study, 'title', None)!r}; allowed: text")
     if isinstance(study.files, str) or not all(isinstance(one, str) for one in study.files):
         raise UserError(f"{path}: the study's files are {study.files!r}; allowed: a list of names or patterns")
-    for what, kind in (("headlines", Headline), ("plots", Plot)):
-        given = getattr(study, what)
-        if not isinstance(given, list | tuple) or not all(isinstance(one, kind) for one in given):
-            raise UserError(f"{path}: the study's {what} are {given!r}; allowed: a list of {kind.__name__}")
+    for attribute, kind in (("headlines", Headline), ("plots", Plot)):
+        values = getattr(study, attribute)
+        if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
+            raise UserError(f"{path}: the study's {attribute} are {values!r}; allowed: a list of {kind.__name__}")
     sweeps = study.sweeps
     points = list(sweeps.values()) if isinstance(sweeps, Mapping) else [None]
     if not all(isinstance(some, list | tuple) and all(isinstance(one, Mapping) for one in some) for some in points):
@@ -158,5 +171,5 @@ def _check(path: Path, study: type[Study]) -> None:
 
 
 def all_studies() -> list[Study]:
-    """Every study, in order of registration."""
+    """Return the studies that ship with Causeway, in the order of `STUDIES`."""
     return [get(name) for name in STUDIES]

@@ -1,6 +1,7 @@
 """One run of a study, from parameters to result tables.
 
-`Job` is the run resolved: its study is found, its parameters are checked and its id is known, once. `run_job` runs it.
+Start with `Job`, a run that is resolved: its study is loaded, its parameters are checked and its id is computed, once.
+`run_job` executes a job and returns its tables.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from causeway.studies.study import Params, Study
 from causeway.studies.theirs import Theirs
 
 PLACES_EVERY_PS = "places_every_ps"
-"""Option of a job: record where every node is, this often (see `pycontrol/places.py`)."""
+"""Option of a job: the interval at which the positions of all nodes are recorded, for the report's animation."""
 
 
 class Job:
-    """One run to do, resolved: what to run, with which checked parameters, and the id under which it lands.
+    """One run, ready to execute: study, checked parameters, seed, engine and the id under which it is stored.
 
-    Pickled, it is names again (a study's file need not be importable where it is unpickled, only readable): a worker
-    resolves it once more, and executes a study's file once a process.
+    A pickled job holds names only, so a study's file must be readable where the job is unpickled, but need not be
+    importable. Each worker resolves the names again, and executes a study's file once.
     """
 
     def __init__(
@@ -53,21 +54,21 @@ class Job:
         resolved = registry.resolve(name)
         self.study: Study = resolved.study
         self.study_code = resolved.code
-        """What the study's own code is."""
+        """The files of the study's own code and their digest."""
         self.params: Params = make_params(self.study, parameters)
         self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
         self.theirs = theirs
-        """Somebody's own network, instead of the study's."""
+        """A user's own INET project, whose network replaces the study's."""
         self.options = dict(options or {})
-        """Of the engine, besides the study's own."""
+        """Options of the engine, besides those of the study."""
         self.point = point_of(self.study, self.params, theirs.told if theirs else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
         self._planned: Identity | None = None
-        """The code that whoever planned the run saw; None: it was planned here."""
+        """The code in the process that planned the run; None if that is this process."""
 
     @cached_property
     def identity(self) -> Identity:
-        """The code that gives the run its numbers, as it is here."""
+        """Digests of all code that determines the run's results, as it is on this machine."""
         project = ""
         if self.theirs is not None:
             project = self.theirs.code
@@ -76,7 +77,7 @@ class Job:
         return Identity(self.study_code.digest, causeway_code(self.study_code.own, self.engine), project)
 
     def _own_project(self) -> str:
-        """The digest of the ini file that the study itself names, if it names one."""
+        """Return the digest of the OMNeT++ project that the study itself names; "" if it names none."""
         options = self.study.options(self.params, self.engine)
         network = self.study.network(self.params, self.seed)
         if "ini" in options:
@@ -87,26 +88,26 @@ class Job:
 
     @property
     def run_id(self) -> str:
-        """The name under which it lands: other code makes another run."""
+        """The id under which the run is stored. It depends on the code: a change of code gives a new run."""
         code = (self._planned or self.identity).code
         return f"{self.study.name}-{self.point}-{code}-{self.engine}-{self.seed}"
 
     def check_code(self) -> None:
-        """Refuse to run where the code is not what it was when the run was planned."""
+        """Raise UserError if the code has changed since the run was planned."""
         if self._planned is None or self._planned == self.identity:
             return
         if self._planned.causeway != self.identity.causeway:
             raise UserError(
                 "this process runs other code of Causeway (or another simulator) than the one that planned the run; "
-                "install the same on all machines, or say the command again if somebody has just edited it"
+                "install the same version on all machines, or repeat the command if the code has just been edited"
             )
-        raise UserError(f"the files of {self.name} were changed after the run was planned; say the command again")
+        raise UserError(f"the files of {self.name} were changed after the run was planned; repeat the command")
 
     def but(
         self, seed: int | None = None, engine: str | None = None, record_to: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Job:  # fmt: skip
-        """The same point with another seed or engine, recorded, or with other options: nothing is resolved again."""
+        """Return a copy with another seed, engine, recording or options, without resolving the study again."""
         other = object.__new__(Job)
         other.__dict__.update(self.__dict__)
         other.seed = self.seed if seed is None else check_seed(seed)
@@ -118,7 +119,11 @@ class Job:
         return other
 
     def network(self) -> Network:
-        """What the run is on."""
+        """Return the network of the run: the study's, or that of the user's INET project.
+
+        Raises:
+            UserError: Positions shall be recorded, and the network has none.
+        """
         with self.study_code.watched():
             own = self.study.network(self.params, self.seed)
         network = self.theirs.instead_of(own) if self.theirs else own
@@ -132,13 +137,13 @@ class Job:
         return replace(network, places_every_ps=every_ps)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        told = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
-        return Job, (*told, self.theirs, self.options), {"_planned": self._planned or self.identity}
+        arguments = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
+        return Job, (*arguments, self.theirs, self.options), {"_planned": self._planned or self.identity}
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run produced: the outcome and the tables that say it."""
+    """The results of a run: its outcome, and the same as rows of the result tables."""
 
     job: Job
     outcome: Outcome
@@ -147,13 +152,22 @@ class RunResult:
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
-    """The engines that a study (with such a network) can run on, the best first, whether or not they are here."""
+    """Return the engines that can run a study on this network, installed or not, in order of preference."""
     names = study.engines or tuple(engines.ENGINES)
     return [name for name in names if engines.builds(engines.get(name), network)]
 
 
 def choose_engine(study: Study, name: str | None, network: Network) -> str:
-    """The engine to run a study (with such a network) on: the named one if it can, else the first that can here."""
+    """Return the name of the engine to run a study on.
+
+    Args:
+        study: The study.
+        name: The engine that the user wants; None: the first possible one that is installed.
+        network: The network of the run.
+
+    Raises:
+        UserError: The engine is unknown, cannot run the study or is not installed; or no engine is.
+    """
     possible = engines_of(study, network)
     if name is not None:
         if name not in engines.ENGINES:
@@ -175,7 +189,7 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
 
 
 def make_spec(job: Job, passive_kinds: int) -> RunSpec:
-    """What the engine is told."""
+    """Return the specification of the run for the engine, and check that its numbers are within bounds."""
     study, params = job.study, job.params
     options = {name: value for name, value in job.options.items() if name != PLACES_EVERY_PS}
     spec = RunSpec(
@@ -195,7 +209,17 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
-    """Runs one job here and now; on its engine, or on `engine`."""
+    """Run one job in this process and return its results.
+
+    Args:
+        job: The run.
+        report: Called with the progress of the run from time to time.
+        engine: An engine to use instead of the job's own, such as a recording.
+
+    Raises:
+        UserError: The study, its parameters or the engine cannot give a run.
+        RunError: The run failed.
+    """
     study, params = job.study, job.params
     job.check_code()
     enter_home_of(type(study))
@@ -219,12 +243,12 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:
-    """The run as rows of the result tables (analysis/schema.py)."""
-    told = job.theirs.told if job.theirs else {}
-    values = {**job.parameters, **told}
+    """Return the run as rows of the result tables (analysis/schema.py)."""
+    project_values = job.theirs.told if job.theirs else {}
+    values = {**job.parameters, **project_values}
     own = [("run", name, float(value)) for name, value in scalars.items()]
-    theirs = [(module, name, float(value)) for (module, name), value in outcome.engine_scalars.items() if module]
-    modules, names, numbers = (list(c) for c in zip(*own, *theirs, strict=True)) if own or theirs else ([], [], [])
+    engine = [(module, name, float(value)) for (module, name), value in outcome.engine_scalars.items() if module]
+    modules, names, numbers = (list(c) for c in zip(*own, *engine, strict=True)) if own or engine else ([], [], [])
     vectors: dict[str, list[Any]] = {"vector_id": [], "module": [], "name": []}
     samples: dict[str, list[Any]] = {"vector_id": [], "time_raw": [], "value": []}
     for id_, ((module, name), (times, points)) in enumerate(sorted(outcome.samples.items())):
@@ -246,7 +270,7 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
         },
         "parameters": {
             "name": list(values), "value": [_text(v) for v in values.values()],
-            "number": [_number(name, value, told) for name, value in values.items()],
+            "number": [_number(name, value, project_values) for name, value in values.items()],
         },
         **({"nodes": {"node": list(nodes), "module": list(nodes.values())}} if nodes else {}),
         "scalars": {"module": modules, "name": names, "value": numbers},
@@ -255,9 +279,9 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
     }  # fmt: skip
 
 
-def _number(name: str, value: Any, told: Mapping[str, str]) -> float | None:
-    """A parameter as a number. Iteration variables of an ini file come as text."""
-    if name in told:
+def _number(name: str, value: Any, project_values: Mapping[str, str]) -> float | None:
+    """Return a parameter as a number, None if it is not one. Iteration variables of an ini file are text."""
+    if name in project_values:
         try:
             return float(value)
         except ValueError:

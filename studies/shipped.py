@@ -1,4 +1,4 @@
-"""A study in a file of the user's own, on workers that do not see the file: it goes along, with what it reads."""
+"""Send a user's study to the workers of a cluster, which cannot read the user's files: `send` here, `receive` there."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Told = tuple[tuple[Any, ...], dict[str, Any], str]
-"""What a worker needs to make a job: its arguments, what else it knows, the zip of its study (empty: it is ours)."""
+"""The arguments of a job, its further attributes, and the name of the zip file of its study ("" if not needed)."""
 
 
 def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
-    """Gives the studies' files to the workers of a session; the jobs as `receive` takes them."""
+    """Send the studies' files to the workers of a session; return the jobs as arguments of `receive`."""
     archives: dict[str, str] = {}
-    told = []
+    sent = []
     for job in jobs:
         if job.name not in archives:
             packed = _pack(job) if job.name.endswith(".py") and not spark.is_local(session) else None
@@ -28,13 +28,13 @@ def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
                 session.sparkContext.addFile(str(packed))
             archives[job.name] = packed.name if packed else ""
         _, arguments, known = job.__reduce__()
-        told.append((arguments, known, archives[job.name]))
-    return told
+        sent.append((arguments, known, archives[job.name]))
+    return sent
 
 
-def receive(told: Told) -> Job:
-    """The job, where it is to be run."""
-    (name, *rest), known, archive = told
+def receive(sent: Told) -> Job:
+    """Return the job on the worker, after unpacking its study if that was sent."""
+    (name, *rest), known, archive = sent
     if archive:
         from pyspark import SparkFiles
 
@@ -45,7 +45,7 @@ def receive(told: Told) -> Job:
 
 
 def _pack(job: Job) -> Path:
-    """Pack the study's file, what it imports and reads from its folder, its published numbers and its `files`."""
+    """Zip the study's file, all that it imports or reads from its folder, its published numbers and its `files`."""
     path = Path(job.name).resolve()
     paths = {one for one in job.study_code.files if one.is_relative_to(path.parent)}
     for pattern in (*job.study.files, job.study.published):

@@ -1,4 +1,7 @@
-"""A study of a few nodes, for protocols that are to be checked rather than measured: no network to describe."""
+"""A base class for studies of a few nodes, for protocols to explore with `causeway check` rather than to measure.
+
+The network is predefined, so that a subclass consists of nodes and properties.
+"""
 
 from __future__ import annotations
 
@@ -16,36 +19,39 @@ from causeway.studies.study import Params, Study
 
 
 class SmallParams(Params):
-    """How many nodes, and which version of the protocol they run."""
+    """Parameters of a small study: the number of nodes and of messages, and the version of the protocol."""
 
-    nodes: int = Field(3, ge=1, le=64, description="how many take part")
-    version: str = Field("right", description="which version: the right one, or one with a known mistake")
-    messages: int = Field(20, ge=0, description="how many are broadcast in a run")
+    nodes: int = Field(3, ge=1, le=64, description="number of nodes")
+    version: str = Field("right", description="version of the protocol: the right one, or one with a known mistake")
+    messages: int = Field(20, ge=0, description="number of broadcasts in a run")
 
 
 class SmallStudy(Study):
-    """Subclass it, name the versions, and say what must hold (`asked`)."""
+    """A study of a few nodes. A subclass defines `versions` of the node and the properties to check (`asked`)."""
 
     Params = SmallParams
     engines = ("inline",)
     versions: ClassVar[Mapping[str, type[Node]]]
-    """Of each version its node; "right" is the first."""
+    """Version -> class of its nodes; the first is "right"."""
     verdicts: ClassVar[Mapping[str, str]] = {}
-    """Of each wrong version how what breaks begins, as `causeway check` tells it."""
+    """Wrong version -> first words of the violation that `causeway check` reports."""
     asked: ClassVar[Checks] = Checks()
 
     def network(self, params: Any, seed: int) -> AbstractNetwork:
+        """Return a network with a delay of 100 ± 20 ms and 20 broadcasts per second."""
         workload = Workload(params.nodes, messages=params.messages, size_bytes=100, segments=(Segment(0, 20.0),))
         return AbstractNetwork(params.nodes, normal_delay(100, 20), workload)
 
     def protocol(self, params: Any) -> PerNode:
+        """Return the protocol of nodes of the chosen version."""
         if params.version not in self.versions:
             raise unknown(f"version of {self.name}", params.version, self.versions)
         return PerNode(lambda id_: self.node(params, id_))
 
     def node(self, params: Any, id_: int) -> Node:
-        """The node of an id; override it where not all are of one kind."""
+        """Return the node with an id; override it if nodes have different classes."""
         return self.versions[params.version](id_)
 
     def checks(self, params: Any) -> Checks:
+        """Return the properties to check."""
         return self.asked

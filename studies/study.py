@@ -1,6 +1,7 @@
-"""What a study is: one paper's evaluation (or your own): network, protocol, parameters, sweeps, plots.
+"""The base class of studies. A study is one paper's evaluation, or your own: network, protocol, sweeps, plots.
 
-A study is one file or one package in `studies/` and one line in `studies/registry.py`; your own may be any file.
+A study that ships with Causeway is a file or package in `studies/` and one line in `studies/registry.py`. Your own
+study may be any Python file: `causeway run my_study.py`. Subclass `Study` and implement `network` and `protocol`.
 """
 
 from __future__ import annotations
@@ -25,76 +26,76 @@ S_PS = 10**12
 
 
 class Params(BaseModel):
-    """Base of a study's parameters: unknown names are refused, values are checked. No number is infinite or none."""
+    """Base class of a study's parameters. Unknown names, values of a wrong type, infinity and NaN are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Study(ABC):
-    """One evaluation. Subclass it; instances hold no state."""
+    """One evaluation: a network, a protocol, their parameters and what to plot. Instances hold no state."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str] = ""
     """Short name of the paper, as in its published numbers."""
     published: ClassVar[str] = ""
-    """The file of published numbers (studies/*/published.csv are examples), beside the file that defines the study."""
+    """The file of published numbers, beside the file that defines the study (see studies/*/published.csv)."""
     files: ClassVar[Sequence[str]] = ()
-    """Files beside the study's own that its runs read (names or patterns such as `data/*.csv`): they go along when a
-    cluster runs it."""
+    """Files that runs read, beside the study's own: names or patterns such as `data/*.csv`. They are copied to the
+    workers of a cluster."""
     Params: ClassVar[type[Params]] = Params
     engines: ClassVar[tuple[str, ...]] = ()
-    """Only these engines, the best first; (): every engine that builds its network, in the order of the registry. The
-    first one that is not missing here is the default."""
+    """The engines that may run the study, in order of preference. Empty: every engine that can build its network. The
+    first one that is installed is the default."""
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
-    """Named lists of points: `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
-    'demo' is what `make demo` runs; 'smallest' calls every compiled kernel within a few events, so that
-    `causeway build` can compile them ahead."""
+    """Named lists of points, for `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
+    `make demo` runs the sweep 'demo'. The sweep 'smallest' calls every compiled kernel within a few events, so that
+    `causeway build` can compile the kernels ahead."""
     headlines: ClassVar[Sequence[Headline]] = ()
-    """The few numbers that say how a run went: `causeway run` prints them."""
+    """The few numbers of a run that `causeway run` prints."""
     plots: ClassVar[Sequence[Plot]] = ()
     expected: ClassVar[Sequence[Expected]] = ()
-    """What runs get wrong because that is what the study measures; whatever else is wrong heads the report."""
+    """Violations that the study measures on purpose. All others are shown at the top of the report."""
     scene: ClassVar[Scene | None] = None
-    """How the report makes a moving picture of a run that recorded where things were."""
+    """How the report animates a run that recorded positions."""
 
     @abstractmethod
     def network(self, params: Any, seed: int) -> Network:
-        """The network of a run. `seed` is for choices made before the run (scripts, positions)."""
+        """Return the network of a run; `seed` is for choices made before the run (scripts, positions)."""
 
     @abstractmethod
     def protocol(self, params: Any) -> Protocol:
-        """A fresh protocol for one run."""
+        """Return a fresh protocol for one run."""
 
     def reaction_ps(self, params: Any) -> int:
-        """L, the reaction time of a node: 1 ms, unless a study says otherwise."""
+        """Return L, the reaction time of a node, which is also the lookahead; 1 ms by default."""
         return MS_PS
 
     def duration_ps(self, params: Any) -> int:
-        """When the run ends; 0: when nothing is left to happen."""
+        """Return the time at which the run ends; 0, the default: when no event is left."""
         return 0
 
     def observers(self, params: Any, nodes: int) -> list[Observer]:
-        """Observers of a run besides the digest; by default the causality checker."""
+        """Return the observers of a run besides the digest; the causality checker by default."""
         from causeway.pycontrol.checker import CausalityChecker
 
         return [CausalityChecker(nodes)]
 
     def scalars(self, params: Any, scalars: dict[str, float]) -> dict[str, float]:
-        """Last touch on a run's scalars (e.g. a ratio of two of them)."""
+        """Return the scalars of a run to store; override it to add derived ones, such as a ratio of two scalars."""
         return scalars
 
     def options(self, params: Any, engine: str) -> Mapping[str, Any]:
-        """What only one engine understands (e.g. {"ini": ..., "config": ...} for omnet)."""
+        """Return settings for one engine only, such as {"ini": ..., "config": ...} for omnet."""
         return {}
 
     def checks(self, params: Any) -> Checks:
-        """What `causeway check` should know: smaller worlds, what else must hold."""
+        """Return the settings of `causeway check` for this study: smaller models, further properties."""
         from causeway.pycontrol.check.checks import Checks
 
         return Checks()
 
     @classmethod
     def published_file(cls) -> Path | None:
-        """The file of published numbers, if the study has one."""
+        """Return the path of the published numbers; None if the study has none."""
         return Path(inspect.getfile(cls)).resolve().parent / cls.published if cls.published else None

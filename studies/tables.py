@@ -1,12 +1,12 @@
-"""Tables of results in docs/papers, written from result folders.
+"""Write the tables of results in docs/papers from result folders (`causeway tables`). Start with `update`.
 
 A study's package may have a module `tables` with
 
     SCALARS = ("packets", "latency")                    the scalars that its tables read
-    TABLES = {"table1": table1, "fig7 fig8": fig7}      what the page's marker says -> a function of `Measured`
+    TABLES = {"table1": table1, "fig7 fig8": fig7}      text of the page's marker -> a function of `Measured`
 
-A function gives lines of markdown. What the folders hold is first reduced to one line a run (`numbers/STUDY.csv`
-beside the pages), so that the tables can be written again, and tested, without the folders.
+A function returns lines of markdown. Result folders are first reduced to one line per run (`numbers/STUDY.csv` beside
+the pages), so that the tables can be written again, and tested, without the folders.
 """
 
 from __future__ import annotations
@@ -38,26 +38,31 @@ Table = Callable[["Measured"], Sequence[str]]
 
 
 class NotRun(UserError):
-    """A table shows a point that no run is of."""
+    """A table shows a point for which there is no run."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Some runs of a study: what a table is made of."""
+    """Some runs of a study, from which a table is computed."""
 
     study: Study
     rows: tuple[Row, ...]
-    """engine, seed, parameters (all of them), and the scalars."""
+    """One mapping per run: engine, seed, parameters (all of them), and the scalars."""
 
     def at(self, engine: str = "", free: Collection[str] = (), **point: Any) -> Measured:
-        """The runs of one point: parameters that are not given have their default values, but for those that are
-        `free`. engine "": all."""
+        """Select the runs of one point.
+
+        Args:
+            engine: The engine; "": all.
+            free: Parameters that may have any value.
+            point: Values of parameters; all others have their defaults.
+        """
         wanted = self.study.Params(**point).model_dump(exclude=set(free))
         here = (row for row in self.rows if wanted.items() <= row["parameters"].items())
         return Measured(self.study, tuple(row for row in here if not engine or row["engine"] == engine))
 
     def values(self, formula: str) -> list[float]:
-        """A scalar, or an expression over scalars, of every run that has it."""
+        """Return a scalar, or an expression over scalars, of every run that has it."""
         found = [float(expression.evaluate(formula, row.get, _divide)) for row in self._with(formula)]
         return [value for value in found if not math.isnan(value)]
 
@@ -66,17 +71,24 @@ class Measured:
         return [row for row in self.rows if all(row.get(name) is not None for name in names)]
 
     def mean(self, formula: str) -> float:
+        """Return the mean of a scalar, or of an expression over scalars; raise NotRun if no run has it."""
         values = self.values(formula)
         if not values:
             raise NotRun(f"no run has {formula} at one of its points")
         return sum(values) / len(values)
 
     def interval(self, formula: str) -> tuple[float, float]:
-        """Of the mean, 95 %."""
+        """Return the 95 % confidence interval of the mean."""
         return arithmetic.interval(self.values(formula))[3:]
 
     def paper(self, where: str, formula: str, **point: Any) -> float | None:
-        """The number that the paper prints there for this scalar and point."""
+        """Return the number that the paper prints for this scalar and point, None if none.
+
+        Args:
+            where: The table or figure of the paper, as in the published numbers.
+            formula: The scalar, as in the published numbers.
+            point: Values of parameters; all others have their defaults.
+        """
         wanted = self.study.Params(**point).model_dump()
         for row in _published(type(self.study)):
             said = self.study.Params(**row["parameters"]).model_dump()
@@ -99,17 +111,21 @@ def _divide(a: Any, b: Any) -> float:
 
 
 def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tuple[Row, ...]:
-    """One row for each finished run of the study in these folders."""
+    """Return one row for each finished run of a study in these folders.
+
+    Raises:
+        UserError: There is none, or runs of one point have different code.
+    """
     found = [one for folder in folders for one in _of_folder(study, scalars, folder)]
     if not found:
-        raise UserError(f"these folders hold no finished run of {study.name}")
+        raise UserError(f"these folders contain no finished run of {study.name}; make some with `causeway run`")
     codes: dict[tuple[str, str], str] = {}
     for row, code in found:
         point, engine, _ = _key(row)
         if (first := codes.setdefault((point, engine), code)) != code:
             raise UserError(
-                f"the folders hold runs by codes {versions.short(first)} and {versions.short(code)} of one point "
-                f"({point}) on {engine}; a table is of one: name other folders"
+                f"the folders contain runs by codes {versions.short(first)} and {versions.short(code)} of one point "
+                f"({point}) on {engine}; a table shows one code: name other folders"
             )
     return in_order({_key(row): row for row, _ in found}.values())
 
@@ -119,7 +135,8 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple
     runs = store.read_pandas(folder, "runs")
     runs = runs[runs["study"] == study.name].fillna({"code": ""})
     if versions.mixed_groups(runs):
-        raise UserError(f"{folder}: {next(versions.told(folder, study.name))}; a table is of one: name other folders")
+        mixed = next(versions.told(folder, study.name))
+        raise UserError(f"{folder}: {mixed}; a table shows one code: name other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
     texts = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in given}
     values = run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")
@@ -139,26 +156,27 @@ def _key(row: Row) -> tuple[str, str, int]:
 
 
 def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Sort rows by parameters, engine and seed."""
     return tuple(sorted(rows, key=_key))
 
 
 def text_of(study: Study, scalars: Sequence[str], rows: Iterable[Row]) -> str:
-    """The file of numbers. Of the parameters it says those that are not as by default."""
+    """Return the text of a file of numbers; of the parameters it contains those that differ from their defaults."""
     defaults = study.Params().model_dump()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*KEYS, *scalars])
     for row in rows:
         own = {name: value for name, value in row["parameters"].items() if value != defaults[name]}
-        said = study.Params(**own).model_dump()  # the default of one may hang on another
-        own |= {name: value for name, value in row["parameters"].items() if value != said[name]}
+        reread = study.Params(**own).model_dump()  # the default of one parameter may depend on another
+        own |= {name: value for name, value in row["parameters"].items() if value != reread[name]}
         cells = ["" if row.get(name) is None else f"{row[name]:.15g}" for name in scalars]
         writer.writerow([row["engine"], row["seed"], json.dumps(own), *cells])
     return out.getvalue()
 
 
 def read(study: Study, text: str) -> tuple[Row, ...]:
-    """The rows of a file of numbers."""
+    """Return the rows of a file of numbers."""
     rows = []
     for line in csv.DictReader(io.StringIO(text)):
         parameters = study.Params(**json.loads(line.pop("parameters"))).model_dump()
@@ -172,54 +190,67 @@ def read(study: Study, text: str) -> tuple[Row, ...]:
 
 
 def module_of(study: Study) -> ModuleType:
-    """The module `tables` beside the study."""
+    """Return the module `tables` beside the study."""
     package = type(study).__module__.rpartition(".")[0]
     name = f"{package}.tables"
     if not package or importlib.util.find_spec(name) is None:
-        raise UserError(f"study {study.name} has no module 'tables' beside it: nothing says what its tables show")
+        raise UserError(f"study {study.name} has no module 'tables' beside it, which defines the tables of its page")
     return importlib.import_module(name)
 
 
 def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Row, ...]) -> tuple[str, list[str]]:
-    """The page with its tables written anew; the names of those that were left, because no function writes them or a
-    point of theirs was not run, and why."""
+    """Write the tables of a page anew.
+
+    Returns:
+        The text of the page; and the names of tables that were left as they are, each with the reason: no function
+        writes it, or a point of it was not run.
+    """
     measured, left = Measured(study, rows), []
 
     def replace(found: re.Match[str]) -> str:
         begin, name, table, _, end = found.groups()
         if name != study.name:
             return found[0]
-        what = table.strip()
-        if what not in tables:
-            left.append(f"{what} (typed)")
+        title = table.strip()
+        if title not in tables:
+            left.append(f"{title} (typed)")
             return found[0]
         try:
-            return begin + "\n".join(tables[what](measured)) + "\n" + end
+            return begin + "\n".join(tables[title](measured)) + "\n" + end
         except NotRun as error:
-            left.append(f"{what} ({error})")
+            left.append(f"{title} ({error})")
             return found[0]
 
     return MARKED.sub(replace, page), left
 
 
 def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False) -> list[str]:
-    """Reduces the folders into the file of numbers (`add`: runs that are there and not in the folders stay), writes the
-    page's tables. What was done, in words."""
+    """Reduce result folders into the file of numbers, and write the page's tables.
+
+    Args:
+        study: The study.
+        folders: Its result folders; none: the file of numbers stays as it is.
+        page: The page.
+        add: Keep runs in the file of numbers that are not in the folders.
+
+    Returns:
+        One line for each file that was written.
+    """
     module, path = module_of(study), page.parent / "numbers" / f"{study.name}.csv"
     before = read(study, path.read_text()) if path.is_file() else ()
-    told = []
+    written_files = []
     if folders:
         fresh = reduced(study, module.SCALARS, folders)
         rows = in_order({_key(row): row for row in (*(before if add else ()), *fresh)}.values())
         _land(path, text_of(study, module.SCALARS, rows))
-        told.append(f"{path}: {len(rows)} runs")
+        written_files.append(f"{path}: {len(rows)} runs")
     elif not before:
-        raise UserError(f"there is no {path} yet: name the result folders that hold the runs")
+        raise UserError(f"there is no {path} yet: name the result folders that contain the runs")
     rows = read(study, path.read_text())
     text, left = written(page.read_text(), study, module.TABLES, rows)
     _land(page, text)
-    told.append(f"{page}: tables written" + (f"; left as they are: {', '.join(left)}" if left else ""))
-    return told
+    written_files.append(f"{page}: tables written" + (f"; left as they are: {', '.join(left)}" if left else ""))
+    return written_files
 
 
 def _land(path: Path, text: str) -> None:
@@ -228,11 +259,11 @@ def _land(path: Path, text: str) -> None:
         temporary.write_text(text)
 
 
-# ---- words of tables ------------------------------------------------------------------------------------------------
+# ---- cells of tables ------------------------------------------------------------------------------------------------
 
 
 def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of markdown."""
+    """Return a table as lines of markdown."""
     return [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in (head,)] + [
         "|" + "---|" * len(head),
         *(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows),
@@ -240,21 +271,22 @@ def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def number(value: float, decimals: int = 0) -> str:
+    """Format a number with separators of thousands."""
     return f"{value:,.{decimals}f}"
 
 
 def percent(ratio: float, decimals: int = 1) -> str:
-    """How far a ratio is from 1."""
+    """Format the difference of a ratio from 1 in percent."""
     return f"{100 * (ratio - 1):+.{decimals}f} %"
 
 
 def short(value: float) -> str:
-    """Three digits that count."""
+    """Format a number with three significant digits."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def with_interval(values: Sequence[float], show: Callable[[float], str] = short) -> str:
-    """Mean and 95 % interval; nothing where there is no run."""
+    """Format the mean and its 95 % interval; "" if there are no values."""
     if not values:
         return ""
     _, mean, sd, low, high = arithmetic.interval(list(values))
@@ -262,7 +294,7 @@ def with_interval(values: Sequence[float], show: Callable[[float], str] = short)
 
 
 def beside(measured: float, paper: float | None, decimals: int = 0) -> str:
-    """A measured number, with the paper's in parentheses; "=" if it is the same to the last digit printed."""
+    """Format a measured number, with the paper's in parentheses; "=" if all printed digits are the same."""
     text = number(measured, decimals)
     if paper is None:
         return text

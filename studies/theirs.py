@@ -1,8 +1,8 @@
-"""A study in somebody's INET project: their ini file says what the network is, and which runs there are.
+"""Run a study in a user's own INET project, whose ini file defines the network and the runs.
 
-`causeway run STUDY --ini my.ini --config C`: the study keeps its protocol, load and parameters, and gives up its own
-network. An iteration variable of the configuration that has the name of one of the study's parameters sets it; all of
-them land with the run.
+`causeway run STUDY --ini my.ini --config C`: the study keeps its protocol, load and parameters; the project's network
+replaces its own. An iteration variable of the configuration sets the parameter of the study that has the same name.
+All iteration variables are stored with the run. Start with `plan_theirs`.
 """
 
 from __future__ import annotations
@@ -21,43 +21,55 @@ from causeway.studies.study import Study
 
 @dataclass(frozen=True)
 class Theirs:
-    """One run of somebody's configuration."""
+    """One run of a configuration in a user's INET project."""
 
     ini: str
     config: str
     hosts: str = ""
-    """Patterns of the hosts that take part; "": the ini file names them."""
+    """Patterns of the hosts that are nodes; "": the ini file names them."""
     run: int = 0
+    """OMNeT++'s number of the run."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Its iteration variables."""
+    """The run's iteration variables."""
     code: str = ""
     """The digest of the project: see `studies/project.py`."""
 
     def instead_of(self, own: Network) -> InetNetwork:
-        """Their network, with the nodes and the load of the study's own."""
+        """Return the project's network, with the number of nodes, the load and the faults of the study's own."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
         ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
         return InetNetwork(own.nodes, self.ini, own.workload, self.config, named, self.run, ned_path, libs, own.faults)
 
     @property
     def told(self) -> dict[str, str]:
-        """What it adds to the parameters of a run."""
+        """Values that are stored with the parameters of the run."""
         hosts = {"host_pattern": self.hosts} if self.hosts else {}
         return {"ini": Path(self.ini).name, "config": self.config, **hosts, **self.variables}
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the configuration, as the study's runs are planned: what it sets, and with which seed."""
+    """A run of the configuration, with the parameters and the seed that it gives the study."""
 
     theirs: Theirs
     settings: dict[str, Any]
     seed: int | None
-    """None: the configuration has one run only, and seeds are chosen as for any study."""
+    """None: the configuration has a single run, and seeds are chosen as for any study."""
 
 
 def plan_theirs(study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any]) -> list[Planned]:
-    """Every run of a configuration. What the user sets holds for all of them, and must not be iterated over too."""
+    """Return every run of a configuration.
+
+    Args:
+        study: The study.
+        ini: Path of the project's ini file.
+        config: Name of the configuration.
+        hosts: Patterns of the hosts that are nodes; "": the ini file names them.
+        given: Parameters that the user sets for all runs.
+
+    Raises:
+        UserError: A parameter is set and iterated over, or two runs have the same seed-set and variables.
+    """
     from causeway.bridge.engines.omnet_query import runs_of
 
     runs = runs_of(Path(ini), config)
@@ -75,17 +87,17 @@ def plan_theirs(study: Study, ini: str, config: str, hosts: str, given: Mapping[
 
 
 def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user sets, and what iteration variables set."""
+    """Return the parameters that the user and the iteration variables set."""
     return {**given, **{field: value for name, value in variables.items() if (field := _field(name, fields))}}
 
 
 def _field(variable: str, fields: Iterable[str]) -> str:
-    """Return the parameter that an iteration variable sets, "" if none: OMNeT++'s names have no underscores."""
+    """Return the parameter that an iteration variable sets, "" if none. OMNeT++'s names have no underscores."""
     return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
 
 
 def _code(own: Network, ini: Path) -> str:
-    """Return the digest of the project, with what the study's own network adds to it."""
+    """Return the digest of the project, including NED paths and libraries of the study's own network."""
     ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
     return project_code(ini, ned_path, libs)
 

@@ -1,4 +1,4 @@
-"""One trial of a study's protocol in small worlds: which protocol, which world, what may happen, what must hold."""
+"""The models that `causeway check` explores: `Trial` holds the settings of one, and `Trial.make` builds it."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ from causeway.studies.study import Study
 
 SEED = 1
 SIZES = (2, 3, 4)
-"""Of nodes, if nobody says how many and the study has more; of hosts, where there are stations as well."""
+"""Numbers of nodes to try if the user sets none and the study has more. In a model with stations: of hosts."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is tried. It can be kept as JSON but for the user's own conditions, which are code."""
+    """The settings of a model: study, parameters, faults and properties. They can be written as JSON (`as_json`)."""
 
     study_name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     budget: Mapping[str, Any] = field(default_factory=dict)
-    """What differs from the study's own budget."""
+    """Changes to the study's own budget of losses, crashes and other optional events."""
     always: tuple[str, ...] = ()
     """Python conditions over `nodes` (and `world`) that must hold in every state."""
     at_end: tuple[str, ...] = ()
+    """Python conditions that must hold when no event is left."""
     bounds: Mapping[str, int] = field(default_factory=dict)
-    """How many things nodes may keep at once, by the name of what they keep them in."""
+    """Name of an attribute of nodes -> the largest number of things that a node may keep in it."""
     clocks: str = ""
-    """Other than the study's."""
+    """The order of timers, if not the study's; see `World.clocks`."""
     calls: tuple[str, ...] = ()
-    """Which of the things that the application can do; none: all."""
+    """The application's calls that may happen; empty: all calls of the study."""
     every: bool = False
-    """In every order."""
+    """True for an exhaustive search, for which a study may have other settings."""
     contents: bool = False
-    """Nodes must not change contents that they sent or received: a counterexample may need that to break."""
+    """True if a node must not change contents that it sent or received: some counterexamples violate only this."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.AT_REST)
@@ -57,44 +58,44 @@ class Trial:
 
     @property
     def study(self) -> Study:
-        """The study."""
+        """The study of the protocol."""
         return registry.get(self.study_name)
 
     @property
     def checks(self) -> Checks:
-        """What the study says about checks."""
+        """The study's own settings of checks."""
         found = self.study.checks(make_params(self.study, self.settings))
         return found.every if self.every and found.every is not None else found
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The known properties that are looked at."""
+        """The names of the predefined properties that are checked."""
         checks = self.checks
         if self.properties or checks.properties:
             return self.properties or checks.properties
         return () if checks.always or checks.at_end else properties.USUAL
 
     def full_budget(self) -> Budget:
-        """What may happen."""
+        """Return upper bounds on losses, crashes and other optional events."""
         return replace(self.checks.budget or Budget(), **self.budget)
 
     @property
     def size(self) -> Size | None:
-        """The parameter that says how many nodes a world has, if one does and the study says no other number."""
+        """The parameter that sets the number of nodes; None if there is none or the study fixes the number."""
         checks = self.checks
         if checks.nodes or checks.world is not None or checks.protocol is not None:
             return None
         return size_of(self.study, self.settings)
 
     def sizes(self) -> list[Trial]:
-        """This trial, or if nobody said how many nodes it has and they are many, it with a few."""
+        """Return trials with a few nodes, if the user has set no number of nodes and it is large; else this trial."""
         size = self.size
         if size is None or size.name in self.settings or size.value <= SIZES[-1]:
             return [self]
         return [smaller for value in SIZES if (smaller := self.sized(size.name, value)) is not None] or [self]
 
     def smaller(self) -> list[Trial]:
-        """The same with fewer nodes."""
+        """Return trials with fewer nodes, the smallest first."""
         size = self.size
         if size is None:
             return []
@@ -102,7 +103,7 @@ class Trial:
         return [one for value in values if (one := self.sized(size.name, value)) is not None]
 
     def sized(self, name: str, value: int) -> Trial | None:
-        """The same with another number of nodes; None if that cannot be."""
+        """Return the trial with another number of nodes; None if the study does not allow it."""
         changed = replace(self, settings={**self.settings, name: value})
         try:
             changed.make()
@@ -111,7 +112,7 @@ class Trial:
         return changed
 
     def rules(self) -> Rules:
-        """What must hold, besides what is looked at on delivery."""
+        """Return the properties that must hold, except those that are checked on delivery."""
         checks, names = self.checks, self.names
         at_rest = [properties.AT_REST[name] for name in names if name in properties.AT_REST]
         at_rest += [*checks.at_end.values(), *map(condition, self.at_end)]
@@ -121,7 +122,7 @@ class Trial:
         return Rules(tuple(at_rest), tuple(always), ordered)
 
     def words(self) -> str:
-        """All that must hold, by name."""
+        """Return the names of all properties that must hold, separated by commas."""
         checks = self.checks
         bounds = [f"at most {most} in {name}" for name, most in self.bounds.items()]
         return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end, *bounds])
@@ -161,19 +162,19 @@ class Trial:
         return world
 
     def as_json(self) -> dict[str, Any]:
-        """To keep it."""
+        """Return the settings as a mapping to write as JSON."""
         return asdict(self)
 
 
 class Size(NamedTuple):
-    """Which parameter says how many nodes there are."""
+    """The parameter that sets the number of nodes, and its value."""
 
     name: str
     value: int
 
 
 def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
-    """A whole number that is one node less if it is one less."""
+    """Find the parameter that sets the number of nodes: a decrement of it removes one node; None if there is none."""
 
     def nodes_with(changed: Mapping[str, Any]) -> int:
         try:
@@ -191,17 +192,21 @@ def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
 
 
 def parse_bounds(texts: Sequence[str]) -> dict[str, int]:
-    """['held=3'] as a dict."""
+    """Return ['held=3'] as {'held': 3}; raise UserError if a value is not a whole number."""
     found = {}
     for name, text in parse_settings(texts).items():
         if not text.isdigit():
-            raise UserError(f"'{name}={text}' is no bound; write --bound NAME=N, N a whole number")
+            raise UserError(f"'{name}={text}' is no bound; write --bound NAME=N, where N is a whole number")
         found[name] = int(text)
     return found
 
 
 def condition(text: str) -> Any:
-    """A rule from a Python condition over `nodes` and `world`. It is the user's own, from the command line."""
+    """Return a rule that evaluates a Python condition over `nodes` and `world` from the user's command line.
+
+    Raises:
+        UserError: The condition is no Python expression. The rule raises it, too, if the evaluation fails.
+    """
     try:
         code = compile(text, "<condition>", "eval")
     except SyntaxError as error:
@@ -214,7 +219,7 @@ def condition(text: str) -> Any:
         except TookTooLong as error:
             raise UserError(f"'{text}' {error}") from None
         except Exception as error:
-            raise UserError(f"'{text}' cannot be told: {type(error).__name__}: {error}") from None
+            raise UserError(f"'{text}' cannot be evaluated: {type(error).__name__}: {error}") from None
         return None if holds else f"condition: {text}"
 
     return rule

@@ -1,7 +1,7 @@
-"""Make a run twice and compare: whether both are the same, and where they first differ.
+"""Execute a run twice, compare the two and find the first difference (`causeway run --twice`).
 
-Both are made in processes of their own, with other values of PYTHONHASHSEED and other addresses of objects, so that
-addresses and the order of sets differ as they do from day to day. Nothing of them is kept.
+Each is executed in its own process, with different values of PYTHONHASHSEED and different addresses of objects, so that
+addresses and the order of sets differ as they do from one day to the next. No results are stored. Start with `twice`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ HASH_SEEDS = ("1", "4242")
 DEADLINE_S = 3600
 S_PS = 10**12
 LEFT_BEHIND = 8
-"""One of so many blocks is kept: memory without any would be given back and cut into blocks in order again."""
+"""One in 8 blocks is kept. Memory without any would be freed as a whole, and allocated in the old order again."""
 
 
 class Row(NamedTuple):
-    """One thing that happened (causeway.pycontrol.trace)."""
+    """One event of a run's trace (causeway.pycontrol.trace)."""
 
     now_ps: int
     who: str
@@ -49,38 +49,42 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What two runs had in common."""
+    """The result of comparing two runs."""
 
     digests: tuple[str, str]
     rows: int
-    """So many things were the same from the beginning."""
+    """The number of events from the beginning that are the same in both."""
     first: Row | None
     second: Row | None
-    """The first difference; None: this run had ended."""
+    """The first events that differ; None: that run had ended."""
     scalars: tuple[str, ...] = ()
-    """Those that differ, in words."""
+    """Scalars that differ, each with its two values."""
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """True if the runs do not differ."""
         return self.first is self.second is None and self.digests[0] == self.digests[1] and not self.scalars
 
     def __str__(self) -> str:
         if self.same:
-            return f"the same twice: {self.rows:,} things that happened, digest {self.digests[0]}"
-        look = "look there for what is not the simulation's: the order of a set, datetime.now(), a file, a global"
+            return f"the same twice: {self.rows:,} events, digest {self.digests[0]}"
+        look = "look there for anything outside the simulation: the order of a set, datetime.now(), a file, a global"
         if self.first is self.second is None:
             differ = ", ".join(self.scalars) or f"digest {' and '.join(self.digests)}"
-            return f"the runs differ in {differ}; all {self.rows:,} things that happened are the same"
+            return f"the runs differ in {differ}; all {self.rows:,} events are the same"
         ended = "the run had ended"
         return (
-            f"the runs differ after {self.rows:,} things that happened\n"
+            f"the runs differ after {self.rows:,} events\n"
             f"  one run:   {self.first or ended}\n  the other: {self.second or ended}\n{look}"
         )
 
 
 def twice(job: Job) -> Comparison:
-    """Make a run twice, in two processes, and compare."""
+    """Execute a run twice, in two processes, and compare.
+
+    Raises:
+        RunError: One of the runs failed.
+    """
     with tempfile.TemporaryDirectory(prefix="causeway-twice-") as folder:
         places = [Path(folder) / hash_seed for hash_seed in HASH_SEEDS]
         one, other = (_run(job, place) for place in places)
@@ -89,7 +93,7 @@ def twice(job: Job) -> Comparison:
 
 
 def first_difference(digests: tuple[str, str], one: Path, other: Path) -> Comparison:
-    """Compare two traces."""
+    """Compare the files of two traces, whose runs have these digests."""
     rows = 0
     with one.open(encoding="utf-8") as first, other.open(encoding="utf-8") as second:
         for a, b in zip_longest(first, second):
@@ -107,7 +111,7 @@ def _other_scalars(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[st
 
 
 def _run(job: Job, place: Path) -> dict[str, Any]:
-    """Make one of the runs; return its digest and scalars. What it prints goes to the standard error."""
+    """Start a process for one of the runs; return its digest and scalars."""
     place.mkdir()
     environment = {**os.environ, "PYTHONHASHSEED": place.name, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
@@ -123,9 +127,9 @@ def _run(job: Job, place: Path) -> dict[str, Any]:
 
 
 def _main(place: Path) -> None:
-    """Make one of the runs, in a process of its own; the second one also looks for contents that are changed."""
+    """Execute one of the runs, in this process; the second one also looks for contents that are changed."""
     job = pickle.load(sys.stdin.buffer)
-    if job.theirs is not None:  # else OMNeT++ leaves its files in their project
+    if job.theirs is not None:  # otherwise OMNeT++ writes its files into the user's project
         job = job.but(options={**job.options, "results": str(place / "omnetpp")})
     second = place.name == HASH_SEEDS[1]
     kept = _other_addresses() if second else []
@@ -140,7 +144,10 @@ def _main(place: Path) -> None:
 
 
 def _other_addresses() -> list[bytes]:
-    """Give free memory another order: what is allocated next lies elsewhere, so that an order by id() is another."""
+    """Shuffle free memory, so that new objects get other addresses, and an order by id() is another.
+
+    The caller must keep the returned blocks during the run.
+    """
     chance, kept = random.Random(int(HASH_SEEDS[1])), []
     for size in range(16, 512, 16):
         blocks = [bytes(size) for _ in range(2000)]

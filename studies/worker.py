@@ -1,4 +1,4 @@
-"""What a process of a campaign does: takes a job, simulates, gives the tables back."""
+"""A worker process of a campaign: it takes jobs, simulates, and returns their tables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from causeway.studies.runner import Job, run_job
 
 _PR_SET_PDEATHSIG = 1
 _LARGE_BYTES = 32 << 20
-"""A run of more than this lands from here: its rows would be copied twice on their way."""
+"""The worker itself commits a run larger than this, since returning its rows would copy them twice."""
 
 Done = tuple[str, dict[str, Any], dict[str, Any] | None]
-"""(what went wrong, summary, tables; None if they have landed)"""
+"""(error message or "", summary, tables; None if they are committed)"""
 
 
 def start(parent: int) -> None:
-    """Let this process die with its parent, and leave interrupts to it."""
+    """Initialize the process: it dies with its parent, and leaves interrupts to it."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.getppid() != parent:
@@ -30,15 +30,15 @@ def start(parent: int) -> None:
 
 
 def simulate(job: Job, out: str) -> Done:
-    """Do one run."""
+    """Execute one run for the result folder `out`; an error is returned, not raised."""
     try:
         result = again.checked(job, run_job(job))
         tables = store.conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
-            store.write_run(place(out), result.tables)  # its study is described already: see processes.py
+            store.write_run(place(out), result.tables)  # processes.py has written the description of its study
             return "", summary(result), None
     except MemoryError:
-        return "this machine has not the memory for it; choose smaller parameters, or a smaller --jobs", {}, None
+        return "this machine has too little memory for it; choose smaller parameters, or a smaller --jobs", {}, None
     except Exception as error:
         return told(error), {}, None
     return "", summary(result), tables

@@ -71,7 +71,7 @@ def test_one_run_in_a_while_is_checked_after_the_first(tmp_path: Path, monkeypat
     drawn = [job.seed for job in jobs if job.seed > 3 and again.is_drawn(job.run_id)]
     assert drawn, "the id holds a digest of the sources: with none of 13 in four this would prove nothing"
     assert sorted(tally.failed) == sorted(job.run_id for job in jobs if job.seed >= drawn[0])
-    assert "runs of this code that landed before are in doubt" in next(iter(tally.failed.values()))
+    assert "earlier runs of this code in the result folder are in doubt" in next(iter(tally.failed.values()))
 
 
 @pytest.mark.parametrize(("events", "checked"), [(again.SHORT_EVENTS, True), (again.SHORT_EVENTS + 1, False)])
@@ -140,7 +140,7 @@ def test_what_nobody_else_has_may_be_changed(tmp_path: Path) -> None:
     ("code", "told"),
     [
         ("sys.exit(0) if params.exits else None", "study talk: sys.exit(0) would end the command"),
-        ("os.chdir('/') if params.exits else None", "study talk: os.chdir('/') would move what is relative"),
+        ("os.chdir('/') if params.exits else None", "study talk: os.chdir('/') would move relative paths"),
         ("exec('raise KeyboardInterrupt') if params.exits else None", "study talk: KeyboardInterrupt would end the"),
         ("exec('raise GeneratorExit') if params.exits else None", "study talk: GeneratorExit would end the command"),
     ],

@@ -116,8 +116,8 @@ class LeavesStudy(ToyStudy):
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ("os._exit(0)", "the process that ran it died, 2 times (exit status 0); if memory is short"),
-        ("os.kill(os.getpid(), 9)", "the process that ran it died, 2 times (killed by SIGKILL); if memory is short"),
+        ("os._exit(0)", "its process died 2 times (exit status 0); if memory is short"),
+        ("os.kill(os.getpid(), 9)", "its process died 2 times (killed by SIGKILL); if memory is short"),
     ],
 )
 def test_a_run_that_ends_its_process_fails_by_name_and_the_others_go_on(tmp_path, how, why):
