@@ -1,9 +1,8 @@
-"""OMNeT++'s result files (.sca, .vec, text or SQLite) -> the result tables. Start here: `convert`.
+"""Convert OMNeT++'s result files (.sca, .vec, text or SQLite) to the result tables. Start here: `convert`.
 
-`records` reads what is not vector data, `kernel` (compiled) reads vector data, `text` runs both over a file, `sqlite`
-reads databases, `job` reads one file whole, `landing` puts many files into the result folder at once, `stage` keeps
-half-done work out of sight. Nothing here is about our own runs: any OMNeT++ project's
-results will do.
+`job` reads one file from its beginning to its end: `text` a text file (`records` its records, `kernel`, which is
+compiled, its vector data), `sqlite` a database. `landing` commits many files at once, and `stage` keeps unfinished
+work out of the reader's sight. The files may come from any OMNeT++ project; nothing here depends on Causeway's runs.
 """
 
 import gc
@@ -35,25 +34,31 @@ __all__ = ["FileReport", "Report", "convert", "pandas_tables", "spark_tables"]
 
 _SUFFIXES = (".sca", ".vec")
 _CHUNK_FILES = 200
-"""Small files of one Spark task."""
+"""Small files of one Spark task: enough work to pay for starting the task."""
 
 
 def convert(
     paths: Sequence[str | Path], out: str | Path, keep_going: bool = False,
     spark: "SparkSession | str | None" = None, clash: str = "refuse",
 ) -> Report:  # fmt: skip
-    """Convert result files, and all .sca and .vec below folders, into the result folder `out`.
+    """Convert result files into the tables of a result folder.
 
-    Files converted before and not changed since are passed over; one that has grown is continued. With `spark` (a
-    session or a master URL), small files are read by tasks, some hundred each, and the ranges of huge files are tasks
-    too; without, and for a single file that is not huge, all is done in this process. A bad line ends it with an error
-    that names file and line; `keep_going` tells it in the report and converts the rest.
+    A file that was converted before and has not changed is skipped; of one that has grown, only the new part is read.
 
-    Two files of different places that hold a run of the same name and differ are a clash: `refuse` it, keep both runs
-    `apart`, or `merge` them into one.
+    Args:
+        paths: Result files, and folders that are searched for .sca and .vec files.
+        out: The result folder.
+        keep_going: List bad lines in the report and convert the rest, instead of stopping at the first one.
+        spark: A session or a master URL. Its tasks read some hundred small files each, or one range of a huge file.
+            Without it, and for a single file that is not huge, this process reads everything.
+        clash: How to treat two different files in different folders that contain a run of the same name: `refuse`
+            the second one, keep both runs `apart`, or `merge` them into one.
+
+    Raises:
+        UserError: A line is bad (unless `keep_going`), a path is no result file, or the disk is full.
     """
     if clash not in CLASH:
-        raise UserError(f"a clash of runs can be told to {', '.join(CLASH)}, not {clash}")
+        raise UserError(f"clash={clash!r} is not known; choose one of {', '.join(CLASH)}")
     report, folder = Report(), place(out).resolve()
     files = find(paths, report.passed_over)
     with _without_collection(), store.revising(folder):
@@ -78,18 +83,18 @@ def convert(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Looking for cycles among the rows of thousands of files takes longer than reading them, and there are none."""
-    was = gc.isenabled()
+    """Turn off garbage collection, which takes longer than reading files: their rows contain no cycles."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
 def _land(lander: Lander, piece: Piece | None = None) -> None:
-    """Hand a piece over, or land what waits."""
+    """Hand over a piece; without one, commit the pieces that wait."""
     try:
         lander.flush() if piece is None else lander.add(piece)
     except OSError as error:
@@ -107,7 +112,7 @@ def _add(lander: Lander, piece: Piece, keep_going: bool) -> None:
 
 
 def _has_changed(path: Path, mark: Mark | None) -> bool:
-    """Whether the file is no longer what was converted, nor what that has grown to."""
+    """Return whether a file was changed in another way than by growing since it was converted."""
     if mark is None:
         return False
     status = path.stat()
@@ -117,13 +122,15 @@ def _has_changed(path: Path, mark: Mark | None) -> bool:
 
 
 def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> dict[str, Path]:
-    """The result files meant by `paths`, each once, by where they really are; `passed_over` is told what looks like one
-    and is not taken."""
+    """Return the result files that `paths` name or contain, each once, by their resolved paths.
+
+    Messages about files that are skipped, though they look like result files, are appended to `passed_over`.
+    """
     found: dict[str, Path] = {}
-    told = [] if passed_over is None else passed_over
+    notes = [] if passed_over is None else passed_over
     for path in map(Path, paths):
         if path.is_dir():
-            below = _below(path, told)
+            below = _below(path, notes)
             if not below:
                 raise UserError(f"no result files (.sca, .vec) below {path}; name the folder a simulation wrote to")
             for resolved, one in below:
@@ -131,7 +138,7 @@ def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> d
         elif not path.exists():
             raise UserError(f"no such file or folder: {path}")
         elif not path.is_file():
-            raise UserError(f"{path} is no regular file (a pipe, a device?); convert the file that a simulation wrote")
+            raise UserError(f"{path} is not a regular file (a pipe, a device?); name the file that a simulation wrote")
         elif path.suffix == ".vci":
             raise UserError(f"{path} is only an index; convert {path.with_suffix('.vec')}")
         else:
@@ -139,8 +146,8 @@ def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> d
     return found
 
 
-def _below(folder: Path, told: list[str]) -> list[tuple[str, Path]]:
-    """(resolved path, path) of the result files below a folder, sorted; empty ones are only told."""
+def _below(folder: Path, notes: list[str]) -> list[tuple[str, Path]]:
+    """Return (resolved path, path) of the result files below a folder, sorted; append a note for each skipped file."""
     found, odd, empty = [], [], []
     for where, _, names in os.walk(folder):
         real = os.path.realpath(where)
@@ -158,13 +165,13 @@ def _below(folder: Path, told: list[str]) -> list[tuple[str, Path]]:
                     found.append((whole, path))
                 else:
                     empty.append(path)
-    told += [f"{path}: empty, nothing to convert" for path in sorted(empty)]
-    told += [f"{path}: passed over, only .sca and .vec, plain or .gz, are read" for path in sorted(odd)]
+    notes += [f"{path}: empty, nothing to convert" for path in sorted(empty)]
+    notes += [f"{path}: passed over, only .sca and .vec, plain or .gz, are read" for path in sorted(odd)]
     return sorted(found, key=lambda pair: pair[1].parts)
 
 
 def _regular(path: str) -> tuple[str, int] | None:
-    """Where a file really is, and its size; None if it is none (any more)."""
+    """Return the resolved path of a regular file and its size; None if there is no such file (any more)."""
     with suppress(FileNotFoundError):
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
@@ -182,7 +189,7 @@ def _is_result(name: str) -> bool:
 def _pieces(
     files: dict[str, Path], out: Path, lander: Lander, keep_going: bool, spark: "SparkSession | str | None"
 ) -> Iterator[Piece]:
-    """What each file gives, as it is read."""
+    """Yield the content of each file as it is read."""
     if spark is None:
         yield from (_read(path, out, lander.mark(resolved), keep_going) for resolved, path in files.items())
         return
@@ -193,10 +200,10 @@ def _pieces(
     from causeway.analysis.spark import session
 
     spark = session(spark)
-    # ranges wait in the result folder until all are there; behind a URL in one of this machine, which others do not see
-    alone = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
+    # Ranges are staged in the result folder; that of a URL is staged on this machine, which other machines cannot see.
+    only_here = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
-        yield _read(path, out, lander.mark(path.resolve()), keep_going, None if alone else _on_spark(spark))
+        yield _read(path, out, lander.mark(path.resolve()), keep_going, None if only_here else _on_spark(spark))
     small = [(path, lander.mark(resolved)) for resolved, path in files.items() if path not in huge]
     tasks = max(1, min(len(small), max(spark.sparkContext.defaultParallelism, len(small) // _CHUNK_FILES)))
 
@@ -223,7 +230,7 @@ def _on_spark(session: "SparkSession") -> job.RunRanges:
 
 
 def _read(path: Path, out: Path, before: Mark | None, keep_going: bool, ranges: job.RunRanges | None = None) -> Piece:
-    """Read one file; with `keep_going` a file that cannot be read at all is told in its report."""
+    """Read one file; with `keep_going`, record the error in its report if it cannot be read."""
     try:
         return job.read_file(path, out, before, keep_going, ranges or job.run_here)
     except UserError as error:
@@ -233,7 +240,7 @@ def _read(path: Path, out: Path, before: Mark | None, keep_going: bool, ranges: 
 
 
 def pandas_tables(paths: Sequence[str | Path], keep_going: bool = False) -> "dict[str, pd.DataFrame]":
-    """The tables of some result files as pandas DataFrames, nothing left on the disk. For what fits in memory."""
+    """Return the tables of some result files as pandas DataFrames, without a result folder. They must fit in memory."""
     with tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         convert(paths, folder, keep_going)
         return {name: store.read_pandas(Path(folder), name) for name in schema.TABLES}
@@ -242,7 +249,7 @@ def pandas_tables(paths: Sequence[str | Path], keep_going: bool = False) -> "dic
 def spark_tables(
     spark: "SparkSession", paths: Sequence[str | Path], out: str | Path, keep_going: bool = False
 ) -> dict[str, "DataFrame"]:
-    """The tables of some result files as Spark DataFrames, converted into `out` first."""
+    """Convert result files into the folder `out`, and return its tables as Spark DataFrames."""
     from causeway.analysis.spark import read_spark
 
     convert(paths, out, keep_going, spark)

@@ -1,4 +1,4 @@
-"""The vectors that a file declares, as a table that compiled code reads, and the codes that it answers with."""
+"""The interface of the compiled reader (`kernel`): its table of declared vectors and its status codes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 
 DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
 NO_EVENT = np.int64(-(2**63))
-"""Stands for a missing event number."""
+"""The value of a missing event number: no simulation counts down to it."""
 
 
 def hash_table(vectors: Iterable[tuple[int, int, int]]) -> np.ndarray:
-    """Return a hash table of three rows from (id, code of its columns, file offset of its record) triples."""
+    """Return a hash table of vectors with three rows: ids, codes of their columns, file offsets of their records.
+
+    `vectors` are (id, code, offset) triples. Empty slots have the id -1.
+    """
     vectors = list(vectors)
     size = 16
     while size < 3 * len(vectors):

@@ -1,4 +1,7 @@
-"""Read one file whole: both passes. The ranges of a huge file are tasks that can run anywhere."""
+"""Read one result file from its beginning to its end. Start here: `read_file`.
+
+The vector data of a large file is cut into ranges (`RangeTask`), which may be read in other processes.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,9 @@ from causeway.analysis.convert.samples import Collected, SampleWriter
 from causeway.bridge.errors import UserError
 
 RANGE_BYTES = 128 << 20
+"""The length of a range of a large file."""
 SMALL_BYTES = 8 << 20
-"""A file of at most this size, and of one range, is held in memory until it lands."""
+"""A file of at most this size, and of one range, is kept in memory until it is committed."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,19 @@ class RangeTask:
 
     @property
     def name(self) -> str:
+        """The range, such that names sort in the order of the file."""
         return f"{self.start:015d}-{self.end:015d}"
 
     @property
     def part(self) -> Path:
+        """The path of the staged parquet file."""
         return self.folder / f"samples-{self.name}.parquet"
 
 
 @dataclass
 class RangeResult:
+    """The number of samples in a range, and its bad lines."""
+
     rows: int
     problems: text.Problems
 
@@ -57,7 +65,7 @@ RunRanges = Callable[[list[RangeTask], np.ndarray], list[RangeResult]]
 
 
 def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
-    """Stage one range, unless that was done before on the same bytes."""
+    """Read one range and stage it as a parquet file, unless the same bytes were staged before."""
     seen = stage.fingerprint(task.content, task.end, task.start)
     note = stage.noted(task.folder, task.name)
     if (
@@ -74,7 +82,7 @@ def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
             text.read_range(task.content, task.start, task.end, declared, problems, writer)
     except text.StopAtProblem:
         return RangeResult(0, problems)
-    if not problems.count:  # a range with problems is read again, to tell of them again
+    if not problems.count:  # a range with problems is read again next time, so that they are reported again
         stage.note(
             task.folder,
             task.name,
@@ -84,7 +92,7 @@ def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
 
 
 def run_here(tasks: list[RangeTask], declared: np.ndarray) -> list[RangeResult]:
-    """All ranges in this process, one after the other; the first problem ends it unless the caller goes on."""
+    """Read all ranges in this process, one after the other; stop at the first bad line unless tasks `keep_going`."""
     results: list[RangeResult] = []
     for task in tasks:
         results.append(run_range(task, declared))
@@ -96,7 +104,18 @@ def run_here(tasks: list[RangeTask], declared: np.ndarray) -> list[RangeResult]:
 def read_file(
     source: Path, out: Path, before: Mark | None, keep_going: bool = False, run_ranges: RunRanges = run_here
 ) -> Piece:
-    """Read one result file of any kind. Nothing of it is in the result folder yet; `before` says what was read then."""
+    """Read one result file, text or SQLite, without adding it to the tables yet.
+
+    Args:
+        source: The file; a text file may be packed by gzip.
+        out: The result folder, in which large files are staged.
+        before: The state of the file when it was converted last, if it was.
+        keep_going: Collect bad lines instead of stopping at the first one.
+        run_ranges: Reads the ranges of a large file, here or elsewhere.
+
+    Raises:
+        UserError: A line is bad (unless `keep_going`), or the file cannot be read.
+    """
     begun = time.monotonic()
     piece = Piece(source, out, FileReport(source))
     try:
@@ -129,7 +148,7 @@ def _is_unchanged(before: Mark, status: os.stat_result, keep_going: bool) -> boo
 
 @contextmanager
 def _content(source: Path, folder: Path) -> Iterator[Path]:
-    """The plain file to read: the source, or what is packed in it."""
+    """Yield the path of the plain file: the source itself, or an unpacked copy."""
     with open(source, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not packed:
@@ -142,7 +161,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
             while block := inside.read(1 << 20):
                 unpacked.write(block)
         if stage.is_sqlite(plain):
-            raise UserError(f"{source} is a packed database; unpack it first")
+            raise UserError(f"{source} is a packed SQLite database; unpack it first")
         yield plain
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(f"{source} cannot be unpacked ({error}): it was cut short or damaged; pack it again") from error
@@ -151,7 +170,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
 
 
 def _grown(piece: Piece, before: Mark | None, keep_going: bool) -> bool:
-    """Whether the file only grew behind what was read before."""
+    """Return whether the file has only grown since it was read last."""
     if before is None or piece.mark.size <= before.size or (before.problems and not keep_going):
         return False
     return stage.fingerprint(piece.source, before.end) == before.fingerprint
@@ -174,10 +193,10 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
             raise text.StopAtProblem
     except text.StopAtProblem:
         first = text.located(content, problems, piece.source)[0]
-        raise UserError(f"{first}; mend it, or convert the rest with --keep-going") from None
+        raise UserError(f"{first}; correct the line, or convert the rest with --keep-going") from None
     if records.end < content.stat().st_size:
         report.notes.append(stage.unended(piece.source))
-    report.notes += [f"{piece.source}: {told}" for told in records.contradictions]
+    report.notes += [f"{piece.source}: {contradiction}" for contradiction in records.contradictions]
     piece.headers, report.runs = records.headers, list(records.headers)
     report.problem_count = problems.count
     report.problems = text.located(content, problems, piece.source)
@@ -188,7 +207,7 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
 
 
 def _collect(piece: Piece, content: Path, records: text.Records, start: int, problems: text.Problems) -> int:
-    """The samples of a small file, in memory."""
+    """Read the samples of a small file into the piece; return their number."""
     rows = 0
     for section, begin, end in _sections(records):
         if end <= start or not records.rows:
@@ -202,7 +221,7 @@ def _collect(piece: Piece, content: Path, records: text.Records, start: int, pro
 
 
 def _sections(records: text.Records) -> Iterator[tuple[Section, int, int]]:
-    """The stretches of the file that belong to one run each: (section, begin, end)."""
+    """Yield (section, begin, end) of each part of the file that belongs to one run."""
     begins = [0] + [section.start for section in records.sections[1:]] + [records.end]
     yield from zip(records.sections, begins, begins[1:], strict=False)
 
@@ -214,7 +233,7 @@ def _declared(section: Section) -> np.ndarray:
 def _stage_ranges(
     piece: Piece, content: Path, records: text.Records, start: int, problems: text.Problems, run_ranges: RunRanges
 ) -> int:
-    """The samples of a large file, range by range: how many."""
+    """Stage the samples of a large file range by range; return their number."""
     rows = 0
     for section, begin, end in _sections(records):
         tasks, at = [], max(begin, start)

@@ -1,8 +1,8 @@
-"""Vector data lines, `ID [EVENT] TIME VALUE`, straight from bytes into columns; compiled.
+"""Compiled reader of vector data lines, `ID [EVENT] TIME VALUE`, from bytes into columns.
 
-`parse` reads lines of the usual shape and stops at the first that is not, with a status that says why; the caller
-deals with that line (`lexer.py` reads anything) and calls again behind it. The lines must end with a line end, where
-every loop stops.
+`parse` reads lines of the usual form and stops at the first other line, with a status that says why; the caller
+reads that line (by `lexer`, which reads every form) and calls `parse` again behind it. The bytes must end with a line
+end, since every loop stops there.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def _skip_blanks(data, at):
 
 @njit(inline="always")
 def _digits(data, at):
-    """Return (value, position behind) of a run of digits. The value is right for at most 18 of them."""
+    """Return (value, position behind) of a run of digits. The value is exact for at most 18 digits."""
     value = np.int64(0)
     while _ZERO <= data[at] <= _NINE:
         value = value * 10 + (data[at] - _ZERO)
@@ -40,7 +40,7 @@ def _digits(data, at):
 def _time(data, at):
     """Return (raw, power of ten, position behind) of a time by the rule of `lexer.exact_time`.
 
-    The position is -1 for an odd shape.
+    The position is -1 for any other form.
     """
     start = at
     whole, at = _digits(data, at)
@@ -60,7 +60,7 @@ def _time(data, at):
 
 @njit()
 def _long_time(whole, fraction, decimals, at):
-    """Return a time finer than a picosecond, or too long for 64 bits of picoseconds."""
+    """Return (raw, power of ten, position) of a time that is finer than a picosecond or exceeds 2**63 of them."""
     if decimals > 18 or whole >= _POWERS[18 - decimals] or whole + fraction == 0:
         return whole, _PICO, -1
     raw, exponent = whole * _POWERS[decimals] + fraction, -decimals
@@ -76,9 +76,9 @@ def _long_time(whole, fraction, decimals, at):
 
 @njit(inline="always")
 def _value(data, at):
-    """Return (value, is exact, position behind) of a decimal number; the position is -1 for any other shape.
+    """Return (value, is exact, position behind) of a decimal number; the position is -1 for any other form.
 
-    A number whose mantissa and power of ten are doubles takes one rounding, so it is what strtod gives.
+    If mantissa and power of ten are exact doubles, the number is rounded once, so it equals the result of strtod.
     """
     negative = data[at] == _MINUS
     if negative:
@@ -116,7 +116,7 @@ def _value(data, at):
 
 @njit(inline="always")
 def _named(data, at, negative):
-    """Return `nan` and `inf`, which simulations write often enough to matter."""
+    """Return the value of `nan` and `inf`, which simulations write often, like `_value`."""
     if data[at] == 110 and data[at + 1] == 97 and data[at + 2] == 110:
         return (np.copysign(np.nan, -1.0) if negative else np.nan), True, at + 3
     if data[at] == 105 and data[at + 1] == 110 and data[at + 2] == 102:
@@ -128,9 +128,20 @@ def _named(data, at, negative):
 def parse(data, at, end, base, declared, ids, events, raws, exponents, values, row, unread, text):
     """Read data lines from `at` to `end` (just behind a line end) into row `row` and on.
 
-    Return (status, position, row, number of unread values). `declared` is the table that `declared.hash_table` makes;
-    `base` is the file offset of data[0]. Values that take more than one rounding are left to the caller: column n of
-    `unread` is (row of value n, end of its characters in `text`).
+    Args:
+        data: Bytes of the file.
+        at: The position of the first line.
+        end: The position just behind a line end.
+        base: The file offset of data[0].
+        declared: The table of vectors that `declared.hash_table` returns.
+        ids: The column of vector ids, as long as `events`, `raws`, `exponents` and `values`, the other columns.
+        row: The first free row of the columns.
+        unread: Receives the values that take more than one rounding, which the caller reads: column n is (row of
+            value n, end of its characters in `text`).
+        text: Receives the characters of these values.
+
+    Returns:
+        (status, position, row, number of unread values); status is one of those in `declared`.
     """
     mask = declared.shape[1] - 1
     last_id, columns, left, written = np.int64(-1), np.int64(0), 0, 0

@@ -1,7 +1,7 @@
-"""Tokens and numbers of OMNeT++'s text result files.
+"""Read tokens and numbers of OMNeT++'s text result files, line by line.
 
-Everything here is the slow, complete reader of one line. Vector data lines of the usual shape never come here:
-`kernel.py` reads those, and hands over the odd ones.
+These functions read every form that the format allows. Lines of the usual form are read faster elsewhere: vector data
+by `kernel`, scalars by `scalars`, which leave the others to this module.
 """
 
 import re
@@ -23,11 +23,11 @@ _MOST_DIGITS = 19  # of a 64-bit integer
 
 
 class BadLine(ValueError):
-    """A line that is not as the format says; the message says what was expected."""
+    """A line that breaks the format; the message describes what was expected."""
 
 
 def text(raw: bytes | bytearray) -> str:
-    """A line as text. Files are UTF-8; a line that is not is read byte for byte (Latin-1), so that nothing is lost."""
+    """Decode a line as UTF-8; one that is not UTF-8 is decoded as Latin-1, which loses no byte."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -35,7 +35,7 @@ def text(raw: bytes | bytearray) -> str:
 
 
 def tokens(line: str) -> list[str]:
-    """The tokens of a line without its line end; a comment line has none."""
+    """Return the tokens of a line (given without its line end); a comment has none."""
     if '"' not in line:
         parts = (line.replace("\t", " ") if "\t" in line else line).split(" ")
         if "" in parts:
@@ -47,7 +47,7 @@ def tokens(line: str) -> list[str]:
 
 
 def _plainly_quoted(line: str) -> list[str] | None:
-    """The tokens of a line without escapes, in which quotes stand only around whole tokens; None for any other."""
+    """Return the tokens of a line without escapes; None if a quotation mark is inside of a token."""
     pieces = line.split('"')
     last = len(pieces) - 1
     if last % 2:
@@ -83,7 +83,7 @@ def _quoted_tokens(line: str) -> list[str]:
 
 
 def unescape(quoted: str) -> str:
-    """What stands between quotes, with its escapes resolved."""
+    """Resolve the escapes in a quoted text."""
     if "\\" not in quoted:
         return quoted
     return _ESCAPE.sub(_resolve, quoted)
@@ -103,7 +103,7 @@ def _short(token: str) -> str:
 
 
 def number(token: str) -> float:
-    """A double as C's strtod reads it, and the spellings of infinity and not-a-number that other compilers write."""
+    """Read a double as C's strtod does, and the spellings of infinity and not-a-number that other compilers write."""
     if _DECIMAL.fullmatch(token):
         return float(token)
     if match := _INFINITE.fullmatch(token):
@@ -123,17 +123,17 @@ def _hexadecimal(token: str) -> float:
 
 
 def integer(token: str, what: str) -> int:
-    """A decimal integer that fits in 64 bits."""
+    """Read a decimal integer that fits in 64 bits; `what` names it in the error."""
     if not re.fullmatch(r"[+-]?\d{1,19}", token, re.ASCII) or not -_INT64 <= int(token) < _INT64:
         raise BadLine(f"{what} (an integer) instead of '{_short(token)}'")
     return int(token)
 
 
 def exact_time(token: str) -> tuple[int, int]:
-    """A simulation time as (integer, power of ten), exact.
+    """Read a simulation time exactly, as (integer, power of ten).
 
-    The power is -12 where 64 bits hold the time in picoseconds, so that nearly all times of a table share one unit;
-    else it is the one that leaves the integer no trailing zero.
+    The power is -12 if 64 bits hold the time in picoseconds, so that nearly all times of a table share one unit.
+    Otherwise it is the largest power for which the integer is whole.
     """
     try:
         if not _TIME.fullmatch(token):

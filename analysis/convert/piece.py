@@ -1,4 +1,4 @@
-"""What one source file gives: headers, rows that wait in memory, parts that wait on the disk, how far it was read."""
+"""The content of one result file between reading and commit (`Piece`), and the state of its conversion (`Mark`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ from causeway.analysis.convert.records import Header, Rows
 from causeway.analysis.convert.report import FileReport
 
 IN_MEMORY_BYTES = 48 << 20
+"""Rows of a piece beyond this are staged on the disk: bounds the memory of a conversion."""
 _FEW_ROWS = 2000
-_TUPLE_BYTES = 400  # about what a row of Python values takes
+"""Fewer rows stay tuples: building columns for so few costs more than building them for many files at once."""
+_TUPLE_BYTES = 400  # the size of a row of Python values, roughly
 _SUFFIXES = (".sca", ".vec")
 
 
 @dataclass
 class Mark:
-    """How far a source file has been converted."""
+    """The state of a source file when it was converted: how far it was read, and the runs that it contained.
+
+    Marks are kept in the result folder as JSON, so the names of the fields must not change.
+    """
 
     path: str = ""
     size: int = 0
@@ -34,24 +39,26 @@ class Mark:
     fingerprint: str = ""
     rows: int = 0
     problems: int = 0
-    runs: list[str] = field(default_factory=list)  # as the file calls them
-    told: list[str] = field(default_factory=list)  # bad lines and notes, to be told again
-    names: dict[str, str] = field(default_factory=dict)  # run as the file calls it -> as the tables call it
+    runs: list[str] = field(default_factory=list)  # their names in the file
+    told: list[str] = field(default_factory=list)  # bad lines, to be reported again
+    names: dict[str, str] = field(default_factory=dict)  # name of a run in the file -> its name in the tables
 
     @classmethod
-    def of(cls, given: Mapping[str, Any] | None) -> Mark | None:
+    def of(cls, plain: Mapping[str, Any] | None) -> Mark | None:
+        """Return the mark with these fields; None if they are those of another version."""
         try:
-            return None if given is None else cls(**given)
+            return None if plain is None else cls(**plain)
         except TypeError:
             return None
 
     def plain(self) -> dict[str, Any]:
+        """Return the fields as a dict, for JSON."""
         return dict(vars(self))
 
 
 @dataclass
 class Staged:
-    """A parquet file that waits on the disk."""
+    """A parquet file that waits on the disk for its commit."""
 
     table: str
     run_id: str
@@ -60,7 +67,7 @@ class Staged:
 
 @dataclass
 class Piece:
-    """All that a conversion of one file gave."""
+    """The content of one result file: headers, rows in memory, and parquet files that wait on the disk."""
 
     source: Path
     out: Path
@@ -73,33 +80,36 @@ class Piece:
     """Table -> (run, rows as tuples)."""
     staged: list[Staged] = field(default_factory=list)
     continued: bool = False
-    """Samples landed before stay."""
+    """The file has grown: the samples that were committed before stay."""
     held_bytes: int = 0
 
     @cached_property
     def resolved(self) -> str:
+        """The resolved path of the source."""
         return str(self.source.resolve())
 
     @cached_property
     def id(self) -> str:
+        """The source's name in the tables."""
         return stage.source_id(self.resolved)
 
     @cached_property
     def stem(self) -> str:
-        """What the .sca and the .vec of a run have in common."""
+        """The path without suffixes, which the .sca and the .vec of a run share."""
         return stem_of(self.resolved)
 
     @property
     def runs(self) -> list[str]:
-        """The runs that it holds rows of, as the tables call them."""
+        """The runs of the file, by their names in the tables."""
         return list(self.headers)
 
     @cached_property
     def folder(self) -> Path:
+        """The folder in which the source's parts are staged."""
         return stage.folder_of(self.out, self.source)
 
     def add(self, table: str, run_id: str, rows: pa.Table) -> None:
-        """Keeps rows, on the disk when they are many."""
+        """Add rows of a table; they are staged on the disk if memory would hold too many."""
         if self.held_bytes + rows.nbytes > IN_MEMORY_BYTES:
             path = self.folder / f"{table}-part{len(self.staged):06d}.parquet"
             physical.stage(path, table, rows, self.id)
@@ -109,7 +119,7 @@ class Piece:
             self.tables.setdefault(table, []).append((run_id, rows))
 
     def add_rows(self, run_id: str, rows: Rows) -> None:
-        """Keeps rows given as tuples, without the run's id. A few stay tuples: their columns are made with others'."""
+        """Add rows of several tables as tuples without the run's id; few rows stay tuples until the commit."""
         for table, tuples in rows.items():
             if len(tuples) < _FEW_ROWS:
                 self.held_bytes += _TUPLE_BYTES * len(tuples)
@@ -121,7 +131,7 @@ class Piece:
 
 
 def source_rows(marks: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    """Return what is known of each source as the table of sources has it."""
+    """Return the rows of the table of sources: the mark of each source as JSON."""
     texts = [json.dumps(mark) for mark in marks.values()]
     form = physical.form_of(physical.SOURCES)
     columns = {"run_id": [""] * len(texts), physical.SOURCE: list(marks), "text": texts}
@@ -129,6 +139,6 @@ def source_rows(marks: Mapping[str, Mapping[str, Any]]) -> pa.Table:
 
 
 def stem_of(resolved: str) -> str:
-    """The path of a source without `.gz` and without `.sca` or `.vec`."""
+    """Return the path of a source without `.gz` and without `.sca` or `.vec`."""
     plain = resolved[:-3] if resolved[-3:].lower() == ".gz" else resolved
     return plain[:-4] if plain[-4:].lower() in _SUFFIXES else plain
