@@ -128,20 +128,9 @@ def _named(data, at, negative):
 def parse(data, at, end, base, declared, ids, events, raws, exponents, values, row, unread, text):
     """Read data lines from `at` to `end` (just behind a line end) into row `row` and on.
 
-    Args:
-        data: Bytes of the file.
-        at: The position of the first line.
-        end: The position just behind a line end.
-        base: The file offset of data[0].
-        declared: The table of vectors that `declared.hash_table` returns.
-        ids: The column of vector ids, as long as `events`, `raws`, `exponents` and `values`, the other columns.
-        row: The first free row of the columns.
-        unread: Receives the values that take more than one rounding, which the caller reads: column n is (row of
-            value n, end of its characters in `text`).
-        text: Receives the characters of these values.
-
-    Returns:
-        (status, position, row, number of unread values); status is one of those in `declared`.
+    Return (status, position, row, number of unread values); `declared` names the statuses, and `hash_table` there makes
+    the table. `base` is the file offset of data[0]. The caller reads the values that take more than one rounding:
+    column n of `unread` is (row of value n, end of its characters in `text`).
     """
     mask = declared.shape[1] - 1
     last_id, columns, left, written = np.int64(-1), np.int64(0), 0, 0
