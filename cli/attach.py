@@ -29,7 +29,7 @@ from causeway.studies.theirs import Theirs
 def attach_study(
     name: str, settings: Sequence[str], seed: int, hosts: str, out_dir: Path | None, times: int, console: Console
 ) -> None:
-    """Waits for `times` simulations (0: until it is interrupted)."""
+    """Wait for simulations that the user starts, `times` of them (0: until interrupted), and run the study on each."""
     found = find_omnetpp()
     if found is None:
         raise UserError(f"nothing can be attached here: {HOW_TO_GET_IT}")
@@ -64,7 +64,7 @@ def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None,
 
 
 def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console) -> None:
-    """What to paste: the environment, and either lines for an ini file or a whole command."""
+    """Print the settings to paste: the environment, and either lines for an ini file or a whole command."""
     spec = make_spec(job, passive_mask(job.study.protocol(job.params)))
     _say(console, "in the environment of the simulation:")
     _say(console, *(f"export {key}={value}" for key, value in engine.environment.items()))

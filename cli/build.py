@@ -12,11 +12,11 @@ from causeway.bridge.edges import Edge, build
 from causeway.bridge.errors import UserError
 
 KERNELS = "kernels"
-"""The name, beside those of engines, for what numba compiles."""
+"""The name, beside those of engines, for the functions that numba compiles."""
 
 
 def build_edges(names: Sequence[str], console: Console) -> None:
-    """Compiles the edges of these engines, or `kernels`; all that can be compiled here, if nothing is named."""
+    """Compile the adapters of these engines, or `kernels`; by default everything that can be compiled here."""
     for name in [n for n in names or engines.ENGINES if n != KERNELS]:
         engine = engines.get(name)
         edges = engine.edges()
@@ -37,13 +37,13 @@ def build_edges(names: Sequence[str], console: Console) -> None:
 
 
 def prepare(name: str, console: Console) -> None:
-    """Compiles what an engine needs and has not yet, before a run on it."""
+    """Compile the adapters that an engine needs, before a run on it."""
     for edge in engines.get(name).edges():
         with_progress(edge, console)
 
 
 def with_progress(edge: Edge, console: Console) -> None:
-    """Compiles one edge and shows at which file it is."""
+    """Compile one adapter, and show which file is being compiled."""
     if edge.is_built():
         return
     first = f"compiling the {edge.name} edge for {edge.simulator} (once; about a minute)"

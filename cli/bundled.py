@@ -13,11 +13,11 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.places import SOURCES
 
 EXAMPLES = SOURCES / "examples"
-"""In a checkout as in a wheel."""
+"""The folder of the examples, in a checkout and in a wheel."""
 
 
 def show_or_copy(names: list[str], into: Path, console: Console) -> None:
-    """List the examples; or copy those of these names, with what they read ("all": every one)."""
+    """List the examples, or copy those with these names and the files that they read ("all": every one)."""
     if not EXAMPLES.is_dir():
         raise UserError(f"this installation has no examples (there is no {EXAMPLES}); install the wheel again")
     if not names:
@@ -45,7 +45,7 @@ def _files() -> Iterator[Path]:
 
 
 def _chosen(names: list[str]) -> Iterator[Path]:
-    """Yield the files of these examples: NAME.py and what stands beside it under its name or is named in it."""
+    """Yield the files of these examples: NAME.py, files beside it with its name, and files that it names."""
     for name in names:
         wanted = name.removesuffix(".py")
         some = [path for path in _files() if wanted == "all" or _belongs(path, wanted)]
@@ -55,7 +55,7 @@ def _chosen(names: list[str]) -> Iterator[Path]:
 
 
 def _belongs(path: Path, name: str) -> bool:
-    """Whether a file is an example, lies in the folder that is named, or is read by the example."""
+    """Return whether a file is an example, is in the folder of that name, or is read by the example."""
     own = path.relative_to(EXAMPLES)
     if own.with_suffix("").as_posix() == name or own.parent.as_posix() == name:
         return True

@@ -21,22 +21,22 @@ from causeway.studies.trial import Trial
 
 @dataclass(frozen=True)
 class Search:
-    """How it is searched."""
+    """The settings of a search."""
 
     tries: int
     seconds: float
     most_states: int
-    """0: made-up orders; else every order, so many states at most."""
+    """0: random schedules; else an exhaustive search of at most this many states."""
     whole: bool
-    """Every order: without reduction."""
+    """Exhaustive search: without reduction."""
     seed: int
     symmetry: bool = True
-    """Every order: of states that differ only in names of nodes that are alike, one is enough."""
+    """Exhaustive search: of states that differ only in the names of symmetric nodes, explore one."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What came of it."""
+    """The result of a search."""
 
     came: str
     seconds: float
@@ -45,22 +45,22 @@ class Found:
     clocks: str = ""
     tried: int = 0
     log: Log = field(default_factory=Log)
-    """What happened when it broke."""
+    """The events of the schedule that broke a property."""
     repeats: bool = True
     """Whether it breaks each time that the plan is followed."""
     chance: str = ""
-    """Made-up orders: who draws random numbers."""
+    """Random schedules: the nodes that draw random numbers."""
     contents: bool = False
     """Whether it breaks only where contents are watched."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
-"""Whether fewer nodes would have been enough."""
+"""The limits of the search for a counterexample with fewer nodes."""
 
 
 @confined()
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
-    """Search, print, and write the counterexample if there is one; return whether something is broken."""
+    """Search, print, and write the counterexample if there is one. Return whether something is broken."""
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
@@ -88,7 +88,7 @@ def _nodes_of(trial: Trial) -> int:
 
 
 def follow_again(trial: Trial, found: Found) -> Found:
-    """Follow the plan once more: what happens then, or that it is not broken each time."""
+    """Follow the plan once more, and note its events, or that it does not break each time."""
     if not found.repeats:
         return found
     with closing(trial.make()) as world:
@@ -99,7 +99,7 @@ def follow_again(trial: Trial, found: Found) -> Found:
 
 
 def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], None]) -> tuple[Trial, Found]:
-    """Small worlds first; the one in which something breaks has the fewest nodes that were found to be enough."""
+    """Search the smallest models first. Return the first in which something breaks, with as few nodes as were found."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
         left = len(trials) - number
@@ -123,7 +123,7 @@ def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], N
 
 @watchdog(CHECK_S)
 def look(trial: Trial, search: Search, tell: object = None) -> Found:
-    """The search itself."""
+    """Search one model."""
 
     def told(what: str) -> None:
         if callable(tell):
@@ -158,9 +158,10 @@ def look(trial: Trial, search: Search, tell: object = None) -> Found:
 
 
 def look_at_contents(trial: Trial, search: Search) -> Found | None:
-    """Explore a few random schedules before every order is followed, where nodes work with copies of contents.
+    """Explore a few random schedules before the exhaustive search, where nodes work with copies of contents.
 
-    What also breaks where contents are not watched is left to the search of every order: it finds the shortest case.
+    A case that also breaks where contents are not watched is left to the exhaustive search, which finds the shortest
+    one.
     """
     rules = trial.rules()
     found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
@@ -183,7 +184,7 @@ def _states_of(covered: orders.Covered, reduced: bool) -> str:
 
 
 def words_of(budget: Budget) -> str:
-    """What may happen, in words."""
+    """Describe the events that a budget allows."""
     counts = {
         "broadcast": budget.broadcasts, "call": budget.calls, "move": budget.moves, "loss": budget.losses,
         "duplicate": budget.duplicates, "crash": budget.crashes,

@@ -12,7 +12,7 @@ from causeway.bridge.errors import UserError
 
 
 def compact_folder(directory: Path, console: Console) -> None:
-    """Puts runs together, and says how many files are left."""
+    """Compact a result folder, and print how many files are left."""
     if not (place(directory) / "tables").is_dir():
         raise UserError(f"{directory} is no result folder: it has no tables/")
     done = compact.compact(directory)

@@ -1,4 +1,4 @@
-"""Where the commands print. What comes from files and studies is text: never markup or commands of the terminal."""
+"""Printing of the commands. Text from files and studies is printed as text, never as markup or terminal commands."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import TextIO
 from rich.console import Console
 
 _real: list[tuple[TextIO, int]] = []
-"""The standard output while what studies print goes elsewhere: the stream, and a copy of the descriptor."""
+"""The standard output while prints of studies are redirected: the stream, and a copy of the descriptor."""
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that prints what it is given; styles come from `Text`, not from brackets in strings."""
+    """Return a console that prints text unchanged; styles come from `Text`, not from brackets in strings."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def printable(text: object) -> str:
-    """Text that can be printed anywhere: what would steer the terminal, or cannot be encoded, is spelled out."""
+    """Return text that can be printed anywhere: control characters and those that cannot be encoded are escaped."""
     spelled = str(text).encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in spelled)
 
 
 @contextlib.contextmanager
 def prints_elsewhere() -> Iterator[None]:
-    """Send what studies (and their processes) print to the standard error: the output holds one JSON object."""
+    """Redirect prints of studies (and their processes) to the standard error: the output then holds one JSON object."""
     sys.stdout.flush()
     kept = os.dup(1)
     _real.append((sys.stdout, kept))

@@ -15,7 +15,7 @@ _SHOWN = 100
 def convert_files(
     paths: list[Path], out_dir: Path, keep_going: bool, master: str | None, clash: str, console: Console, err: Console
 ) -> int:
-    """Converts OMNeT++ result files; the exit status. Many or huge files go to Spark when a master is named."""
+    """Convert OMNeT++ result files, with Spark if a master is named. Return the exit status."""
     from causeway.analysis.convert import convert
     from causeway.bridge.compiling import told_of_compiling
 

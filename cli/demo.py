@@ -19,7 +19,7 @@ REPETITIONS = 3
 
 
 def main() -> None:
-    """Runs the sweep 'demo' of every study that has one and says where the report is."""
+    """Run the sweep 'demo' of every study that has one, and write the report."""
     console = make_console()
     directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo")
     failed = False

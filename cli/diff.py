@@ -13,7 +13,7 @@ from causeway.cli.console import printable
 
 
 def diff_folders(a: Path, b: Path, threshold: float, filter_text: str, vectors: bool, console: Console) -> int:
-    """Prints how two result folders, or baselines, differ; the exit status for CI."""
+    """Print the differences of two result folders or baselines. Return the exit status for CI."""
     from causeway.analysis.diff import diff
 
     for place in (a, b):
@@ -24,7 +24,7 @@ def diff_folders(a: Path, b: Path, threshold: float, filter_text: str, vectors: 
 
 
 def save_baseline(folder: Path, path: Path, vectors: bool, console: Console) -> None:
-    """Keeps what a result folder holds for a later comparison."""
+    """Save the quantities of a result folder for a later comparison."""
     from causeway.analysis.diff import save
 
     _check(folder)

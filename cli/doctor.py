@@ -1,4 +1,4 @@
-"""`causeway doctor`: what is on this machine, or what is wrong in a result folder."""
+"""`causeway doctor`: checks the software on this machine, or a result folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Check:
 
 
 def show_machine(console: Console) -> None:
-    """The table of what was found."""
+    """Print a table of the software that Causeway uses."""
     table = Table("", "what", "found", "what to do")
     for check in checks():
         mark = Text("ok", "green") if check.ok else Text("--", "yellow")
@@ -40,7 +40,7 @@ def show_machine(console: Console) -> None:
 
 
 def look_over(directory: Path, repair: bool, console: Console) -> int:
-    """Say what is wrong in a result folder, and repair it if asked to; return the exit status."""
+    """Print the problems of a result folder, and repair them if `repair` is set. Return the exit status."""
     from causeway.analysis import health, versions
 
     if not directory.is_dir():
@@ -62,7 +62,7 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
 
 
 def checks() -> Iterator[Check]:
-    """Everything the product can use, in the order in which a newcomer needs it."""
+    """Yield a check for everything that Causeway can use, in the order in which a newcomer needs it."""
     yield Check("Python", platform.python_version(), True)
     yield _java()
     for package in ("numpy", "numba", "pyarrow", "deltalake", "pyspark", "pyzmq", "protobuf"):

@@ -1,4 +1,4 @@
-"""Examples of what went wrong, for the report: a wrong run is looked at once more, or its recording."""
+"""Examples of wrong deliveries for the report: a wrong run is repeated, or its recording is replayed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from causeway.pycontrol.forensics import spacetime
 from causeway.studies import registry
 
 EACH = 3
-"""So many examples are drawn."""
+"""The number of examples drawn for each run."""
 
 
 @dataclass
@@ -27,13 +27,13 @@ class Looker:
 
     folder: Path
     studies: Sequence[str]
-    """Files of studies of the user's own."""
+    """Files of the user's own studies."""
     most_s: float
     console: Console
     files: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, groups: Sequence[Wrong]) -> tuple[list[Example], list[str]]:
-        """Examples, and what could not be drawn."""
+        """Return the examples, and notes about those that could not be drawn."""
         self.files = {registry.get(file).name: file for file in self.studies}
         examples: list[Example] = []
         notes: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""`causeway explain`: what led to a run's first violations, in words, as a diagram, and as a log for ShiViz."""
+"""`causeway explain`: the causes of a run's first violations, as text, as a diagram, and as a log for ShiViz."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from causeway.studies.runner import Job, make_spec
 from causeway.studies.theirs import Theirs
 
 WRONG = ("violations", "duplicates", "missing")
-"""Scalars of a run that say that something is wrong."""
+"""Scalars of a run that count mistakes."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run that was looked at."""
+    """A run with the causal chains of its violations."""
 
     job: Job
     witness: Witness
@@ -49,7 +49,7 @@ class Evidence:
 
 
 def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: Path, console: Console) -> bool:
-    """Looks at a run once more; True if something was wrong with it."""
+    """Explain the first violations of a run. Return whether there were any."""
     job, recording = find(target, out_dir, study)
     console.print(
         f"{job.run_id}: {'its recording' if recording else 'run once more on ' + job.engine}, looked at", soft_wrap=True
@@ -68,7 +68,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
 
 
 def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> Evidence:
-    """Runs it with a witness, for so long at most."""
+    """Run a job or replay its recording with a witness, for at most `most_s` seconds."""
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
     engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
@@ -85,14 +85,14 @@ def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> 
 
 
 def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
-    """Say of each node which module of somebody's own network it is; the network's own name goes without saying."""
+    """Name nodes by their modules of a user's own network, without the name of the network itself."""
     for one in chains:
         for node in one.names.keys() & modules.keys():
             one.names[node] = f"node {node} ({modules[node].partition('.')[2] or modules[node]})"
 
 
 def name_frames(evidence: Evidence, folder: Path) -> None:
-    """Where there are captures of the run, arrivals say which frames brought them."""
+    """Add to arrivals the frames that carried them, if captures of the run exist."""
     network = evidence.network
     if folder.is_dir() and isinstance(network, MobileNetwork):
         stations = len(network.station_xy_mm)
@@ -105,7 +105,11 @@ def name_frames(evidence: Evidence, folder: Path) -> None:
 
 
 def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | None]:
-    """The run that is meant: a recording, a run of a result folder, or the first run there that went wrong."""
+    """Return the job of a recording, of a run in a result folder, or of the folder's first run with a violation.
+
+    Returns:
+        The job, and its recording if there is one.
+    """
     path = Path(target)
     if path.is_file():
         setup = describe(path).setup
@@ -130,7 +134,7 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
 
 
 def _job(name: str, told: dict[str, str], run: Mapping[str, Any]) -> Job:
-    """Return the job of a run: what is told of it beyond its study's parameters is somebody's own project."""
+    """Return the job of a run. Parameters beyond those of its study are of a user's own project."""
     fields = registry.get(name).Params.model_fields
     own = {key: value for key, value in told.items() if key in fields}
     more = {key: value for key, value in told.items() if key not in fields}
@@ -151,7 +155,7 @@ def _check_study(name: str, given: str | None, where: Path) -> None:
 
 
 def _first_wrong(folder: Path) -> str:
-    """The first run of a folder with something wrong."""
+    """Return the first run of a folder with a violation."""
     for run_id in sorted(store.finished_runs(folder)):
         rows = store.read_table_of(folder, "scalars", run_id).to_pylist()
         if any(row["name"] in WRONG and row["value"] > 0 for row in rows):
@@ -160,7 +164,7 @@ def _first_wrong(folder: Path) -> str:
 
 
 def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_full: bool) -> None:
-    """A chain in words, and the pages."""
+    """Print a chain and write its pages."""
     lines = in_words(one)
     console.print(Text.assemble(("wrong", "red"), " ", printable(one.title)), soft_wrap=True)
     for line in lines if in_full else []:
@@ -177,7 +181,7 @@ def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_fu
 
 
 def unnamed_in_words(one: Chain) -> str:
-    """Return which packets are left out for want of `about`, and how to tell them."""
+    """Describe the packets left out because their contents name no message, and how to name it."""
     kinds = ", ".join(f"{count} {name}" for name, count in one.unnamed.most_common())
     example = one.unnamed_example if len(one.unnamed_example) <= 60 else one.unnamed_example[:57] + "..."
     return (
@@ -187,7 +191,7 @@ def unnamed_in_words(one: Chain) -> str:
 
 
 def drawn(one: Chain, title: str) -> spacetime.Story:
-    """A chain as what is drawn."""
+    """Return a chain in the form for diagrams."""
     about = frozenset({one.violation.message, one.violation.before} - {-1})
     return spacetime.Story(
         one.events, one.names, title, one.title, in_words(one), about, one.wanted, one.violation.node, timed=True
@@ -195,7 +199,7 @@ def drawn(one: Chain, title: str) -> spacetime.Story:
 
 
 def in_words(one: Chain) -> Sequence[str]:
-    """One line an event."""
+    """Describe each event of a chain in one line."""
     lines = []
     for event in one.events:
         values: dict[str, Any] = event._asdict()

@@ -1,7 +1,7 @@
-"""`causeway build kernels`: compiles the kernels of all studies ahead, so that no first run waits for the compiler.
+"""`causeway build kernels`: compiles the kernels of all studies, so that no first run waits for the compiler.
 
-Each study has a sweep `smallest`, which calls all its kernels within a few events; running it compiles them. A process
-for each study does that. The first study goes before the others: what it compiles is shared by all.
+Each study has a sweep `smallest`, which calls all its kernels within a few events; running it compiles them, in one
+process for each study. The first study goes before the others, because all of them share its kernels.
 
     python -m causeway.cli.kernels STUDY        one study, in this process; prints how many kernels were compiled
 """
@@ -33,11 +33,11 @@ SMALLEST = "smallest"
 CONVERTER = "convert"
 """Not a study: the readers of OMNeT++'s result files."""
 FIRST = "hash"
-"""Calls what all studies share: the engine's wheel, the checker, the checks of the border."""
+"""The study that calls the kernels shared by all studies: the engine's wheel, the checker, the validation."""
 
 
 def build_kernels(console: Console) -> None:
-    """Compiles whatever is not compiled yet, in as many processes as there are cores, and shows how far it is."""
+    """Compile the kernels that are not compiled yet, in as many processes as there are cores, and show the progress."""
     left = [name for name in (*registry.STUDIES, CONVERTER) if not _is_ready(name)]
     began = time.monotonic()
     failed: dict[str, str] = {}
@@ -52,7 +52,7 @@ def build_kernels(console: Console) -> None:
 
 
 def _with_progress(names: list[str], console: Console) -> dict[str, str]:
-    """What failed, and why."""
+    """Return the studies that failed, and why."""
     columns = (
         SpinnerColumn(), TextColumn("compiling kernels ahead (once)"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
@@ -69,7 +69,7 @@ def _with_progress(names: list[str], console: Console) -> dict[str, str]:
 
 
 def _each(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Compiles these at once: (study that is done or "", why it failed or "", those still running)."""
+    """Compile several studies at once. Yield (study that is done or "", why it failed or "", those still running)."""
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
         running: dict[Future[str], str] = {pool.submit(_in_a_process, name): name for name in names}
         yield "", "", list(names)
@@ -80,7 +80,7 @@ def _each(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _in_a_process(name: str) -> str:
-    """Compiles one study's kernels in a process of its own; why that failed, or ""."""
+    """Compile one study's kernels in a process of its own. Return why that failed, or ""."""
     command = [sys.executable, "-m", "causeway.cli.kernels", name]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode == 0:
@@ -90,8 +90,10 @@ def _in_a_process(name: str) -> str:
 
 
 def compile_study(name: str) -> int:
-    """Run the study's smallest points on every engine that is here; return how many kernels were compiled. Events from
-    a simulator lie in memory that is only read, those of `inline` do not: numba compiles for each of the two."""
+    """Run the study's smallest points on every engine that is here. Return how many kernels were compiled.
+
+    Events from a simulator are in read-only memory, those of `inline` are not: numba compiles for each of the two.
+    """
     with told_of_compiling(lambda: None) as compiled:
         if name == CONVERTER:
             _convert_samples()
@@ -121,12 +123,12 @@ def _convert_samples() -> None:
 
 
 def _is_built(engine: str) -> bool:
-    """Kernels are compiled here, edges are not."""
+    """Return whether the adapters of an engine are compiled: this command compiles kernels only."""
     return all(edge.is_built() for edge in engines.get(engine).edges())
 
 
 def _stamp(name: str) -> Path:
-    """The file that says for which engines a study's kernels were compiled ahead."""
+    """Return the file that lists the engines for which a study's kernels were compiled ahead."""
     return kernels_dir() / f"ahead-{name}"
 
 

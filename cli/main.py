@@ -1,8 +1,8 @@
-"""The commands of `causeway`. Each only parses, calls, and prints; the work is elsewhere."""
+"""The commands of `causeway`. Each one only parses, calls and prints; other modules do the work."""
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before anything else is loaded: it starts the process again
+if __name__ == "__main__":  # before all other imports: it restarts the process
     from causeway.bridge.hash_seed import fix_hash_seed
 
     fix_hash_seed()
@@ -48,21 +48,19 @@ def _version(wanted: bool) -> None:
 def top(
     version: Annotated[bool, typer.Option("--version", help="The version.", callback=_version, is_eager=True)] = False,
 ) -> None:
-    """Runs distributed protocols written in Python on packet-level network simulators. Start: causeway studies."""
+    """Run distributed protocols written in Python on packet-level network simulators. Start: causeway studies."""
 
 
 @app.command()
 def doctor(
     directory: Annotated[
         Path | None,
-        typer.Argument(help="A result folder to look over; without one, this machine.", callback=_place),
+        typer.Argument(help="A result folder to check; default: this machine.", callback=_place),
     ] = None,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Put back, or take out, what is damaged; remove what is left over.")
-    ] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Restore or remove damaged runs; remove orphans.")] = False,
     mend: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
 ) -> None:
-    """Says what is found on this machine and what to do about what is missing; or what is wrong in a result folder."""
+    """Check the software on this machine, or a result folder, and advise what to do about each problem."""
     from causeway.cli import doctor
 
     if directory is None:
@@ -75,7 +73,7 @@ def doctor(
 def studies(
     study: Annotated[str | None, typer.Argument(help="A study, or a file that defines one: its details.")] = None,
 ) -> None:
-    """Lists the studies; or the parameters, sweeps and results of one."""
+    """List the studies, or the parameters, sweeps and results of one."""
     from causeway.cli import show
 
     if study is None:
@@ -87,11 +85,11 @@ def studies(
 @app.command()
 def examples(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which to copy; `all`: every one. Default: list them.")
+        list[str] | None, typer.Argument(help="The examples to copy, or `all`; default: list them.")
     ] = None,
     into: Annotated[Path, typer.Option("--into", help="The folder to copy into.")] = Path("."),
 ) -> None:
-    """Lists the examples that come with Causeway, or copies some into a folder of yours."""
+    """List the examples that come with Causeway, or copy some into a folder of yours."""
     from causeway.cli.bundled import show_or_copy
 
     show_or_copy(names or [], into, out)
@@ -101,7 +99,7 @@ def examples(
 def run(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
     engine: Annotated[
-        str | None, typer.Option(help="inline, omnet or ns3; default: the study's first that is here.")
+        str | None, typer.Option(help="inline, omnet or ns3; default: the study's first that is installed.")
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
@@ -122,22 +120,22 @@ def run(
         typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
     ] = 0,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make all runs anew: remove those of them that OUT holds, first.")
+        bool, typer.Option("--fresh", help="Make all runs anew, and remove those that are in OUT.")
     ] = False,
     twice: Annotated[
         bool,
-        typer.Option("--twice", help="Make each run twice, and say where the two first differ; nothing is kept."),
+        typer.Option("--twice", help="Make each run twice and report the first difference; keep nothing."),
     ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
     ini: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Somebody's INET project: its network instead of the study's.")
+        Path | None, typer.Option(metavar="FILE", help="An INET project, whose network replaces the study's.")
     ] = None,
     config: Annotated[
         str, typer.Option(metavar="NAME", help="The configuration of --ini; all of its runs.")
     ] = "General",
     hosts: Annotated[
-        str, typer.Option(metavar="PATTERN", help="Which of its hosts take part, if the ini file does not say.")
+        str, typer.Option(metavar="PATTERN", help="The hosts of --ini that take part, unless the ini file names them.")
     ] = "",
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture the frames of every node into OUT/pcap (engine omnet).")
@@ -152,15 +150,14 @@ def run(
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
     animate: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.001, help="Record where nodes are this often, for a moving picture."),
+        typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
     ] = None,
 ) -> None:
-    """Runs a study: one point or a sweep, once or many times. Runs already in OUT are not done again, unless the code
-    that gives their numbers was changed."""
+    """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import InProject, Instruments, contained, run_study
 
     if ini is None and (config != "General" or hosts):
-        raise UserError("--config and --hosts say what of --ini FILE is to run; give that too")
+        raise UserError("--config and --hosts select from --ini FILE; add --ini")
     project = InProject(ini, config, hosts) if ini is not None else None
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
         failed = run_study(
@@ -172,7 +169,7 @@ def run(
 
 @app.command()
 def attach(
-    study: Annotated[str, typer.Argument(help="A study whose protocol a simulation of yours is to run.")],
+    study: Annotated[str, typer.Argument(help="The study with the protocol for your simulations.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the protocol and its load; the simulation's own is yours.")] = 1,
     hosts: Annotated[
@@ -181,7 +178,7 @@ def attach(
     times: Annotated[int, typer.Option(min=0, help="End after so many simulations (0: when interrupted).")] = 0,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Keep the results, a folder an attempt.")] = None,
 ) -> None:
-    """Waits for simulations that you start: a shell, the IDE, Qtenv, a debugger. Prints what to tell them."""
+    """Wait for simulations that you start in a shell, the IDE, Qtenv or a debugger, and print the settings for them."""
     from causeway.cli.attach import attach_study
 
     attach_study(study, set_ or [], seed, hosts, out_dir, times, out)
@@ -195,18 +192,16 @@ Properties = Annotated[
         "once, causal and arrives. Repeatable.",
     ),
 ]
-Always = Annotated[
-    list[str] | None, typer.Option(metavar="PYTHON", help="What must hold in every state, over `nodes`.")
-]
+Always = Annotated[list[str] | None, typer.Option(metavar="PYTHON", help="A condition for every state, over `nodes`.")]
 AtEnd = Annotated[
-    list[str] | None, typer.Option(metavar="PYTHON", help="What must hold when nothing is left to happen.")
+    list[str] | None, typer.Option(metavar="PYTHON", help="A condition for states without further events.")
 ]
 OnlyCalls = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Only this of what else it can do. Repeatable.")
+    list[str] | None, typer.Option(metavar="NAME", help="Only this call of the application. Repeatable.")
 ]
-Late = Annotated[bool, typer.Option("--late", help="Timers go off in order, once nothing else is left to happen.")]
+Late = Annotated[bool, typer.Option("--late", help="Timers fire in order, once no other events are left.")]
 OneState = Annotated[
-    bool, typer.Option(help="Every order: states that differ only in what alike nodes are called are one.")
+    bool, typer.Option(help="Exhaustive search: merge states that differ only in names of symmetric nodes.")
 ]
 
 
@@ -220,32 +215,32 @@ def check(
     bound: Annotated[
         list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
     ] = None,
-    broadcasts: Annotated[int | None, typer.Option(min=0, help="How many messages are broadcast.")] = None,
-    calls: Annotated[int | None, typer.Option(min=0, help="How often the application does what else it can.")] = None,
+    broadcasts: Annotated[int | None, typer.Option(min=0, help="Number of messages that are broadcast.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, help="Most other calls of the application.")] = None,
     call: OnlyCalls = None,
-    moves: Annotated[int | None, typer.Option(min=0, help="How often hosts change cells.")] = None,
-    losses: Annotated[int | None, typer.Option(min=0, help="How many copies the air may lose.")] = None,
-    duplicates: Annotated[int | None, typer.Option(min=0, help="How many copies may arrive twice.")] = None,
-    crashes: Annotated[int | None, typer.Option(min=0, help="How many nodes may fail.")] = None,
-    recover: Annotated[bool | None, typer.Option(help="Whether nodes that failed come back.")] = None,
-    forever: Annotated[bool | None, typer.Option(help="Whether a copy may arrive again and again.")] = None,
-    tries: Annotated[int, typer.Option(min=1, help="How many orders of events are made up.")] = 5000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to search (each mutant).")] = 60.0,
-    every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Every order, up to so many states.")] = 0,
+    moves: Annotated[int | None, typer.Option(min=0, help="Most changes of cells by hosts.")] = None,
+    losses: Annotated[int | None, typer.Option(min=0, help="Most lost copies.")] = None,
+    duplicates: Annotated[int | None, typer.Option(min=0, help="Most copies that arrive twice.")] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, help="Most failing nodes.")] = None,
+    recover: Annotated[bool | None, typer.Option(help="Let nodes that failed come back.")] = None,
+    forever: Annotated[bool | None, typer.Option(help="Let a copy arrive any number of times.")] = None,
+    tries: Annotated[int, typer.Option(min=1, help="Number of random schedules.")] = 5000,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the search (for each mutant).")] = 60.0,
+    every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Exhaustive search of up to STATES states.")] = 0,
     late: Late = False,
-    early: Annotated[int | None, typer.Option(min=0, help="With --late: so many timers may go off sooner.")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Every order, not reduced: finds the shortest.")] = False,
+    early: Annotated[int | None, typer.Option(min=0, help="With --late: timers that may fire early.")] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Exhaustive, not reduced: finds the shortest.")] = False,
     symmetry: OneState = True,
     mutants: Annotated[
-        bool, typer.Option("--mutants", help="Break the protocol's lines one by one: which go unnoticed?")
+        bool, typer.Option("--mutants", help="Mutate the protocol's lines one by one, and list survivors.")
     ] = False,
     seeded: Annotated[
         Path | None, typer.Option(metavar="FILE.py", help="Mistakes to plant: functions of a monkeypatch.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which orders are made up.")] = 1,
-    out_dir: Annotated[Path, typer.Option("--out", help="Where a counterexample is drawn.")] = Path("results/check"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random schedules.")] = 1,
+    out_dir: Annotated[Path, typer.Option("--out", help="Folder for counterexamples.")] = Path("results/check"),
 ) -> None:
-    """Tries a protocol in small worlds: any order of events, losses, crashes. What breaks is shrunk and drawn."""
+    """Explore models of a protocol: any order of events, losses, crashes. Counterexamples are shrunk and drawn."""
     from causeway.cli.check import Search, check_study
     from causeway.cli.mutants import check_mutants, check_seeded
     from causeway.studies.contained import contained
@@ -279,10 +274,10 @@ def explain(
     study: Annotated[
         str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is not one of ours.")
     ] = None,
-    violations: Annotated[int, typer.Option(min=1, max=100, help="So many, the first ones.")] = 3,
-    pages: Annotated[Path, typer.Option(help="Where diagrams are written.")] = Path("results/explained"),
+    violations: Annotated[int, typer.Option(min=1, max=100, help="Number of violations to explain.")] = 3,
+    pages: Annotated[Path, typer.Option(help="Folder for diagrams.")] = Path("results/explained"),
 ) -> None:
-    """Says what led to a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
+    """Explain a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
     from causeway.cli import explain
 
     raise typer.Exit(1 if explain.explain(run, out_dir, study, violations, pages, out) else 0)
@@ -294,8 +289,10 @@ def build_(
         list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
 ) -> None:
-    """Compiles the C++ edges and the kernels of all studies into the cache folder (CAUSEWAY_CACHE). `run` does it by
-    itself the first time."""
+    """Compile the adapters and the kernels of all studies into the cache folder (CAUSEWAY_CACHE).
+
+    `run` compiles what it needs at its first use.
+    """
     from causeway.cli.build import build_edges
 
     build_edges(engine or [], out)
@@ -313,15 +310,17 @@ def replay(
     always: Always = None,
     at_end: AtEnd = None,
 ) -> None:
-    """Feeds recorded frames to the protocol again, and names the first frame where it answers differently; or follows
-    a counterexample of `check` again."""
+    """Feed recorded frames to the protocol again, and report the first frame where it answers differently.
+
+    A counterexample of `check` is followed again.
+    """
     from causeway.cli.replay import replay_example, replay_file
 
     if file.suffix == ".json":
         differs = replay_example(file, out, study, by_hand, always or [], at_end or [])
         raise typer.Exit(1 if differs else 0)
     if always or at_end:
-        raise UserError("--always and --at-end are of a counterexample of `causeway check` (a .json file)")
+        raise UserError("--always and --at-end are for a counterexample of `causeway check` (a .json file)")
     if by_hand:
         raise UserError("--pdb steps through a counterexample of `causeway check` (a .json file), not a recording")
     replay_file(file, out, study)
@@ -344,14 +343,14 @@ def report(
     ] = None,
     study: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of what its runs got wrong."),
+        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of its violations."),
     ] = None,
     again: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0, help="Look at wrong runs again for so long, to draw them (0: not)."),
+        typer.Option(metavar="SECONDS", min=0, help="Time to repeat a wrong run, to draw its violations (0: none)."),
     ] = 20.0,
 ) -> None:
-    """Writes DIR/report/index.html and comparison.csv from a result folder."""
+    """Write DIR/report/index.html and comparison.csv from a result folder."""
     from causeway.cli.report import write_report
 
     write_report(directory, spark, out, kinds or [], export or [], study or [], again)
@@ -364,7 +363,7 @@ def tables(
     page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
     add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
 ) -> None:
-    """Writes the tables of a paper's page from result folders, or from the numbers stored beside the page."""
+    """Write the tables of a paper's page from result folders, or from the numbers stored beside the page."""
     from causeway.cli.tables import write_tables
 
     write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
@@ -380,7 +379,7 @@ def convert(
         str, typer.Option(help="Files of two places that hold a run of one name: refuse, keep apart, or merge.")
     ] = "refuse",
 ) -> None:
-    """Converts OMNeT++ result files into the parquet tables, whatever project wrote them."""
+    """Convert OMNeT++ result files of any project into the parquet tables."""
     from causeway.cli.convert import convert_files
 
     raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, clash, out, err))
@@ -388,7 +387,7 @@ def convert(
 
 @app.command()
 def compact(directory: Folder) -> None:
-    """Puts the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
+    """Put the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
     from causeway.cli.compact import compact_folder
 
     compact_folder(directory, out)
@@ -405,7 +404,7 @@ def diff(
     vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
     save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
 ) -> None:
-    """Sets two result folders side by side; exit status 1 if they differ by more than the threshold."""
+    """Compare two result folders; exit with status 1 if they differ by more than the threshold."""
     from causeway.cli.diff import diff_folders, save_baseline
 
     if save is not None and b is None:
@@ -417,7 +416,7 @@ def diff(
 
 
 def main() -> None:
-    """The entry point: every error a user can make ends in one line."""
+    """Run the command line. Every error of a user is reported in one line."""
     try:
         app()
     except UserError as error:
@@ -425,13 +424,13 @@ def main() -> None:
     except RunError as error:
         _complain(str(error), 1)
     except KeyboardInterrupt:
-        _complain("interrupted; what had finished is kept, the same command goes on from there", 130)
+        _complain("interrupted; finished runs are kept, and the same command continues from there", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        advice = "; free some space and say it again: what has landed is kept" if error.errno in FULL else ""
+        advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
         _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
         if told := in_users_words(error):  # a mistake in a study of the user's own
@@ -445,7 +444,7 @@ def _complain(text: str, status: int) -> None:
 
 
 def print_json(value: object) -> None:
-    """The one JSON object of --json."""
+    """Print the one JSON object of --json."""
     text = json.dumps(value, allow_nan=False, default=str)
     with real_stdout():
         print(text, flush=True)

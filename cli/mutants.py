@@ -1,4 +1,4 @@
-"""`causeway check --mutants` and `--seeded`: is what must hold enough to notice a mistake?"""
+"""`causeway check --mutants` and `--seeded`: tests whether the properties notice mistakes in the protocol."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIES_FIRST = 60
 
 @confined()
 def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
-    """Breaks the lines of the protocol one by one, each for so long at most; True if some break goes unnoticed."""
+    """Mutate the lines of the protocol one by one. Return whether a mutant survives."""
     _must_pass(trial, tries, seconds, seed)
     ran: set[Any] = set()
     with mutants.reached(ran):
@@ -61,8 +61,17 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
 def check_seeded(
     trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console, states: int = 0
 ) -> bool:  # fmt: skip
-    """Tries every mistake that a file of patches knows; True if one goes unnoticed. `states`: in every order, up to so
-    many, instead of made-up ones."""
+    """Try every mistake in a file of patches. Return whether one is missed.
+
+    Args:
+        trial: The model.
+        file: The file with the patches.
+        tries: The number of random schedules.
+        seconds: The time for each mistake.
+        seed: The seed of the schedules.
+        console: The console to print to.
+        states: If not 0, search exhaustively, up to this many states, instead of random schedules.
+    """
     _must_pass(trial, tries, seconds, seed, states)
     missed = 0
     for name, plant in patches_of(file):
@@ -82,13 +91,13 @@ def check_seeded(
 
 
 def _must_pass(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
-    """Else every mistake would seem to be noticed."""
+    """Refuse a protocol that does not pass as it is: every mistake would seem to be noticed."""
     if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
         raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
 
 
 def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Functions of the file that take one thing, by whose `setattr` they break something."""
+    """Yield the functions of a file that take a MonkeyPatch, by which they plant a mistake."""
     module = module_from(file)
     for name, value in vars(module).items():
         if not inspect.isfunction(value) or value.__module__ != module.__name__ or name.startswith(("_", "test_")):
@@ -102,8 +111,10 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
 def _noticed(
     trial: Trial, tries: int, seconds: float, seed: int, shrink: bool, states: int = 0
 ) -> tuple[str | None, int]:  # fmt: skip
-    """What is broken, and after how many events: by made-up orders, then by every order of what is left of the time; or
-    by every order alone."""
+    """Return the broken property and the number of events, from random schedules and then from an exhaustive search.
+
+    With `states`, only the exhaustive search is done.
+    """
     rules = trial.rules()
     if not states:
         found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
@@ -126,7 +137,7 @@ def _noticed(
 
 
 def _spared(trial: Trial) -> set[Any]:
-    """The code of what must hold, and of the study itself."""
+    """Return the code of the properties and of the study itself, which is not mutated."""
     checks = trial.checks
     rules = [*checks.always.values(), *checks.at_end.values()]
     own = [value for value in vars(type(trial.study)).values() if inspect.isfunction(value)]

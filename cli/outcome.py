@@ -1,6 +1,6 @@
-"""What `causeway run` prints: points as rows, what tells them apart and the study's headlines as columns.
+"""The output of `causeway run`: points as rows, their parameters and the study's headlines as columns.
 
-Whatever does not fit the width of the terminal is printed as another table below, never cut or folded in mid-word.
+Columns that do not fit the width of the terminal are printed as another table below, never cut or wrapped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def show(
     console: Console, title: str, headlines: Sequence[Headline], jobs: Sequence[Job], found: Sequence[dict[str, Any]],
     everything: bool,
 ) -> None:  # fmt: skip
-    """Means over the repetitions of every point."""
+    """Print the means over the repetitions of every point."""
     differ = _differing([job.parameters for job in jobs])
     points: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for run in found:
@@ -56,7 +56,7 @@ def _print_one(console: Console, shown: Sequence[Headline], runs: Sequence[dict[
 
 
 def _print_points(console: Console, labels: Cells, results: Cells) -> None:
-    """Rows are points. A table as wide as the terminal allows, and as many more as it takes."""
+    """Print points as rows, in as many tables as the width of the terminal requires."""
     room = console.width - 2
     if sum(_widths(labels)) > room * 2 // 3:  # too much to repeat on every row: the points get numbers
         numbers = [str(i + 1) for i in range(len(next(iter(results.values()))))]
@@ -90,7 +90,7 @@ def _text(value: str) -> Any:
 
 
 def _widths(cells: Cells) -> list[int]:
-    """How many columns of the terminal each takes, its gap included."""
+    """Return the width of each column in the terminal, with its gap."""
     return [max(*(len(line) for line in name.split("\n")), *map(len, rows)) + _GAP for name, rows in cells.items()]
 
 
@@ -99,18 +99,18 @@ def _head(one: Headline) -> str:
 
 
 def _differing(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The parameters that tell the points apart."""
+    """Return the parameters that differ between points."""
     return [name for name in parameters[0] if len({str(p[name]) for p in parameters}) > 1]
 
 
 def _mean(runs: Sequence[Mapping[str, Any]], formula: str) -> str:
-    """The mean of a quantity over runs, of those that have it."""
+    """Return the mean of a quantity over the runs that have it, as text."""
     values = [value for run in runs if (value := quantity(formula, run)) is not None]
     return number(sum(values) / len(values)) if values else "-"
 
 
 def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
-    """A quantity of one run, from its scalars and numeric parameters; None where one of them is missing."""
+    """Compute a quantity of one run from its scalars and numeric parameters; None if one of them is missing."""
 
     def value_of(name: str) -> float:
         value = run["scalars"].get(name, run["parameters"].get(name))
@@ -124,7 +124,7 @@ def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
 
 
 def number(value: float) -> str:
-    """A number in four digits, or whole."""
+    """Format a number with four digits, or as a whole number."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

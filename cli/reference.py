@@ -1,6 +1,6 @@
-"""Writes docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
+"""Generates docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
 
-`python -m causeway.cli.reference` rewrites it.
+`python -m causeway.cli.reference` writes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WIDTH = 110
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [
         "# Reference\n\nGenerated from the code by `python -m causeway.cli.reference`.",
         "## Commands\n\n" + _commands(),
@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def _folded(line: str) -> str:
-    """A line of prose as several; rows of tables are what they are."""
+    """Wrap a line of prose; leave rows of tables as they are."""
     if line.startswith("|"):
         return line
     indent = "  " if line.startswith(("- ", "  ")) else ""
@@ -55,7 +55,7 @@ def _folded(line: str) -> str:
 
 
 def _public() -> str:
-    """What semantic versions promise, besides the commands: all that `import causeway` gives."""
+    """Return the list of public names, for which semantic versions hold."""
     lines = []
     for name in api.__all__:
         thing = getattr(api, name)
@@ -70,7 +70,7 @@ def _public() -> str:
 
 
 def _said_first(thing: object) -> str:
-    """The first paragraph of what its docstring says."""
+    """Return the first paragraph of a docstring."""
     return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
@@ -101,13 +101,13 @@ def _study(study: Study) -> str:
 
 
 def _scalars() -> str:
-    """What runs have whatever the study."""
+    """Return the table of scalars that runs of every study have."""
     rows = [f"| `{name}` | {meaning} |" for name, meaning in MEANINGS.items()]
     return "\n".join(["| scalar | meaning |", "|---|---|", *rows])
 
 
 def _kinds(enum: type[IntEnum]) -> str:
-    """Every member and what the contract says of it."""
+    """Return a list of an enum's members with their comments in the contract."""
     said = comments(enum.__name__)
     return "\n".join(f"- `{member.name}` ({member.value}): {said[member.name]}" for member in enum)
 

@@ -28,10 +28,13 @@ from causeway.studies.trial import Trial
 
 
 def replay_file(path: Path, console: Console, study_name: str | None = None) -> None:
-    """Runs the recorded study's protocol on the recorded frames; raises RunError at the first different answer.
+    """Run the recorded study's protocol on the recorded frames.
 
-    A recording is data: it chooses among our studies, and never names a file that is then run. A study in a file is one
-    that the user names.
+    A recording is data: it selects one of Causeway's own studies, and never names a file that is then executed. The
+    user must name the file of another study.
+
+    Raises:
+        RunError: An answer differs from the recorded one.
     """
     if not path.is_file():
         raise UserError(f"no recording at {path}; `causeway run STUDY --record` makes one")
@@ -53,7 +56,7 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
 
 
 def recorded_job(path: Path, setup: Any, study: str) -> Job:
-    """Return the job that a recording is of; on somebody's own network if it was."""
+    """Return the job of a recording, on a user's own network if it was recorded there."""
     theirs = Theirs("", "General") if setup.HasField("own_network") else None
     return Job(study, _parameters(path, setup.parameters_json), setup.seed, "replay", theirs=theirs)
 
@@ -101,7 +104,7 @@ def replay_example(
 def _check_conditions(
     path: Path, trial: Trial, study_name: str | None, always: Sequence[str], at_end: Sequence[str]
 ) -> None:  # fmt: skip
-    """Refuse to look away from what is broken: conditions that it was found with must be said again."""
+    """Refuse a counterexample without the conditions that it was found with, which the user must pass again."""
     if set(trial.always) <= set(always) and set(trial.at_end) <= set(at_end):
         return
     said = [word for one in trial.always for word in ("--always", one)]

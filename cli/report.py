@@ -17,8 +17,17 @@ def write_report(
     directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = (),
     studies: Sequence[str] = (), most_s: float = 20.0,
 ) -> None:  # fmt: skip
-    """The report of a result folder, with the plots that the folder says its studies ask for, and examples of what went
-    wrong in it (`studies`: files of the user's own; `most_s`: how long a run is looked at again for that)."""
+    """Write the report of a result folder: its studies' plots, and examples of wrong deliveries.
+
+    Args:
+        directory: The result folder.
+        master: The Spark master for the reductions.
+        console: The console to print to.
+        own_kinds: Files with further plots, or kinds of plots.
+        formats: Formats for export.
+        studies: Files of the user's own studies.
+        most_s: The time to repeat a wrong run for an example.
+    """
     from causeway.analysis import report
     from causeway.analysis.export.write import check
     from causeway.cli.examples import Looker

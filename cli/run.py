@@ -1,4 +1,4 @@
-"""`causeway run`: plans the runs, does them with a progress bar, prints what came out."""
+"""`causeway run`: plans the runs, makes them with a progress bar, and prints the results."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from causeway.studies.theirs import plan_theirs
 
 S_PS = 10**12
 MOST_NODES = 4
-"""So many modules are printed with the nodes that they are."""
+"""The most nodes that are printed with their modules."""
 
 
 @dataclass(frozen=True)
 class InProject:
-    """Somebody's INET project (--ini) that a study is run in."""
+    """A user's INET project (--ini) in which a study is run."""
 
     ini: Path
     config: str
@@ -47,7 +47,7 @@ class InProject:
         self, name: str, engine: str, sweep: str | None, given: dict[str, str], seed: int, reps: int, cap: int,
         out_dir: Path,
     ) -> list[Job]:  # fmt: skip
-        """Every run of the configuration."""
+        """Return a job for every run of the configuration."""
         if sweep is not None:
             raise UserError("--sweep and --ini do not go together: the configuration says which runs there are")
         planned = plan_theirs(registry.get(name), str(self.ini), self.config, self.hosts, given)
@@ -58,7 +58,7 @@ class InProject:
 
 @dataclass(frozen=True)
 class Instruments:
-    """OMNeT++'s own, on a run of ours; and the record for its moving picture, on any packet-level engine."""
+    """The instruments of OMNeT++ for a run, and the recording for an animation, on any packet-level engine."""
 
     pcap: bool = False
     eventlog: bool = False
@@ -67,7 +67,7 @@ class Instruments:
     animate_s: float = 0.0
 
     def on(self, job: Job, out_dir: Path) -> Job:
-        """The job with them."""
+        """Return a job with these instruments."""
         folder = out_dir.resolve()
         asked = {
             "pcap": str(folder / "pcap" / job.run_id) if self.pcap else "",
@@ -136,7 +136,7 @@ def run_study(
 
 
 def _reused(tally: campaign.Tally) -> list[str]:
-    """Say how many runs were not made now."""
+    """Describe how many runs were already in the folder."""
     told = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
     return [told] if tally.skipped else []
 
@@ -150,7 +150,7 @@ def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say which modules of somebody's own network are which nodes; where runs differ, of the first."""
+    """Describe which modules of a user's own network are which nodes; if runs differ, for the first."""
     named = [run["nodes"] for run in found if run.get("nodes")]
     if not named:
         return []
@@ -161,7 +161,7 @@ def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The points to run: the sweep's, or one; what the user set holds for all of them."""
+    """Return the points of a sweep, or a single one. The user's settings override those of the points."""
     if sweep is None:
         return [dict(given)]
     if sweep not in study.sweeps:
@@ -211,7 +211,7 @@ def _say_compiling(study: Study, console: Console) -> None:
 
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
-    """What the finished runs came to, in the order of the jobs: as they told it, or read if they were there before."""
+    """Return the results of the finished runs in the order of the jobs, from this run or read from the folder."""
     found, before = [], _read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
         run = tally.found.get(job.run_id) or before.get(job.run_id)
@@ -228,7 +228,7 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
 
 
 def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
-    """Runs that were there before, all read at once."""
+    """Read the results of runs that were in the folder before, all at once."""
     import pyarrow.compute as pc
 
     if not run_ids:
@@ -248,7 +248,7 @@ def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _plain(value: float) -> float | int | None:
-    """Whole numbers as such; JSON has no NaN or infinity."""
+    """Return whole numbers as int, and None for NaN and infinity, which JSON does not have."""
     if value != value or value in (float("inf"), float("-inf")):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value

@@ -16,7 +16,7 @@ from causeway.studies.study import Study
 
 
 def show_studies(console: Console) -> None:
-    """One line per study."""
+    """Print one line per study."""
     studies = registry.all_studies()
     wide = max(len(study.name) for study in studies)
     for study in studies:
@@ -25,7 +25,7 @@ def show_studies(console: Console) -> None:
 
 
 def show_study(name: str, console: Console) -> None:
-    """Parameters with defaults, what is measured, sweeps, engines."""
+    """Print the parameters of a study with their defaults, its headlines, sweeps and engines."""
     study = registry.get(name)
 
     def say(line: str) -> None:

@@ -14,7 +14,7 @@ from causeway.studies import registry
 
 
 def write_tables(study: str, directories: Sequence[Path], page: Path, add: bool, console: Console) -> None:
-    """The tables between a page's markers, and the numbers that they are made of."""
+    """Write the tables between the markers of a page, and the numbers behind them."""
     from causeway.studies import tables
 
     if not page.is_file():
