@@ -1,6 +1,7 @@
-"""What nodes give to the services: called only for what is not plainly right, so that what is costs next to nothing.
+"""Validate the arguments of a node's services.
 
-Whole numbers of other types (numpy's) become plain ones; everything else is a mistake, told with what is allowed.
+`PerNode` calls these functions only if an argument is not evidently valid, so that valid calls cost little. Integers of
+other types, such as numpy's, are converted; any other value raises `Misuse`, which names the allowed ones.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.pycontrol.mistakes import call, misuse
 
 CALLS = ("read", "write", "cas")
-"""What an application can do with a register (`causeway.pycontrol.check.linear`)."""
+"""The calls on a register (`causeway.pycontrol.check.linear`)."""
 
 
 def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
-    """Return the value as a plain whole number of that range. True and False are none."""
+    """Return a value as an int in a range. Booleans are refused."""
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -31,7 +32,7 @@ def whole(service: str, name: str, value: Any, least: int, most: int, note: str 
 
 
 def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -> tuple[int, int, int, int]:
-    """What `send` takes besides the content."""
+    """Validate the arguments of `send` other than the content."""
     return (
         whole("send", "peer", peer, *bounds(Act.SEND, "peer", nodes=nodes), " (EVERYONE is -1)"),
         whole("send", "size_bytes", size_bytes, *bounds(Act.SEND, "size_bytes")),
@@ -41,37 +42,37 @@ def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -
 
 
 def patience(topic: Any, patience_ps: Any) -> tuple[int, int]:
-    """What `patient` takes."""
+    """Validate a topic and its lookahead."""
     if type(patience_ps) is bool or patience_ps != IGNORED:
         patience_ps = whole("patient", "patience_ps", patience_ps, 0, FOREVER, " picoseconds")
     return whole("patient", "topic", topic, 1, TOPICS - 1), patience_ps
 
 
 def delay(delay_ps: Any, from_ps: int) -> int:
-    """What `set_timer` takes besides the key; what is due then must still be a time."""
+    """Validate a timer's delay. The time at which it is due must not exceed the largest one."""
     return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, " picoseconds")
 
 
 def node(service: str, node: Any, nodes: int) -> int:
-    """Whom `switch` takes, and who acts: a node may have changed its `id`."""
+    """Validate a node id: an argument of `switch`, or the caller's own, since a node may have changed its `id`."""
     return whole(service, "node", node, *bounds(Act.NODE, "node", nodes=nodes))
 
 
 def up(up: Any) -> bool:
-    """What `switch` takes besides the node."""
+    """Validate the state that `switch` sets."""
     if not isinstance(up, bool | np.bool_) and not (isinstance(up, int | np.integer) and up in (0, 1)):
         raise misuse("switch", "up", up, "True or False")
     return bool(up)
 
 
 def call_of(what: Any) -> None:
-    """Refuse a call that no register has."""
+    """Validate the kind of a call on a register."""
     if what not in CALLS:
         raise misuse("call_begins", "what", what, f"{', '.join(map(repr, CALLS[:-1]))} or {CALLS[-1]!r}")
 
 
 def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
-    """What `move` takes."""
+    """Validate a position and a speed."""
     return (
         whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
         whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
@@ -80,16 +81,16 @@ def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
 
 
 def message(message: Any, messages: int) -> int:
-    """What `deliver` takes."""
+    """Validate a message id: it must have been broadcast."""
     if messages == 0:
         raise misuse("deliver", "message", message, "nothing, as nobody has called broadcast() yet")
     return whole("deliver", "message", message, 0, messages - 1, ", what broadcast() has returned so far")
 
 
 def sample(name: Any, value: Any) -> float:
-    """What `record` takes."""
+    """Validate the name and value of a sample, and return the value as a float."""
     if not isinstance(name, str):
-        raise misuse("record", "name", name, "a text")
+        raise misuse("record", "name", name, "a string")
     try:
         return number(value)
     except (TypeError, ValueError, OverflowError):
@@ -97,14 +98,18 @@ def sample(name: Any, value: Any) -> float:
 
 
 def number(value: Any) -> float:
-    """Return a number as a float; what Python would read as one (a text, a truth) is refused with a TypeError."""
+    """Return a number as a float.
+
+    Raises:
+        TypeError: The value is a string or a boolean, which `float` would accept.
+    """
     if isinstance(value, str | bytes | bytearray | bool | np.bool_):
         raise TypeError
     return float(value)
 
 
 def handler(kind: int, ref: int, arg: int, key: Any) -> str:
-    """Which handler an event calls, and with what."""
+    """Return the text of the handler call that an event causes, for error messages."""
     if kind == Kind.TIMER:
         return call("on_timer", key=key)
     if kind == Kind.BROADCAST:

@@ -1,4 +1,7 @@
-"""One process of a protocol: the handlers it may have, and what it can do in them."""
+"""`Node`, one process of a protocol: the handlers that it may define, and the services that it can call in them.
+
+`check_handlers` refuses classes with handlers that would never run.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _NotYet:
-    """Stands in for the protocol of a node that is being made."""
+    """The protocol of a node that is being made. It refuses all services."""
 
     acting = None
 
@@ -30,7 +33,7 @@ class _NotYet:
         if name.startswith("__"):
             raise AttributeError(name)
         raise Misuse(
-            f"{name} is used in __init__, when the node takes part in no run yet; do it in on_start(self), which is "
+            f"{name} is used in __init__, before the run starts; use it in on_start(self), which is "
             "called before the first event"
         )
 
@@ -39,15 +42,19 @@ NOT_YET: Any = _NotYet()
 
 
 class Node:
-    """One process. Subclass it; override the handlers you need."""
+    """One process of a protocol. Subclass it, and override the handlers that you need.
+
+    A node acts by calling its services, in its own handlers only. Its state changes at once; sent packets and timers
+    take effect one reaction time later.
+    """
 
     host: PerNode
     not_state: ClassVar[frozenset[str]] = frozenset()
-    """Attributes that only count and never decide anything: `causeway check` leaves them out of a node's state."""
+    """Names of attributes that do not influence the node's behaviour, such as counters. `causeway check` skips them."""
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         node = super().__new__(cls)
-        node.host = NOT_YET  # not a class attribute: that would slow down every look at `self.host`
+        node.host = NOT_YET  # no class attribute, which would slow down every access to `self.host`
         return node
 
     def __init__(self, id_: int = -1) -> None:
@@ -55,16 +62,16 @@ class Node:
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
-        """Before the first event. Actions taken here take effect at the reaction time."""
+        """Start the node. It is called before the first event; actions take effect at the reaction time."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        """The application wants to broadcast."""
+        """Handle the application's wish to broadcast; `number` counts such wishes in the run."""
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """A packet arrived."""
+        """Handle a packet that arrived. Its content is the object that was sent, so do not change it."""
 
     def on_timer(self, key: Hashable) -> None:
-        """The timer set under this key is due."""
+        """Handle the timer `key`, which is due."""
         if type(self).on_timer is Node.on_timer:
             name = type(self).__name__
             raise Misuse(
@@ -73,24 +80,24 @@ class Node:
             )
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
-        """This node moved; `station` is the nearest one in reach, -1 if none."""
+        """Handle a report of this host's position. `station` is the nearest station in reach, or -1."""
 
     def on_lost(self, content: Any, interface: int) -> None:
-        """The engine knows that this node did not get a packet. For counting only: a real node would not know."""
+        """Count a packet that this node did not get. Do not act on it: only the engine knows of the loss."""
 
     def on_connection(self, kind: int, connection: int, arg: int) -> None:
-        """Something happened to a TCP connection of this node: a Kind from CONNECTED to ENDED."""
+        """Handle an event of a TCP connection of this node: a Kind from CONNECTED to ENDED."""
 
     def on_down(self) -> None:
-        """This node fails now. Its timers are gone."""
+        """Handle the failure of this node. Its timers are cancelled."""
 
     def on_up(self) -> None:
-        """This node recovers now."""
+        """Handle the recovery of this node."""
 
     # ---- services -------------------------------------------------------------------------------------------------
     @cached_property
     def rng(self) -> Random:
-        """The node's own random generator: the same numbers for one seed, on every engine, whatever others draw."""
+        """The node's own random generator. Its numbers depend on the seed and the node only."""
         if self.host is NOT_YET and acting.host is not None:  # in __init__
             return chance_of(acting.host.host.context.seed, acting.host.node, "rng")
         return chance_of(self.host.context.seed, self.id, "rng")
@@ -101,90 +108,113 @@ class Node:
         return self.host.now_ps
 
     def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0, topic: int = 0) -> None:
-        """Sends a packet to `peer` (or EVERYONE in reach). Its topic (1 to 15) is only for `patient`."""
+        """Send a packet.
+
+        Args:
+            peer: The receiving node, or EVERYONE in reach.
+            content: Any object. It is not copied; do not change it after sending.
+            size_bytes: The size of the packet, without headers.
+            interface: WIRELESS (0) or another interface of the network.
+            topic: 1 to 15 for packets with a lookahead (`patient`), otherwise 0.
+        """
         host = self.host
         if host.acting is not self:
             _check_turn(self, "send")
         host.send(self.id, peer, content, size_bytes, interface, topic)
 
     def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
-        """Promises that this node does nothing about packets of this topic (`deliver` is not doing) sooner than so long
-        after their arrival. The simulator then need not stop for them: a run of many such packets is quicker, and its
-        outcome is the same. 0 takes the promise back, but never because of a packet of that very topic."""
+        """Declare the lookahead of a topic: this node does not act because of such packets within this time.
+
+        The simulator then need not stop for them, so that a run with many such packets is faster. The outcome is the
+        same; an action that is too soon is an error. `deliver` is no action. The declaration can be changed, and ended
+        with 0, but not while a packet of the same topic is handled.
+        """
         host = self.host
         if host.acting is not self:
             _check_turn(self, "patient")
         host.patient(self.id, topic, patience_ps)
 
     def ignore(self, topic: int) -> None:
-        """Promises, for good, that packets of this topic mean nothing to this node: it may be told of them or not."""
+        """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "ignore")
         host.patient(self.id, topic, IGNORED)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
-        """(Re)sets this node's timer `key` to be due `delay_ps` after the action takes effect."""
+        """Set the timer `key` to be due `delay_ps` after one reaction time. A timer under the same key is cancelled."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "set_timer")
         host.set_timer(self.id, key, delay_ps)
 
     def cancel_timer(self, key: Hashable) -> None:
-        """Cancels the timer; nothing happens if it is not set."""
+        """Cancel the timer `key`, if it is set."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "cancel_timer")
         host.cancel_timer(self.id, key)
 
     def has_timer(self, key: Hashable) -> bool:
-        """Whether the timer is set."""
+        """Return whether the timer `key` is set."""
         return (self.id, key) in self.host.timers
 
     def broadcast(self) -> int:
-        """Tells the observers that this node broadcasts a new message; returns its id (dense, from 0)."""
+        """Report to the observers that this node broadcasts a new message, and return the message's id.
+
+        Ids are 0, 1, 2, ... in the order of broadcasts in the run. It sends no packet.
+        """
         host = self.host
         if host.acting is not self:
             _check_turn(self, "broadcast")
         return host.broadcast(self.id)
 
     def deliver(self, message: int) -> None:
-        """Tells the observers that this node delivers a message."""
+        """Report to the observers that this node delivers a message."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "deliver")
         host.note(DELIVER, self.id, message)
 
     def left(self) -> None:
-        """Tells the observers that this node left for good and is owed nothing more."""
+        """Report to the observers that this node left. It need not deliver any further messages."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "left")
         host.note(LEFT, self.id, -1)
 
     def joined(self) -> None:
-        """Tells the observers that this node is owed what is broadcast from now on."""
+        """Report to the observers that this node joined: it must deliver all messages broadcast from now on."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "joined")
         host.note(JOINED, self.id, -1)
 
     def switch(self, node: int, up: bool) -> None:
-        """Fails a node, or lets it recover: for studies that choose whom to fail while they run."""
+        """Fail any node, or let it recover, for studies that decide on failures during the run."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "switch")
         host.switch(node, up)
 
     def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
-        """This host of a mobile network goes straight there and stays. It no longer walks, nor follows its trace."""
+        """Move this host of a mobile network in a straight line to a position, where it stays.
+
+        It replaces the host's mobility model or trace for the rest of the run.
+        """
         host = self.host
         if host.acting is not self:
             _check_turn(self, "move")
         host.move(self.id, x_mm, y_mm, speed_mm_s)
 
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
-        """For `causeway check`: the application calls `read`, `write` or `cas` here, one call at a time."""
+        """Record that the application begins a call, for `causeway check`. A node has one call at a time.
+
+        Args:
+            what: `read`, `write` or `cas` (compare and swap).
+            key: The key of the register.
+            value: The value to write, or (expected, new) of `cas`.
+        """
         host = self.host
         if host.acting is not self:
             _check_turn(self, "call_begins")
@@ -192,14 +222,14 @@ class Node:
         host.recorded("call", self.id, (what, key, value))
 
     def call_returns(self, result: Any = None) -> None:
-        """For `causeway check`: the call has come to its end."""
+        """Record that the call returns, with the value read or the success of `cas`, for `causeway check`."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "call_returns")
         host.recorded("return", self.id, result)
 
     def record(self, name: str, value: float) -> None:
-        """Adds a sample to this node's time series `name`."""
+        """Add a sample to this node's time series `name`."""
         host = self.host
         if host.acting is not self:
             _check_turn(self, "record")
@@ -208,7 +238,7 @@ class Node:
         host.context.record(f"node[{self.id}]", name, host.now_ps, value)
 
     def stop(self) -> None:
-        """Ends the run after this instant: nothing that happens later is seen."""
+        """End the run after the current instant. Later events are dropped."""
         self.host.stop = True
         self.host.drop_later()
 
@@ -216,7 +246,7 @@ class Node:
 HANDLERS = tuple(name for name in vars(Node) if name.startswith("on_"))
 SERVICES = tuple(name for name in vars(Node) if not name.startswith(("on_", "_")) and name != "not_state")
 CLOSE = 0.8
-"""Names as close as this are taken for a slip of the pen."""
+"""The similarity (of `difflib`) from which a method's name is taken for a misspelled handler."""
 
 
 ELSEWHERE = {
@@ -226,7 +256,7 @@ ELSEWHERE = {
     "on_down": ("on_crash", "on_fail", "on_failure"),
     "on_up": ("on_recover", "on_recovery", "on_restart"),
 }
-"""Handlers, and how other frameworks name them."""
+"""Handlers, and their names in other frameworks."""
 UNRUN = (
     (iscoroutinefunction, "a coroutine function (async def)", "; asyncio programs are run by Programs(main)"),
     (isgeneratorfunction, "a generator function (it has a yield)", ""),
@@ -235,23 +265,27 @@ UNRUN = (
 
 
 def _check_turn(node: Node, service: str) -> None:
-    """Refuse a service that a node asks for while a handler of another one runs: it would act at no cost in time."""
+    """Refuse a service that a node calls in a handler of another node: the two would communicate without a packet."""
     host = node.host
     if host is NOT_YET:
         getattr(NOT_YET, service)
-    if acting.host is None or host.runs_job:  # code of the study: it may set up, sample and fail any node
+    if acting.host is None or host.runs_job:  # the study's own code may set up, sample and fail any node
         return
     who = f"node {host.acting.id}" if isinstance(host.acting, Node) else "another node"
     raise Misuse(
-        f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only, on what arrives "
-        "there: reach it with self.send"
+        f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "
+        "packet with self.send"
     )
 
 
 @cache
 def check_handlers(kind: Any) -> None:
-    """Refuse a class with a handler that would never run (of nearly the right name, a coroutine or a generator), and
-    one that hides a service."""
+    """Refuse a class with a handler that would never run, or with an attribute that hides a service.
+
+    Raises:
+        UserError: A method has nearly the name of a handler, a handler is a coroutine or a generator, or a service is
+            hidden.
+    """
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
     named: set[str] = set()
@@ -279,7 +313,7 @@ def check_handlers(kind: Any) -> None:
 
 
 def _check_runs(base: type, name: str, handler: Any) -> None:
-    """Refuse a function whose call only makes an object: nothing of its body would happen, and nothing be told."""
+    """Refuse a handler whose call only makes an object, so that its body would never run."""
     for is_kind, what, hint in UNRUN:
         if is_kind(handler):
             raise UserError(
@@ -289,13 +323,13 @@ def _check_runs(base: type, name: str, handler: Any) -> None:
 
 
 def _meant(name: str, defined: set[str]) -> str | None:
-    """Return the handler that a method was meant to be, if any; `defined` are the names that the class has."""
+    """Return the handler that a method was probably meant to be, or None. `defined` are the names in the class."""
     if near := difflib.get_close_matches(name, HANDLERS, 1, CLOSE):
         return near[0]
     return next((right for right, others in ELSEWHERE.items() if name in others and right not in defined), None)
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of attributes that a function uses, in the functions inside it too."""
+    """Return the names of attributes that a function and the functions in it use."""
     inner = [_names(const) for const in code.co_consts if isinstance(const, CodeType)]
     return set(code.co_names).union(*inner)

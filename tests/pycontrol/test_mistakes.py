@@ -102,7 +102,7 @@ def test_an_exception_is_told_with_its_place_and_the_protocols_own_lines(handler
         (lambda n: n.switch(1_000_000, True), "switch was given node=1000000; allowed: a whole number, 0 to 2"),
         (lambda n: n.patient(1, -5), "patient was given patience_ps=-5; allowed: a whole number, 0 to"),
         (lambda n: n.record("x", None), "record was given value=None; allowed: a number"),
-        (lambda n: n.record(5, 1.0), "record was given name=5; allowed: a text"),
+        (lambda n: n.record(5, 1.0), "record was given name=5; allowed: a string"),
         (lambda n: n.record("x", "3"), "record was given value='3'; allowed: a number"),
         (lambda n: n.record("x", b"3"), "record was given value=b'3'; allowed: a number"),
         (lambda n: n.record("x", True), "record was given value=True; allowed: a number"),
@@ -401,7 +401,7 @@ def test_services_in_init_are_told_with_where_they_work(does: Any) -> None:
 
     told = refusal(Hasty)
     assert told.startswith("node 0, at 0 s, in make(): ")
-    assert "is used in __init__, when the node takes part in no run yet; do it in on_start(self)" in told
+    assert "is used in __init__" in told and "on_start(self)" in told
 
 
 @pytest.mark.parametrize(
