@@ -53,6 +53,7 @@ class Node:
     """Names of attributes that do not influence the node's behaviour, such as counters. `causeway check` skips them."""
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make a node without a protocol: subclasses need not call `super().__init__`."""
         node = super().__new__(cls)
         node.host = NOT_YET  # no class attribute, which would slow down every access to `self.host`
         return node
