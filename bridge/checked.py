@@ -17,7 +17,7 @@ from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.bridge.trouble import Cut, Jammer, Partition
 from causeway.bridge.validation import rule_of_field
-from causeway.bridge.workload import Faults, Workload
+from causeway.bridge.workload import Faults, Segment, Workload
 
 MOST_INT32 = (1 << 31) - 1
 LONGEST_DELAY_NS = FAR_PS / 4000
@@ -69,11 +69,16 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
     elif workload.messages and not workload.segments:
         allowed = "0 without a load, or a load, as in segments=(Segment(0, rate),)"
         _refuse(study, "the workload's messages", workload.messages, allowed)
+    start_ps = -1
     for number, segment in enumerate(workload.segments):
         where = f"segment {number} of the workload"
-        earliest = workload.segments[number - 1].start_ps + 1 if number else 0
-        latest = FAR_PS - 1 if number else 0
-        _whole(study, f"the start_ps of {where}", segment.start_ps, earliest, latest)
+        if not isinstance(segment, Segment):
+            _refuse(study, where, f"a {type(segment).__name__}", "a Segment, as in segments=(Segment(0, rate),)")
+        _whole(study, f"the start_ps of {where}", segment.start_ps, 0, FAR_PS - 1, " picoseconds (a second is S_PS)")
+        if segment.start_ps <= start_ps:
+            allowed = f"segments in order of time: this one after {start_ps}, the start of the one before it"
+            _refuse(study, f"the start_ps of {where}", segment.start_ps, allowed)
+        start_ps = int(segment.start_ps)
         _number(study, f"the rate_per_s of {where}", segment.rate_per_s, 0, 10**12)
         if 0 < segment.rate_per_s < 1e-6:
             _refuse(study, f"the rate_per_s of {where}", segment.rate_per_s, "0, or 1e-06 and up")
@@ -209,9 +214,9 @@ def _check_area(study: str, network: MobileNetwork) -> None:
             _refuse(study, f"there is no station, and host {host}", what, "area_mm, host_xy_mm or traces")
 
 
-def _whole(study: str, what: str, value: Any, least: int, most: int) -> None:
+def _whole(study: str, what: str, value: Any, least: int, most: int, unit: str = "") -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        _refuse(study, what, value, f"a whole number, {least} to {most}" if least <= most else "none")
+        _refuse(study, what, value, f"a whole number, {least} to {most}{unit}" if least <= most else "none")
 
 
 def _number(study: str, what: str, value: Any, least: float, most: float) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from causeway.analysis.files import refuse_links
 from causeway.cli.console import printable
 from causeway.pycontrol.check import orders, schedules, story
 from causeway.pycontrol.check.world import Budget, Log
@@ -214,8 +215,9 @@ def _tell(found: Found, console: Console) -> None:
 
 def _write(trial: Trial, found: Found, out_dir: Path, console: Console) -> None:
     study, broken = trial.study, found.broken or ""
-    out_dir.mkdir(parents=True, exist_ok=True)
     page, example = out_dir / f"{study.name}.html", out_dir / f"{study.name}.json"
+    refuse_links(out_dir, page.name, example.name)
+    out_dir.mkdir(parents=True, exist_ok=True)
     page.write_text(story.page(found.log, _nodes_of(trial), broken, f"{study.name}: {study.title}"))
     what = {
         "counterexample": 1, "trial": trial.as_json(), "plan": list(found.plan), "broken": broken,

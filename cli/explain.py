@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from causeway.analysis import store, versions
+from causeway.analysis.files import refuse_links
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine
 from causeway.bridge.engines.replay import ReplayEngine
@@ -173,8 +174,9 @@ def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_fu
         console.print(f"  and {one.left_out} more events", soft_wrap=True)
     if one.unnamed:
         console.print(Text("  " + printable(unnamed_in_words(one))), soft_wrap=True)
-    pages.mkdir(parents=True, exist_ok=True)
     page, log = pages / f"{name}.html", pages / f"{name}.shiviz.txt"
+    refuse_links(pages, page.name, log.name)
+    pages.mkdir(parents=True, exist_ok=True)
     page.write_text(spacetime.page(drawn(one, title)))
     log.write_text(shiviz.log(one.events, lines, one.names))
     console.print(f"drawn in {page}, for ShiViz in {log}", soft_wrap=True)

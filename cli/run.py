@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from causeway.analysis import compact, store, versions
+from causeway.analysis.files import refuse_links
 from causeway.analysis.remote import only_here
 from causeway.bridge.compiling import MOST_S, told_of_compiling
 from causeway.bridge.errors import UserError, unknown
@@ -171,6 +172,7 @@ def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list
 
 def _recorded(job: Job, out_dir: Path) -> Job:
     path = out_dir / "recordings" / f"{job.run_id}.frames"
+    refuse_links(out_dir, "recordings", str(path.relative_to(out_dir)))
     path.parent.mkdir(parents=True, exist_ok=True)
     return job.but(record_to=str(path))
 

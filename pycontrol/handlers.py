@@ -120,7 +120,7 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "send")
+            check_turn(self, "send")
         host.send(self.id, peer, content, size_bytes, interface, topic)
 
     def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
@@ -132,28 +132,28 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "patient")
+            check_turn(self, "patient")
         host.patient(self.id, topic, patience_ps)
 
     def ignore(self, topic: int) -> None:
         """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "ignore")
+            check_turn(self, "ignore")
         host.patient(self.id, topic, IGNORED)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
         """Set the timer `key` to be due `delay_ps` after one reaction time. A timer under the same key is cancelled."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "set_timer")
+            check_turn(self, "set_timer")
         host.set_timer(self.id, key, delay_ps)
 
     def cancel_timer(self, key: Hashable) -> None:
         """Cancel the timer `key`, if it is set."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "cancel_timer")
+            check_turn(self, "cancel_timer")
         host.cancel_timer(self.id, key)
 
     def has_timer(self, key: Hashable) -> bool:
@@ -167,35 +167,35 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "broadcast")
+            check_turn(self, "broadcast")
         return host.broadcast(self.id)
 
     def deliver(self, message: int) -> None:
         """Report to the observers that this node delivers a message."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "deliver")
+            check_turn(self, "deliver")
         host.note(DELIVER, self.id, message)
 
     def left(self) -> None:
         """Report to the observers that this node left. It need not deliver any further messages."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "left")
+            check_turn(self, "left")
         host.note(LEFT, self.id, -1)
 
     def joined(self) -> None:
         """Report to the observers that this node joined: it must deliver all messages broadcast from now on."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "joined")
+            check_turn(self, "joined")
         host.note(JOINED, self.id, -1)
 
     def switch(self, node: int, up: bool) -> None:
         """Fail any node, or let it recover, for studies that decide on failures during the run."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "switch")
+            check_turn(self, "switch")
         host.switch(node, up)
 
     def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
@@ -205,7 +205,7 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "move")
+            check_turn(self, "move")
         host.move(self.id, x_mm, y_mm, speed_mm_s)
 
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
@@ -218,7 +218,7 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "call_begins")
+            check_turn(self, "call_begins")
         given.call_of(what)
         host.recorded("call", self.id, (what, key, value))
 
@@ -226,14 +226,14 @@ class Node:
         """Record that the call returns, with the value read or the success of `cas`, for `causeway check`."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "call_returns")
+            check_turn(self, "call_returns")
         host.recorded("return", self.id, result)
 
     def record(self, name: str, value: float) -> None:
         """Add a sample to this node's time series `name`."""
         host = self.host
         if host.acting is not self:
-            _check_turn(self, "record")
+            check_turn(self, "record")
         if type(value) is not float or type(name) is not str:
             value = given.sample(name, value)
         host.context.record(f"node[{self.id}]", name, host.now_ps, value)
@@ -265,7 +265,7 @@ UNRUN = (
 )
 
 
-def _check_turn(node: Node, service: str) -> None:
+def check_turn(node: Node, service: str) -> None:
     """Refuse a service that a node calls in a handler of another node: the two would communicate without a packet."""
     host = node.host
     if host is NOT_YET:

@@ -51,12 +51,12 @@ from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
-from causeway.pycontrol.handlers import NOT_YET, check_handlers
+from causeway.pycontrol.handlers import NOT_YET, check_handlers, check_turn
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
 from causeway.pycontrol.load import check_load, in_words
-from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error
+from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error, shown
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.shared import Contents, watch_if_wanted
@@ -90,6 +90,9 @@ class PerNode(Protocol):
             copies_of_broadcast: The number of ARRIVAL and LOST events that a packet to EVERYONE causes, for an engine
                 of your own that reports each of them. The abstract network needs no such number.
         """
+        if not callable(make):
+            allowed = "a class of nodes, as in PerNode(Echo), or a function that returns a node for an id"
+            raise UserError(f"PerNode was given {shown(make)}; allowed: {allowed}")
         self.make = make
         self.acting: Node | int = 0
         """The node whose handler runs, or the id of the node that is being made."""
@@ -409,7 +412,9 @@ class PerNode(Protocol):
             self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def _act(self, row: tuple[int, ...]) -> None:
-        """Add an action to the answer for this window."""
+        """Add an action of the acting node to the answer for this window. A node may fail another one."""
+        if self.nodes[row[2]] is not self.acting and row[0] != SWITCH:
+            check_turn(self.nodes[row[2]], Act(row[0]).name.lower())
         if self._topic:
             self._check_patience(row)
         self._actions.append(row)

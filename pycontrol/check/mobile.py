@@ -103,6 +103,6 @@ class MobileWorld(World):
         super().calm_down()
         for host in sorted(self.down):
             self.do(Choice("recover", host))
-        for host, reach in self.places.items():
+        for host, reach in list(self.places.items()):
             if not reach:
-                self._move(host, self._home(host))
+                self.do(Choice("move", host, key=self._home(host)))

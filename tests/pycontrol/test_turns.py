@@ -9,6 +9,7 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
+from causeway.bridge.errors import UserError
 from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.workload import Script, Workload
 from causeway.pycontrol.check.world import Budget, World
@@ -81,6 +82,27 @@ def test_a_handler_of_another_node_that_acts_is_refused() -> None:
 
     with pytest.raises(ProtocolError, match=r"node 0 acts \(deliver\) in a handler of node 2"):
         run(PerNode(Calls, 3))
+
+
+@pytest.mark.parametrize(
+    ("service", "arguments"),
+    [("send", (0, "x", 10, 0, 0)), ("set_timer", ("t", MS)), ("move", (0, 0, 1))],
+)
+def test_a_node_that_acts_as_another_one_by_its_host_is_refused(service: str, arguments: tuple[Any, ...]) -> None:
+    class Pretends(Node):
+        def on_broadcast(self, number, size_bytes):
+            getattr(self.host, service)(3, *arguments)
+
+        def on_timer(self, key):
+            pass
+
+    with pytest.raises(ProtocolError, match=rf"node 3 acts \({service}\) in a handler of node 2"):
+        run(PerNode(Pretends, 3))
+
+
+def test_an_instance_in_place_of_a_class_of_nodes_is_refused() -> None:
+    with pytest.raises(UserError, match=r"PerNode was given .*; allowed: a class of nodes, as in PerNode\(Echo\)"):
+        PerNode(Node(0))  # type: ignore[arg-type]
 
 
 def test_a_node_acts_in_every_handler_of_its_own() -> None:
