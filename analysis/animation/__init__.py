@@ -1,8 +1,8 @@
-"""Moving pictures of runs, from their recorded tables: one self-contained page each (templates/animation).
+"""Animations of runs, made from their recorded tables: one self-contained page each (templates/animation).
 
-scene.py   from the series that a study names (`causeway.analysis.plots.Scene`)
-nodes.py   from where all nodes were (`causeway run --animate`), with broadcasts, losses and trouble
-packed.py  series as the page takes them
+scene.py   the data of an animation that a study describes (`causeway.analysis.plots.Scene`)
+nodes.py   the data from recorded positions of all nodes (`causeway run --animate`), with broadcasts, losses and faults
+packed.py  series in the encoding of the page
 
 Both give the page the same data: nodes that are places (stations) or things (hosts), with series over time.
 """
@@ -26,9 +26,9 @@ from causeway.bridge.errors import UserError
 def write_all(
     result_dir: Path, described: Iterable[Description], out_dir: Path
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Write a page for the first run of every point and engine that recorded where its things, or nodes, were.
+    """Write a page for the first run of every point and engine that recorded the positions of its things or nodes.
 
-    Return (title, file name) of each, and why some could not be made.
+    Return (title, file name) of each page, and an error message for each page that could not be made.
     """
     found, refused = [], []
     for one in described:
@@ -48,19 +48,19 @@ def write_all(
 
 
 def write_scene(result_dir: Path, run_id: str, asked: Scene | None, out_html: Path) -> None:
-    """Write the page of one run, as its study describes it."""
+    """Write the page of one run, as its study describes the scene."""
     assert asked is not None
     data = scene.collect(_samples(result_dir, run_id), asked)
     if not data["nodes"]:
-        raise UserError(f"run {run_id} did not record both where its {asked.place}s and where its {asked.thing}s are")
+        raise UserError(f"run {run_id} did not record the positions of both its {asked.place}s and its {asked.thing}s")
     _write(result_dir, run_id, data, asked, out_html)
 
 
 def write_nodes(result_dir: Path, run_id: str, out_html: Path) -> None:
-    """Write the page of one run that recorded where all its nodes were."""
+    """Write the page of one run that recorded the positions of all its nodes."""
     data = nodes.collect(_samples(result_dir, run_id))
     if not data["nodes"]:
-        raise UserError(f"run {run_id} did not record where its nodes were; run it with --animate 0.5")
+        raise UserError(f"run {run_id} did not record the positions of its nodes; run it with --animate 0.5")
     _write(result_dir, run_id, data, None, out_html)
 
 
@@ -79,7 +79,7 @@ def _samples(result_dir: Path, run_id: str) -> pd.DataFrame:
 
 
 def _first_runs(result_dir: Path, module: str, study: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the first run of every point and engine (of a study) in which a module recorded its place."""
+    """Yield the first run of every point and engine (of a study) in which a module recorded its position."""
     vectors = store.read_arrow(result_dir, "vectors", ["run_id", "module", "name"])
     placed = vectors.filter((pc.field("module") == module) & (pc.field("name") == "x_m"))
     ids = set(placed["run_id"].to_pylist())

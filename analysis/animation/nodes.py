@@ -1,7 +1,7 @@
-"""The moving picture of any run that recorded where its nodes were (`causeway run --animate`).
+"""The data of an animation of any run that recorded the positions of its nodes (`causeway run --animate`).
 
-It is made of the series of the modules `place[i]` and `trouble[i]` (`pycontrol/places.py`), and of what nodes recorded
-themselves (`node[i]`).
+It consists of the series of the modules `place[i]` and `trouble[i]` (`pycontrol/places.py`), and of those that nodes
+recorded themselves (`node[i]`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import pandas as pd
 from causeway.analysis.animation import packed
 
 MOST_EVENTS = 1_000_000
-"""Broadcasts, or losses, of a page: beyond, every second, third ... is left out."""
+"""Broadcasts, or losses, of a page. Of more, only every second, third ... is shown, so that a browser can load it."""
 NO_EVENTS = {"count": 0, "every": 1, "t": "", "node": "", "value": ""}
 
 
 def collect(samples: pd.DataFrame) -> dict[str, Any]:
-    """Return the data of the page; no nodes if they did not record where they were."""
+    """Return the data of the page; its list of nodes is empty if they did not record their positions."""
     nodes, trouble, recorded = (packed.by_number(samples, kind) for kind in ("place", "trouble", "node"))
     moving = {i: rows for i, rows in nodes.items() if (rows["name"] == "x_m").any()}
     if not moving or set(moving) != set(range(len(moving))):
@@ -68,7 +68,7 @@ def _events(nodes: dict[int, pd.DataFrame], name: str) -> dict[str, Any]:
 
 
 def _recorded(nodes: dict[int, pd.DataFrame]) -> list[dict[str, Any]]:
-    """Return what nodes recorded themselves: for each name its nodes' series."""
+    """Return the series that nodes recorded themselves: for each name, the series of each node."""
     found: dict[str, list[dict[str, Any]]] = {}
     for i, rows in nodes.items():
         for name, part in rows.groupby("name"):

@@ -1,6 +1,6 @@
-"""Series as the page takes them: arrays in base64. 300 hosts over ten minutes are a few megabytes.
+"""Encode series for the page of an animation: arrays in base64. 300 hosts over ten minutes are a few megabytes.
 
-Times are whole ms and places whole mm; the names of keys are those of templates/animation/animation.js.
+Times are whole milliseconds, positions whole millimetres; templates/animation/animation.js reads the keys.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ def series(rows: pd.DataFrame, of_whole: bool = False) -> dict[str, str]:
 
 
 def way(rows: pd.DataFrame) -> dict[str, str]:
-    """Return where a module was: times, x and y."""
+    """Return the positions of a module: times, x and y."""
     by = {name: part.drop_duplicates("time", keep="last") for name, part in rows.groupby("name")}
     x, y = by["x_m"], by["y_m"]
     return {"t": whole(x["time"], 1000), "x": whole(x["value"], 1000), "y": whole(y["value"], 1000)}
 
 
 def by_number(samples: pd.DataFrame, kind: str) -> dict[int, pd.DataFrame]:
-    """Return the samples of the modules kind[0], kind[1], ..., in the order of time."""
-    mine = samples[samples["module"].str.startswith(f"{kind}[")]
-    number = mine["module"].str.slice(len(kind)).str.extract(r"^\[(\d{1,9})\]$")[0]
-    mine = mine[number.notna()].sort_values("time", kind="stable")
+    """Return the samples of the modules kind[0], kind[1], ... by number, in the order of time."""
+    chosen = samples[samples["module"].str.startswith(f"{kind}[")]
+    number = chosen["module"].str.slice(len(kind)).str.extract(r"^\[(\d{1,9})\]$")[0]
+    chosen = chosen[number.notna()].sort_values("time", kind="stable")
     number = number[number.notna()].astype(int)
-    return {int(i): rows for i, rows in mine.groupby(number.reindex(mine.index))}
+    return {int(i): rows for i, rows in chosen.groupby(number.reindex(chosen.index))}
 
 
 def charts(samples: pd.DataFrame, titles: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """Return what was recorded of the run as a whole: the series with titles, or all of more than one sample."""
+    """Return the series of the run as a whole: those with `titles`, or without titles all of more than one sample."""
     run = samples[samples["module"] == "run"].sort_values("time", kind="stable")
     by = {str(name): rows.drop_duplicates("time", keep="last") for name, rows in run.groupby("name")}
     if titles is None:

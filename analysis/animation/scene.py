@@ -1,4 +1,4 @@
-"""The moving picture that a study describes: its places, its things, and the series that say what they do."""
+"""The data of an animation that a study describes: its places, its things, and the series of their states."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from causeway.analysis.animation.nodes import NO_EVENTS
 from causeway.analysis.plots import Scene
 
 JUST_SAMPLES = 2
-"""A thing that came to another place so few samples ago is joined to it by a bold line."""
+"""For so many samples after a thing came to another place, a bold line joins the two."""
 
 
 def collect(samples: pd.DataFrame, scene: Scene) -> dict[str, Any]:
-    """Return the data of the page; no nodes if places or things did not record where they are."""
+    """Return the data of the page; its list of nodes is empty if places or things did not record their positions."""
     places, things = packed.by_number(samples, scene.place), packed.by_number(samples, scene.thing)
     things = {i: rows for i, rows in things.items() if {"x_m", "y_m"} <= set(rows["name"])}
     if not things or not places or not all({"x_m", "y_m", "reach_m"} <= set(r["name"]) for r in places.values()):
@@ -45,10 +45,10 @@ def _place(number: int, rows: pd.DataFrame, scene: Scene, count: int) -> dict[st
 
 
 def _thing(number: int, rows: pd.DataFrame, scene: Scene) -> dict[str, Any]:
-    told = _named(rows, {"state": scene.state, "size": scene.thing_size})
+    described = _named(rows, {"state": scene.state, "size": scene.thing_size})
     at = rows[rows["name"] == scene.at]
     return {
-        "name": f"{scene.thing} {number}", "station": 0, "reach_mm": 0, **packed.way(rows), **told,
+        "name": f"{scene.thing} {number}", "station": 0, "reach_mm": 0, **packed.way(rows), **described,
         **({"at": packed.series(at, of_whole=True)} if len(at) else {}),
     }  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""Land what was read, many files at a time, in one commit: all of it is seen, or nothing.
+"""Commit the content of many result files at once: a reader sees all of it, or nothing. Start here: `Lander`.
 
-A run may have several files: its .sca and .vec say the same of it, and what one of them says more is added. Files of
-another place that claim a run of the same name are a clash, which is refused unless the caller says what to do. What a
-file gave before goes in the commit that brings what it gives now; of two commands that convert one file at once, the
-second finds that it has landed.
+A run may have several files: the headers of its .sca and .vec are merged. A file in another folder that contains a run
+of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows that a
+file gave before and adds those that it gives now. If two commands convert one file at the same time, the second one
+finds it committed and leaves it.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ HEADER = ("parameters", "config")
 
 @dataclass
 class _Claim:
-    """A source that gave a run."""
+    """A source that contains a run."""
 
     source: str
     mark: Mark
     landed: bool
-    """Or it waits to land."""
+    """Whether it is committed; else it waits for its commit."""
 
 
 @dataclass
 class Lander:
-    """Take pieces, and land them."""
+    """Collects pieces, and commits them in batches."""
 
     out: Path
     clash: str = "refuse"
     changed: set[str] = field(default_factory=set)
-    """Sources whose content is no longer what landed, and that are read in this command."""
+    """Sources that have changed since their commit, and that this command reads."""
 
     def __post_init__(self) -> None:
         self._state = store.to_write(self.out)
@@ -100,7 +100,7 @@ class Lander:
         return self._marks.get(stage.source_id(resolved), (None, False))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
-        """Take a piece; it lands now or with later ones. A clash that is refused raises UserError."""
+        """Add a piece, to be committed now or with later ones. Raise UserError for a clash that is refused."""
         if piece.report.status == "up to date":
             return
         if not self._settle(piece):
@@ -116,7 +116,7 @@ class Lander:
             self.flush()
 
     def _settle(self, piece: Piece) -> bool:
-        """Deal with runs that another place gave already; False: the piece is only a copy."""
+        """Resolve clashes with runs of other folders; return False if the piece is only a copy of another file."""
         for run in piece.runs:
             others = [
                 claim for source, claim in self._claims.get(run, {}).items()
@@ -128,21 +128,21 @@ class Lander:
                 piece.report.status, piece.report.rows = "copy", 0
                 piece.report.notes.append(f"{piece.source}: passed over, it is the same as {twin.mark.path}")
                 return False
-            told = f"{piece.source} and {others[0].mark.path} both hold the run {run!r}, and differ"
+            conflict = f"{piece.source} and {others[0].mark.path} both hold the run {run!r}, and differ"
             if self.clash == "refuse":
-                raise UserError(f"{told}; say --clash apart to keep two runs, or --clash merge to make them one")
+                raise UserError(f"{conflict}; use --clash apart to keep two runs, or --clash merge to make them one")
             if self.clash == "apart":
                 piece.mark.names[run] = f"{run}@{piece.id[:8]}"
-            piece.report.notes.append(f"{told}: " + ("kept apart" if self.clash == "apart" else "made one run"))
+            piece.report.notes.append(f"{conflict}: " + ("kept apart" if self.clash == "apart" else "made one run"))
         _rename(piece)
         return True
 
-    # --- landing ---
+    # --- committing ---
 
     def flush(self) -> None:
-        """Land what was taken."""
+        """Commit all pieces that wait."""
         pieces, self._pieces, self._bytes = self._pieces, [], 0
-        all_of_them = pieces
+        staged = pieces
         while pieces:
             try:
                 self._land(pieces)
@@ -150,11 +150,11 @@ class Lander:
             except delta.Overtaken as overtaken:
                 self._state = overtaken.state
                 pieces = self._left(pieces)
-        for piece in all_of_them:
+        for piece in staged:
             stage.clear(piece.folder)
 
     def _left(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces that no other command has landed meanwhile."""
+        """Return the pieces that no other command has committed meanwhile."""
         self._load()
         left = [piece for piece in pieces if self._before.get(piece.id) != piece.mark]
         for piece in left:
@@ -198,7 +198,7 @@ class Lander:
             self._claim(piece.id, piece.mark, True)
 
     def _headers(self, pieces: list[Piece]) -> dict[str, Header]:
-        """Return the header of each run, merged from all files that say something of it."""
+        """Return the header of each run, merged from all its files."""
         ids = {piece.id for piece in pieces}
         merged = self._landed_headers({
             run for piece in pieces for run in piece.runs
@@ -213,7 +213,7 @@ class Lander:
         return merged
 
     def _landed_headers(self, runs: set[str]) -> dict[str, Header]:
-        """Return the headers of runs as their tables have them."""
+        """Return the headers of committed runs, read from the tables."""
         import pyarrow.compute as pc
 
         found = {run: Header(run) for run in runs}
@@ -239,7 +239,7 @@ class Lander:
         return stems
 
     def _rows(self, pieces: list[Piece], headers: dict[str, Header]) -> Iterator[tuple[str, pa.Table]]:
-        """Yield (table, rows) of what waits in memory, header tables included."""
+        """Yield (table, rows) of all rows in memory, header tables included."""
         yield from _header_tables(headers.values()).items()
         groups = _loose_rows(pieces)
         for piece in pieces:
@@ -250,7 +250,7 @@ class Lander:
 
 
 class _Carried:
-    """What goes of the files that are there: what the pieces' sources gave before, and headers that come anew."""
+    """The rows that a commit of pieces removes: former rows of their sources, and headers that it writes again."""
 
     def __init__(
         self, before: dict[str, Mark], claims: dict[str, dict[str, _Claim]], here: set[str], pieces: list[Piece]
@@ -262,7 +262,7 @@ class _Carried:
             self._runs.update(before[source].names.get(run, run) for run in before[source].runs)
 
     def take(self, state: delta.State, writer: physical.Writer) -> list[File]:
-        """Write what stays of the files in which something goes; return those files."""
+        """Write files that lose rows again without these rows; return the files to remove."""
         runs = sorted(self._runs & store.run_ids(state))
         removed = []
         for file in state.all_files():
@@ -297,7 +297,7 @@ class _Carried:
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
-    """Return the parts one behind the other; a column may be a dictionary in some of them, and missing in others."""
+    """Concatenate parts; a column may be a dictionary in some of them, and missing in others."""
     if all(part.schema.equals(parts[0].schema) for part in parts):
         return pa.concat_tables(parts)
     return pa.concat_tables([part.cast(_plain(part.schema)) for part in parts], promote_options="default")
@@ -327,7 +327,7 @@ def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def _loose_rows(pieces: list[Piece]) -> dict[str, list[tuple[str, pa.Table]]]:
-    """Return the rows that wait as tuples, by table and source: columns are made of all of them at once."""
+    """Return the rows that are tuples as (source, rows) of each table: columns are built for all of them at once."""
     tuples: dict[str, list[tuple[Any, ...]]] = {}
     owners: dict[str, list[str]] = {}
     cuts: dict[str, list[tuple[str, int]]] = {}
@@ -357,7 +357,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
 
 
 def _rename(piece: Piece) -> None:
-    """Give the runs of a piece the names in its mark, where those differ from the file's."""
+    """Rename the runs of a piece to the names in its mark, where those differ from the file's."""
     names = piece.mark.names
     if not names:
         return

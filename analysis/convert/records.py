@@ -1,4 +1,7 @@
-"""The records of a text result file that are not vector data: what they mean, and the table rows they become."""
+"""Read the records of a text result file (all lines but vector data) into rows of the tables.
+
+Start here: `RecordReader`, which has one method for each kind of record.
+"""
 
 import re
 from collections.abc import Callable
@@ -10,16 +13,16 @@ from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple[Any, ...]]]
 _ITERVAR = re.compile(r'"(?:[^"\\]|\\.)*"|(?:^|,)\s*\$(\w+)=')
-"""A quoted text, in which nothing is an iteration variable, or the beginning of one."""
+"""A quoted text, in which nothing is an iteration variable; or the beginning of an iteration variable."""
 _PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
 COLUMNS = {"TV": 2, "ETV": 3} | {order: 4 + i for i, order in enumerate(("VT", "EVT", "TEV", "TVE", "VET", "VTE"))}
-"""The order of a vector's columns -> its code. Codes up to 3 are the usual ones, which the compiled reader knows."""
+"""The order of a vector's columns -> its code. The compiled reader knows codes up to 3, the usual orders."""
 _BLANKS = " \t"
 
 
 @dataclass
 class Header:
-    """What a file says about a run before its first result."""
+    """The header of a run in a file: all records before its first result."""
 
     run_id: str
     attributes: list[list[str]] = field(default_factory=list)
@@ -32,7 +35,7 @@ class Header:
         return {name: value for name, value in self.attributes}  # noqa: C416 (mypy wants the pairs named)
 
     def iteration_variables(self) -> list[list[str]]:
-        """The itervars; files of version 2 have only one attribute that lists them all."""
+        """Return the iteration variables; files of version 2 list them all in one attribute."""
         attributes = self.said
         listed = attributes.get("iterationvars", "")
         if self.itervars or not listed:
@@ -43,9 +46,9 @@ class Header:
         return [[match[1], attributes.get(match[1], value)] for match, value in zip(begins, values, strict=True)]
 
     def take(self, other: "Header") -> list[str]:
-        """Adds what another header of the same run says, and tells where the two contradict each other.
+        """Add the entries of another header of the same run; return a message for each contradiction.
 
-        What was said first stays. Configuration entries may repeat, so those of one key are taken or left as a whole.
+        The first value stays. Configuration entries may repeat, so all entries of one key are added, or none.
         """
         found = []
         for what, mine, theirs in (
@@ -69,7 +72,7 @@ def _by_name(pairs: list[list[str]]) -> dict[str, list[str]]:
 
 @dataclass
 class Section:
-    """The stretch of a file that belongs to one run, and the vectors declared in it: id -> (columns, file offset)."""
+    """The part of a file that belongs to one run, and the vectors declared in it: id -> (columns, file offset)."""
 
     run_id: str
     start: int
@@ -79,8 +82,8 @@ class Section:
 class RecordReader:
     """Reads record lines one by one and collects their rows, table by table, for the current run.
 
-    `put_away(run_id, rows)` gets the rows of a run when they are many, before the next run, and at the end. An item is
-    never split from its attributes.
+    `put_away(run_id, rows)` receives the rows of a run when there are `many`, before the next run, and at the end. It
+    receives an item together with its attributes.
     """
 
     def __init__(self, put_away: Callable[[str, Rows], None], many: int = 200_000) -> None:
@@ -103,12 +106,12 @@ class RecordReader:
         }  # fmt: skip
 
     def read(self, line: str, offset: int) -> None:
-        """Take one line that is not vector data. Raises BadLine with what was expected.
+        """Read one line that is not vector data. Raise BadLine if it breaks the format.
 
-        What hangs on a bad line (its attributes, fields and bins) is left out with it, not hung on the item before.
+        The attributes, fields and bins behind a bad line are left out, too: they do not belong to the item before.
         """
         if not offset:
-            line = line.removeprefix("\ufeff")  # what some editors put first
+            line = line.removeprefix("\ufeff")  # a byte order mark, which some editors add
         kind = line.lstrip(_BLANKS).replace("\t", " ").partition(" ")[0]
         if self._lost and kind in _PARTS:
             return
@@ -126,14 +129,14 @@ class RecordReader:
             raise
 
     def finish(self) -> None:
-        """Put away what is left."""
+        """Put away the remaining rows."""
         self._close_item()
         self._close_header()
         if self._rows and self._header:
             self._put_away(self._header.run_id, self._rows)
         self._rows, self._row_count = {}, 0
 
-    # --- many scalars at once, which somebody else has read ---
+    # --- scalars that `scalars` has read, many at once ---
 
     @property
     def may_take_scalars(self) -> bool:
@@ -146,11 +149,11 @@ class RecordReader:
         return self._header.run_id if self._header else ""
 
     def count(self, kind: str) -> int:
-        """How many items of a kind the run has so far."""
+        """Return the number of items of a kind that the run has so far."""
         return self._counts.get((self.run_id, kind), 0)
 
     def took_scalars(self, count: int, module: str, name: str) -> None:
-        """So many scalars of the run were read elsewhere, this one last."""
+        """Count scalars of the run that were read elsewhere; `module` and `name` are those of the last one."""
         self.finish()
         position = self.count("scalar") + count
         self._counts[self.run_id, "scalar"] = position
@@ -174,14 +177,14 @@ class RecordReader:
         self._close_header()
 
     def _close_item(self) -> None:
-        """A statistic without a single field is there all the same."""
+        """End the item; a statistic without fields gets a row without a field, so that it is not lost."""
         kind, module, item, position = self._owner
         if kind == "statistic" and not self._fields:
             self._add("statistics", module, item, "", float("nan"), position)
         self._owner = (kind if kind == "run" else "", "", "", 0)
 
     def _close_header(self) -> None:
-        """The header ends: keep it, together with what the file said of the run before."""
+        """End the header; merge it with an earlier header of the same run in this file."""
         header = self._header
         if header and self._in_header:
             before = self.headers.setdefault(header.run_id, header)

@@ -1,4 +1,4 @@
-"""The dimension rows of an OMNeT++ run: what its header says, in the words of the tables."""
+"""Make the dimension rows of an OMNeT++ run (`runs`, `parameters`, `config`, `attributes`) from its header."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
 
 def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
-    """The tables `parameters`, `config` and `attributes` of one run, as columns."""
+    """Return the tables `parameters`, `config` and `attributes` of one run, as columns."""
     run_id, itervars = header.run_id, header.iteration_variables()
     return {
         "parameters": {
@@ -42,7 +42,7 @@ def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
 
 
 def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
-    """The row in `runs`, from a run's attributes. Its .sca and .vec share a header: `source` is without its suffix."""
+    """Return the row of a run in `runs`; `source` is its file without suffix, since its .sca and .vec share a row."""
     study = said.get("configname", "")
     return {
         "run_id": run_id,
@@ -62,7 +62,7 @@ def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], sou
 
 
 def _point(study: str, itervars: list[list[str]]) -> str:
-    """A short name for the combination of parameters, the same for all repetitions of it."""
+    """Return a short name for the combination of parameters, the same for all its repetitions."""
     parameters = sorted((name, value) for name, value in itervars if name != "repetition")
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
@@ -75,13 +75,13 @@ def _seed(said: Mapping[str, str]) -> int | None:
 
 
 def _started_at(datetime: str) -> str:
-    """ISO-8601 without a zone: the files give the local time of the machine that ran."""
+    """Return the time as ISO-8601 without a zone: the files have the local time of the machine that ran."""
     match = _DATETIME.fullmatch(datetime)
     return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
 
 
 def number_of(value: str) -> float | None:
-    """The number that an iteration variable is, in the plain unit; None if it is none."""
+    """Return the value of an iteration variable in the plain unit; None if it is no number."""
     try:
         return number(value)
     except BadLine:

@@ -1,4 +1,4 @@
-"""Columns of vector samples, and writing them as parquet while the next ones are read."""
+"""Columns of vector samples (`Batch`), kept in memory (`Collected`) or written as parquet (`SampleWriter`)."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +14,7 @@ from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.physical import SOURCE
 
 BATCH_ROWS = 1 << 19
-_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # every row's run is the first, and only, of the dictionary
+_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # the run of each row: entry 0, the only one, of its dictionary
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _STAGED = _SCHEMA.append(pa.field(SOURCE, _DICTIONARY))
@@ -33,7 +33,7 @@ _LEAST_BYTES = 6  # of a line of samples
 
 
 class Batch:
-    """Room for one batch of samples, column by column, filled from row 0 to `rows`."""
+    """The columns of up to `rows` samples; `self.rows` counts those filled."""
 
     def __init__(self, rows: int = BATCH_ROWS) -> None:
         self.ids = np.empty(rows, np.int64)
@@ -45,10 +45,11 @@ class Batch:
 
     @property
     def columns(self) -> tuple[np.ndarray, ...]:
+        """The columns in the order of `kernel.parse`."""
         return self.ids, self.events, self.raws, self.exponents, self.values
 
     def table(self, run_id: str) -> pa.Table:
-        """The filled rows as an arrow table that shares their memory."""
+        """Return the filled rows as an arrow table that shares their memory."""
         ids, events, raws, exponents, values = (column[: self.rows] for column in self.columns)
         missing = events == NO_EVENT
         owner = pa.DictionaryArray.from_arrays(_FIRST[: self.rows], of_texts([run_id]))
@@ -69,22 +70,23 @@ class Collected:
         self.tables: list[pa.Table] = []
 
     def swap(self) -> None:
-        """Keep what the batch holds, and take a new one."""
+        """Keep the batch, and begin a new one."""
         if self.batch.rows:
             self.rows += self.batch.rows
             self.tables.append(self.batch.table(self.run_id))
         self.batch = Batch(self._room)
 
     def finish(self) -> int:
-        """Keep the rest: how many rows there are."""
+        """Keep the rest; return the number of all rows."""
         self.swap()
         return self.rows
 
 
 class SampleWriter:
-    """Lands one parquet file of samples. While a batch is being written, the caller fills the other one.
+    """Writes one parquet file of samples, which appears when it is complete.
 
-    Use as a context; `batch` is the one to fill, `swap` hands it over.
+    Used as a context manager. The caller fills `batch` and calls `swap`, which writes it in a thread of its own while
+    the caller fills the other batch.
     """
 
     def __init__(self, path: Path, run_id: str, source: str) -> None:

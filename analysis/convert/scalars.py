@@ -1,8 +1,7 @@
-"""Many `scalar` lines and their `attr` lines at once, by pyarrow's reader of CSV.
+"""Read many `scalar` lines and their `attr` lines at once, by pyarrow's CSV reader. Start here: `stretch`.
 
-A simulation writes a million scalars with hardly an odd line among them: those that pyarrow reads as `lexer.tokens`
-does. The first line of any other kind or shape (an escape, a byte beyond ASCII, two blanks in a row) ends the stretch,
-and is left to the complete reader in `records.py`.
+pyarrow reads nearly all scalars of a simulation as `lexer.tokens` does. The first line of any other kind or form (an
+escape, a byte beyond ASCII, two blanks in a row) ends the stretch; `records` reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from causeway.analysis import schema
 from causeway.analysis.arrays import of_numbers, of_texts
 
 LEAST_LINES = 1000
-"""Fewer lines than this are not worth the columns."""
+"""Fewer lines are read faster one by one."""
 _LF, _CR, _TAB, _SPACE, _QUOTE, _BACKSLASH = 10, 13, 9, 32, 34, 92
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _SCALAR, _ATTR = np.frombuffer(b"scalar ", np.uint8), np.frombuffer(b"attr ", np.uint8)
@@ -25,21 +24,28 @@ _SCALAR, _ATTR = np.frombuffer(b"scalar ", np.uint8), np.frombuffer(b"attr ", np
 
 @dataclass
 class Stretch:
-    """The rows of a stretch of lines."""
+    """The rows of consecutive lines."""
 
     lines: int
     scalars: pa.Table
     attributes: pa.Table
     rows: int
     last: tuple[str, str]
-    """Module and name of the last scalar, which an attribute behind the stretch belongs to."""
+    """Module and name of the last scalar, to which an attribute behind the stretch belongs."""
 
 
 def stretch(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, run_id: str, position: int) -> Stretch | None:
-    """Read the plain scalars and attributes of the lines at `starts`, of which the first is a scalar.
+    """Read plain scalars and their attributes, from the first of the lines on, which is a scalar.
 
-    `ends` are the positions behind the line ends; `position` is that of the first scalar among all of its run. Return
-    None if there are too few lines, or pyarrow reads them otherwise than line by line.
+    Args:
+        data: The bytes of the lines.
+        starts: The positions of the lines.
+        ends: The positions behind their line ends.
+        run_id: The run that the scalars belong to.
+        position: The number of scalars of this run before the first one.
+
+    Returns:
+        The rows; None if there are too few plain lines, or if pyarrow would read them differently.
     """
     if len(starts) < LEAST_LINES:
         return None
@@ -83,7 +89,7 @@ def _begins(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, word: np.nda
 
 
 def _plain_lines(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, is_scalar: np.ndarray) -> int:
-    """Return how many lines there are before the first whose tokens pyarrow would cut otherwise than we do."""
+    """Return the number of lines before the first one that pyarrow would split into other tokens."""
     begin = int(starts[0])
     here = data[begin : ends[-1]]
     odd = (here == _BACKSLASH) | (here > 126) | ((here < _SPACE) & (here != _LF) & (here != _CR))
@@ -97,7 +103,7 @@ def _plain_lines(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, is_scal
 def _odd_quotes(
     data: np.ndarray, quotes: np.ndarray, starts: np.ndarray, ends: np.ndarray, is_scalar: np.ndarray
 ) -> np.ndarray:
-    """Return the quotes that do not stand around a whole token, or that stand around a scalar's value."""
+    """Return the positions of quotation marks that do not enclose a whole token, or that enclose a scalar's value."""
     line = np.searchsorted(starts, quotes, "right") - 1
     first = np.searchsorted(line, line)  # the quotes of a line lie together
     closes = (np.arange(len(quotes)) - first) % 2 == 1
@@ -132,7 +138,7 @@ def _columns(table: pa.Table) -> dict[str, pa.Array]:
 
 
 def _same(text: str, count: int) -> pa.Array:
-    """Return a column of one text. Dictionaries are written as they are, without looking at every row again."""
+    """Return a column of one text, as a dictionary: it is written without reading each row."""
     return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(count, np.int32)), of_texts([text]))
 
 

@@ -1,4 +1,7 @@
-"""OMNeT++ results in SQLite: the same tables. Columns of SQLite hold anything, so whatever comes is looked at."""
+"""Read OMNeT++'s results in SQLite into the same tables. Start here: `read`.
+
+A cell of SQLite may hold a value of any type, so every value is validated.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ Row = tuple[Any, ...]
 
 
 def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
-    """Read all tables of one database. Samples that have landed are not read again."""
+    """Read all tables of one database; of samples, only those added since the last conversion (`before`)."""
     try:
         with sqlite3.connect(f"{piece.source.resolve().as_uri()}?mode=ro", uri=True, timeout=30) as database:
             database.row_factory = None
@@ -58,11 +61,11 @@ def _refuse_views(database: sqlite3.Connection, piece: Piece) -> None:
     computed = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED ALWAYS%'"
     for (name,) in database.execute(f"SELECT name FROM sqlite_master WHERE {computed}"):
         raise UserError(
-            f"{piece.source}: {name} is no plain table, as OMNeT++ writes them; remove it from the database"
+            f"{piece.source}: {name} is not a plain table, unlike those of OMNeT++; remove it from the database"
         )
 
 
-# --- what a cell may be: each gives the value of our column, or raises ValueError with what was expected
+# --- validation of cells: each function returns the value of our column, or raises ValueError with the expectation
 
 
 def _as_text(cell: Any) -> str:
@@ -85,7 +88,7 @@ def _as_event(cell: Any) -> int:
 
 def _as_real(cell: Any) -> float:
     if cell is None:
-        return float("nan")  # which is how it is stored
+        return float("nan")  # OMNeT++ stores NaN as NULL
     if isinstance(cell, int | float):
         return float(cell)
     raise ValueError(f"a number instead of {_shown(cell)}")
@@ -123,16 +126,16 @@ class _Reader:
         mark.problems, mark.told = report.problem_count, report.problems[:50]
 
     def _problem(self, table: str, row: Any, expected: object) -> None:
-        told = f"{self.piece.source}: table {table}, row {row}: expected {expected}"
+        problem = f"{self.piece.source}: table {table}, row {row}: expected {expected}"
         if not self.keep_going:
-            raise UserError(f"{told}; mend it, or convert the rest with --keep-going")
+            raise UserError(f"{problem}; correct the row, or convert the rest with --keep-going")
         report = self.piece.report
         report.problem_count += 1
         if len(report.problems) < _MOST_PROBLEMS:
-            report.problems.append(told)
+            report.problems.append(problem)
 
     def _sound(self, table: str, rows: Iterable[Row], checks: Sequence[Callable[[Any], Any]]) -> Iterator[Row]:
-        """The rows whose cells are what they must be, without the row number that each ends with."""
+        """Yield the valid rows, without the row number at the end of each."""
         for row in rows:
             try:
                 yield tuple(check(cell) for check, cell in zip(checks, row[:-1], strict=True))
@@ -145,7 +148,7 @@ class _Reader:
             try:
                 key, run_id, exponent = _as_int(row[0]), _as_text(row[1]), _as_int(row[2])
                 if store.is_path(run_id):
-                    raise ValueError(f"a name that is no path instead of {_shown(row[1])}")
+                    raise ValueError(f"a name that is not a path instead of {_shown(row[1])}")
                 if not -18 <= exponent <= 0:
                     raise ValueError(f"an exponent of time from -18 to 0 instead of {exponent}")
                 found[key] = (run_id, exponent)
@@ -169,7 +172,7 @@ class _Reader:
             self.piece.report.notes += known.take(header)
 
     def _add(self, table: str, source: str, run_id: str, rows: Iterable[Row]) -> None:
-        """Rows (without the run, with their row number at the end) as parts of a table, some at a time."""
+        """Add rows (without the run, with their row number at the end) to a table, some at a time."""
         fields = list(schema.TABLES[table])[1:]
         names, rows = [field.name for field in fields], iter(rows)
         while some := list(islice(rows, _ROWS)):
@@ -185,7 +188,7 @@ class _Reader:
             self.piece.add(table, run_id, part)
 
     def _items(self, kind: str, key: int, run_id: str) -> None:
-        """The items of one kind, and their attributes."""
+        """Read the items of one kind, and their attributes."""
         table, item_key, item_name, attributes = _KINDS[kind]
 
         def items(columns: str) -> Iterator[Row]:
@@ -195,8 +198,8 @@ class _Reader:
 
         if kind == "scalar":
             rows = enumerate(items("moduleName, scalarName, scalarValue"))
-            told = ((m, name, float("nan") if v is None else v, at, row) for at, (m, name, v, row) in rows)
-            self._add("scalars", table, run_id, told)
+            values = ((m, name, float("nan") if v is None else v, at, row) for at, (m, name, v, row) in rows)
+            self._add("scalars", table, run_id, values)
         elif kind == "par":
             rows = enumerate(items("moduleName, paramName, paramValue"))
             self._add("pars", table, run_id, ((m, name, text, at, row) for at, (m, name, text, row) in rows))
@@ -238,7 +241,7 @@ class _Reader:
                     yield module, name, field, value_of[column], at, row[-1]
 
     def _seen(self, end: int) -> str:
-        """Describe the samples up to a row: how many there are, their sums, and the last one."""
+        """Return a fingerprint of the samples up to a row: their number, their sums, and the last one."""
         if not end:
             return "[]"
         found = self.database.execute(
@@ -248,7 +251,7 @@ class _Reader:
         return repr(found + self.database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall())
 
     def _samples(self, runs: dict[int, tuple[str, int]], start: int) -> tuple[int, int]:
-        """The samples behind row `start`: (last row, number of samples)."""
+        """Stage the samples behind row `start`; return (last row, number of samples)."""
         end = self.database.execute("SELECT COALESCE(MAX(rowid), 0) FROM vectorData").fetchone()[0]
         count = 0
         for key, (run_id, exponent) in runs.items():

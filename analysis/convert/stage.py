@@ -1,8 +1,7 @@
-"""Where large files' parts wait until the whole file has been read: `.convert/` in the result folder (where that is
-behind a URL: in this machine's cache folder).
+"""Keep parts of large files in `.convert/` of the result folder until the whole file has been read.
 
-Parts are written there and only renamed into `tables/` when their batch lands: a reader never sees half a file, and an
-interrupted conversion finds what it had done.
+Parts are added to the tables when their batch is committed, so a reader sees only whole files, and an interrupted
+conversion goes on from its parts. If the result folder is behind a URL, they are in this machine's cache folder.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from causeway.analysis.remote import desk
 
 BLOCK_BYTES = 1 << 20
 SQLITE = b"SQLite format 3\0"
-"""What a database begins with."""
+"""The first bytes of a database."""
 
 
 def fingerprint(path: Path, end: int, start: int = 0) -> str:
-    """Return a digest of the bytes [start, end) of a file, by which a changed one is told from one that has grown."""
+    """Return a digest of the bytes [start, end) of a file, which stays the same if the file only grows."""
     digest = hashlib.sha256(f"{start} {end}".encode())
     with open(path, "rb") as file:
         file.seek(start)
@@ -33,34 +32,34 @@ def fingerprint(path: Path, end: int, start: int = 0) -> str:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Both kinds have the same suffixes: only the first bytes tell."""
+    """Return whether a file is a database. Its suffix is that of a text file, so its first bytes are read."""
     with open(path, "rb") as file:
         return file.read(len(SQLITE)) == SQLITE
 
 
 def source_id(resolved: Path | str) -> str:
-    """Names a source file by where it is (see `Path.resolve`)."""
+    """Return an id for a source file, made of its resolved path."""
     return hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
 
 
 def unended(source: Path) -> str:
-    """What is said of a file whose last line is not whole."""
+    """Return the note on a file with an incomplete last line."""
     return f"{source}: its last line has no line end and was not read: is it still written?"
 
 
 def folder_of(out: Path, source: Path) -> Path:
-    """The stage of one source file in one result folder."""
+    """Return the folder for the parts of one source file."""
     return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source.resolve())}"
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:
-    """Leave a note in the stage, whole or not at all."""
+    """Write a note (JSON) into a stage, atomically."""
     with store.landing(folder / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(content))
 
 
 def noted(folder: Path, name: str) -> dict[str, Any] | None:
-    """The note of that name, if there is one."""
+    """Return the content of a note; None if there is none."""
     try:
         found = json.loads((folder / f"{name}.json").read_text())
     except (OSError, ValueError):
@@ -69,5 +68,5 @@ def noted(folder: Path, name: str) -> dict[str, Any] | None:
 
 
 def clear(folder: Path) -> None:
-    """Forget what is staged."""
+    """Delete all parts of a source."""
     shutil.rmtree(folder, ignore_errors=True)

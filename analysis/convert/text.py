@@ -1,7 +1,7 @@
-"""The two passes over a text result file: its records, then its vector data range by range.
+"""Read a text result file in two passes: `read_records`, then `read_range` for each range of its vector data.
 
-The records pass is cheap (it only looks at where lines begin) and says which vectors are declared where. After it the
-data can be read in any order and by anybody: a range needs the path, two offsets and the table of vectors.
+The first pass is cheap, since it looks only at the beginnings of data lines, and finds the declarations of vectors.
+After it, ranges can be read in any order and in any process: each needs the path, two offsets and the table of vectors.
 """
 
 import os
@@ -27,18 +27,19 @@ _COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
 class StopAtProblem(Exception):
-    """A bad line, where the caller did not ask to go on."""
+    """The first bad line was found, and the caller does not `keep_going`."""
 
 
 @dataclass
 class Problems:
-    """Bad lines found, as (offset, what was expected): the first thousand are kept, all are counted."""
+    """Bad lines as (offset, expectation): the first thousand are kept, all are counted."""
 
     keep_going: bool
     found: list[tuple[int, str]] = field(default_factory=list)
     count: int = 0
 
     def add(self, offset: int, expected: str) -> None:
+        """Add a bad line; raise StopAtProblem unless `keep_going`."""
         self.count += 1
         if len(self.found) < _MOST_PROBLEMS:
             self.found.append((offset, expected))
@@ -46,13 +47,14 @@ class Problems:
             raise StopAtProblem
 
     def merge(self, other: "Problems") -> None:
+        """Add the bad lines of another range."""
         self.count += other.count
         self.found = sorted(self.found + other.found)[:_MOST_PROBLEMS]
 
 
 @dataclass
 class Records:
-    """What the records pass found."""
+    """The result of the first pass."""
 
     headers: dict[str, Header]
     sections: list[Section]
@@ -62,10 +64,10 @@ class Records:
 
 
 def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytearray, int]]:
-    """The whole lines of the bytes [start, end): (file offset, bytes, how many of them are whole lines).
+    """Yield the whole lines of the bytes [start, end) as (file offset, buffer, length of the whole lines in it).
 
-    A last line without its line end is not there: a simulation may still be writing it. The bytes are used again for
-    the next chunk.
+    A last line without a line end is left out: a simulation may still be writing it. The next chunk overwrites the
+    buffer.
     """
     raw = bytearray(min(size, end - start))
     while start < end:
@@ -85,7 +87,7 @@ def read_records(
     path: Path, problems: Problems, put_away: Callable[[str, Rows], None],
     put_table: Callable[[str, str, pa.Table], None],
 ) -> Records:  # fmt: skip
-    """The first pass: every line that is not vector data."""
+    """Read every line that is not vector data (the first pass)."""
     reader = RecordReader(put_away)
     rows, end = 0, 0
     with open(path, "rb") as file:
@@ -100,7 +102,7 @@ def read_records(
 
 
 def _record_lines(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return where the lines that are not data begin and end, and how many data lines there are."""
+    """Return the starts and the ends of the lines that are not data, and the number of data lines."""
     ends = np.flatnonzero(data == _LF) + 1
     starts = np.concatenate([[0], ends[:-1]])
     first = starts.copy()  # of each line, the first byte that is no blank
@@ -117,7 +119,7 @@ def _take(
     reader: RecordReader, raw: bytearray, starts: np.ndarray, ends: np.ndarray, offset: int, problems: Problems,
     put_table: Callable[[str, str, pa.Table], None],
 ) -> None:  # fmt: skip
-    """Read records: many plain scalars at once, all others one by one."""
+    """Read records: plain scalars many at once, all others one by one."""
     at, data = 0, np.frombuffer(raw, np.uint8)
     while at < len(starts):
         behind = min(len(starts), at + scalars.LEAST_LINES)
@@ -143,7 +145,7 @@ def _take(
 def read_range(
     path: Path, start: int, end: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
-    """The second pass, over the lines of [start, end), into `writer`."""
+    """Read the vector data of [start, end) into `writer` (the second pass)."""
     with open(path, "rb") as file:
         for offset, raw, lines in chunks(file.fileno(), start, end):
             _parse_chunk(raw, lines, offset, declared, problems, writer)
@@ -178,7 +180,7 @@ def _parse_chunk(
 
 
 def _doubles(ends: np.ndarray, characters: np.ndarray) -> np.ndarray:
-    """Return the numbers whose characters lie one behind the other."""
+    """Read numbers; the characters of each end at its entry of `ends`."""
     texts = pa.Array.from_buffers(pa.string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(characters)])
     try:
         return texts.cast(pa.float64()).to_numpy()
@@ -187,7 +189,7 @@ def _doubles(ends: np.ndarray, characters: np.ndarray) -> np.ndarray:
 
 
 def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> None:
-    """Read one data line the complete way: a number of unusual shape, or an error to be told."""
+    """Read one data line that `kernel.parse` does not, or raise BadLine."""
     parts = tokens(line.rstrip("\r"))
     vector_id = integer(parts[0], "a vector id")
     known = declared[:, (declared[0] == vector_id) & (declared[2] <= offset)]
@@ -205,7 +207,7 @@ def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> Non
 
 
 def line_start(path: Path, offset: int, end: int) -> int:
-    """The first line start at or after `offset`, at most `end`."""
+    """Return the first line start at or after `offset`, at most `end`."""
     if offset <= 0:
         return 0
     with open(path, "rb") as file:
@@ -215,7 +217,7 @@ def line_start(path: Path, offset: int, end: int) -> int:
 
 
 def located(path: Path, problems: Problems, name: object = None) -> list[str]:
-    """The problems kept, as "file:line: expected ..."; `name` is what to call the file."""
+    """Return the bad lines as "file:line: expected ..."; `name` replaces `path` there."""
     lines, at, line = [], 0, 1
     with open(path, "rb") as file:
         for offset, expected in problems.found:

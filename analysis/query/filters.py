@@ -1,6 +1,6 @@
-"""Which rows: `pattern` and `field =~ pattern`, joined by AND, OR, NOT and brackets, as OMNeT++'s result tools have it.
+"""Select rows by an expression: `pattern` and `field =~ pattern`, joined by AND, OR, NOT and brackets, as in OMNeT++.
 
-A pattern without a field is one of names. Patterns with spaces or brackets stand in quotation marks. Fields: name,
+A pattern without a field is one of names. Patterns with spaces or brackets need quotation marks. Fields: name,
 module, type, run, unit, study, point, engine, seed, `param:X` or `itervar:X` (a parameter, by value), `runattr:X`,
 `config:X`, `attr:X`.
 """
@@ -17,18 +17,18 @@ from causeway.analysis.query.patterns import matcher
 from causeway.bridge.errors import UserError
 
 Column = Callable[[str], Any]
-"""The values of a field, one for each row; raises KeyError for a field there is not."""
+"""Return the values of a field, one for each row; raise KeyError if there is no such field."""
 Mask = Any
 _TOKEN = re.compile(r'\s*(?:(=~)|([()])|"((?:[^"\\]|\\.)*)"|((?:[^\s()"=]|=(?!~))+))')
 
 
 def select(text: str, column: Column, rows: int) -> Mask:
-    """Which of the rows the expression takes; all of them if it is empty."""
+    """Return a mask of the rows that the expression selects; an empty expression selects all."""
     return _Reader(text, column, rows).whole() if text.strip() else np.ones(rows, bool)
 
 
 class _Reader:
-    """Reads the expression from left to right: OR of ANDs of NOTs."""
+    """A parser by recursive descent: OR of ANDs of NOTs."""
 
     def __init__(self, text: str, column: Column, rows: int) -> None:
         self._text, self._column, self._rows = text, column, rows
@@ -36,7 +36,7 @@ class _Reader:
         self._at = 0
 
     def _split(self) -> list[tuple[str, str]]:
-        """(kind, text): `=~`, a bracket, `quoted`, or `word`."""
+        """Return the tokens as (kind, text); a kind is `=~`, a bracket, `quoted` or `word`."""
         tokens, at, text = [], 0, self._text.rstrip()
         while at < len(text):
             found = _TOKEN.match(text, at)
@@ -56,7 +56,7 @@ class _Reader:
         except RecursionError:
             self._refuse("it is nested too deeply")
         if self._at < len(self._tokens):
-            self._refuse(f"{self._tokens[self._at][1]!r} is too much")
+            self._refuse(f"{self._tokens[self._at][1]!r} follows a complete expression; join them by AND or OR")
         return mask
 
     def _or(self) -> Mask:
@@ -92,7 +92,7 @@ class _Reader:
         return self._fit("name", text)
 
     def _fit(self, field: str, pattern: str) -> Mask:
-        """Each different value is looked at once."""
+        """Return a mask of the rows with a fitting value; each distinct value is matched once."""
         try:
             values = self._column(field)
         except KeyError:

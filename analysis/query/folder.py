@@ -1,4 +1,4 @@
-"""A result folder, opened: what was run and what came out, as DataFrames.
+"""Read a result folder as DataFrames: its runs and their results.
 
 folder = causeway.results.open("results")
 folder.scalars("delivery_delay_s OR loss_*", study="mobile20", engine="omnet")
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     import xarray
 
 NO_PARAMETERS = frozenset({"repetition"})
-"""What converted runs have among their parameters, and what counts repetitions."""
+"""Parameters of converted runs that only count repetitions."""
 RUN_COLUMNS = ("study", "point", "engine", "seed")
 _TYPES = {"scalars": "scalar", "vectors": "vector", "statistics": "statistics", "bins": "histogram"}
 _KINDS = {"runattr": ("attributes", "name", "value"), "config": ("config", "name", "value")}
 
 
 def open(directory: str | Path) -> Folder:
-    """The folder of `causeway run --out` or `causeway convert --out`."""
+    """Open the result folder that `causeway run --out` or `causeway convert --out` wrote."""
     path = place(directory)
     if not (path / "tables").is_dir():
-        raise UserError(f"{path} is no result folder (it has no tables/); make one with causeway run or convert")
+        raise UserError(f"{path} is no result folder (it has no tables/); name the --out of causeway run or convert")
     return Folder(path)
 
 
 class Folder:
-    """What is read stays in memory; `Folder` of the same place is what to open to see runs that came later."""
+    """A result folder in the state in which it was opened. Tables are read once; open it again to see later runs."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._state = path, store.state_of(path)
@@ -50,7 +50,10 @@ class Folder:
 
     # ---- what was run -----------------------------------------------------------------------------------------------
     def runs(self, **where: Any) -> pd.DataFrame:
-        """One row a run, with its parameters as columns. `where`: only runs of this study, engine, seed, parameter."""
+        """Return a row for each run, with its parameters as columns.
+
+        `where` selects runs by columns: study, engine, seed, or any parameter, each with a value or a list of values.
+        """
         runs = self._runs()
         for name, wanted in where.items():
             if name not in runs:
@@ -59,23 +62,26 @@ class Folder:
         return runs
 
     def parameters(self) -> list[str]:
-        """The names of all parameters; those first that differ between runs."""
+        """Return the names of all parameters, first those that differ between runs."""
         names = [name for name in self._runs().columns if name not in self._table("runs").columns]
         varied = [name for name in names if self._runs()[name].nunique(dropna=False) > 1]
         return varied + [name for name in names if name not in varied]
 
     def find(self, filter: str = "", **where: Any) -> pd.DataFrame:
-        """The names of all scalars that the filter takes, with how many runs have them: a first look."""
+        """Return modules and names of the scalars that the filter selects, and the number of runs that have them."""
         found = self._selected("scalars", filter, where)
         counted = found.groupby(["module", "name"], sort=True)["run_id"].nunique()
         return counted.rename("runs").reset_index()
 
     # ---- scalars ---------------------------------------------------------------------------------------------------
     def scalars(self, filter: str = "", *, wide: bool = False, **where: Any) -> pd.DataFrame:
-        """One row a scalar (module, name, value) with its run's study, engine, seed and parameters that differ.
+        """Return a row for each scalar: module, name, value, and its run's study, engine, seed and varying parameters.
 
-        `filter` is an expression as in `causeway.analysis.query.filters`. `wide`: one row a run, a column a scalar
-        (`module.name` where two modules have one of the same name).
+        Args:
+            filter: An expression (see `causeway.analysis.query.filters`).
+            wide: Return a row for each run and a column for each scalar (`module.name` if several modules have one of
+                the same name).
+            **where: Select runs, as in `runs`.
         """
         found = self._selected("scalars", filter, where)
         runs = self._described(found["run_id"].unique())
@@ -88,10 +94,10 @@ class Folder:
         return runs.merge(columns.pivot(index="run_id", columns="column", values="value"), on="run_id", how="right")
 
     def array(self, scalar: str, *dimensions: str, **where: Any) -> xarray.DataArray:
-        """Return one scalar over the space of parameters: an xarray with a dimension for each given, and one of runs.
+        """Return one scalar as an xarray: a dimension for each of `dimensions` (parameters), and one of repetitions.
 
-        Runs of one place in that space differ in their seeds only; if they differ in another parameter, in their engine
-        or in their code, that is refused: name it as a dimension, or choose one value of it (`where`).
+        Repetitions differ in their seeds only. If they differ in another parameter, in their engine or in their code,
+        UserError is raised: name it as a dimension, or select one value of it (`where`).
         """
         try:
             import xarray
@@ -109,7 +115,7 @@ class Folder:
         return xarray.DataArray.from_series(indexed).rename(scalar)
 
     def _refuse_pooling(self, found: Any, dimensions: Sequence[str]) -> None:
-        """Refuse runs that would pass for repetitions of each other, and are not."""
+        """Refuse runs that differ in more than their seeds and the dimensions: they are no repetitions."""
         apart = ["study", "engine", "code", *(name for name in self.parameters() if name not in NO_PARAMETERS)]
         free = [name for name in apart if name in found and name not in dimensions]
         texts = found[free].astype(str).assign(code=found["code"].fillna("")) if "code" in free else found[free]
@@ -132,7 +138,10 @@ class Folder:
         end_s: float | None = None,
         **where: Any,
     ) -> pd.DataFrame:
-        """One row a series: module, name, unit, its run's columns, and `series`, a `Series` (time_s, value)."""
+        """Return a row for each series: module, name, unit, its run's columns, and `series`, a `Series`.
+
+        Samples are those from `start_s` on and before `end_s`; `filter` and `where` are those of `scalars`.
+        """
         found = self._selected("vectors", filter, where)
         found = found.merge(self._described(found["run_id"].unique()), on="run_id", how="left")
         samples = dict(self._samples(found, start_s, end_s))
@@ -145,7 +154,7 @@ class Folder:
         return found.assign(series=pd.Series(made, dtype=object))
 
     def series(self, name: str, *, module: str = "*", **where: Any) -> Series:
-        """The one series with this name; an error that lists them if there are several."""
+        """Return the only series with this name; raise UserError if there are several, or none."""
         found = self.vectors(f'name =~ "{name}" AND module =~ "{module}"', **where)
         if len(found) != 1:
             some = ", ".join(f"{row.run_id} {row.module}" for row in found.head(5).itertuples())
@@ -157,13 +166,13 @@ class Folder:
 
     # ---- statistics -------------------------------------------------------------------------------------------------
     def statistics(self, filter: str = "", **where: Any) -> pd.DataFrame:
-        """One row a statistic, a column a field (count, mean, stddev, ...)."""
+        """Return a row for each statistic, with a column for each field (count, mean, stddev, ...)."""
         found = self._selected("statistics", filter, where)
         keys = ["run_id", "module", "name"]
         return found.drop_duplicates([*keys, "field"]).pivot(index=keys, columns="field", values="value").reset_index()
 
     def histograms(self, filter: str = "", **where: Any) -> pd.DataFrame:
-        """One row a histogram: `edges` and `counts`, of which the first and last are what lies beyond."""
+        """Return a row for each histogram: `edges` and `counts`; first and last count the values beyond the edges."""
         found = self._selected("bins", filter, where).sort_values("position", kind="stable")
         keys = ["run_id", "module", "name"]
         rows = [
@@ -179,7 +188,7 @@ class Folder:
         return self._tables[name]
 
     def _runs(self) -> Any:
-        """Runs with their parameters, as numbers where all of them are."""
+        """Return the runs with their parameters; a parameter whose values are all numbers is a column of numbers."""
         if "" not in self._tables:
             given = self._table("parameters").drop_duplicates(["run_id", "name"], keep="last")
             wide = given.pivot(index="run_id", columns="name", values="value")
@@ -194,8 +203,7 @@ class Folder:
         return self._tables[""]
 
     def _described(self, run_ids: Any) -> Any:
-        """Return study, point, engine, seed and the parameters that differ among these runs, and their code if that
-        differs."""
+        """Return study, point, engine, seed and the varying parameters of these runs, and their code if it varies."""
         runs = self._runs()
         runs = runs[runs["run_id"].isin(run_ids)]
         varied = [name for name in self.parameters() if runs[name].nunique(dropna=False) > 1]
@@ -210,7 +218,7 @@ class Folder:
         return found.loc[mask].reset_index(drop=True)
 
     def _field(self, table: str, found: Any, field: str) -> list[Any]:
-        """The values that a filter asks for, row by row; KeyError if nobody knows the field."""
+        """Return the values of a filter's field, row by row; raise KeyError if there is no such field."""
         if field in found:
             return found[field].tolist()
         kind, _, name = field.partition(":")
@@ -242,7 +250,7 @@ class Folder:
         return [known.get(key) for key in zip(found["run_id"], found["module"], found["name"], strict=True)]
 
     def _samples(self, found: Any, start_s: float | None, end_s: float | None) -> Iterator[tuple[Any, Any]]:
-        """((run, vector), (times, values)) of the series that were found, in order of time as they were recorded."""
+        """Yield ((run, vector), (times, values)) of each series in `found`, in the order in which it was recorded."""
         if found.empty:
             return
         with store.one_state(at=[self._state]):
@@ -260,7 +268,7 @@ class Folder:
 
 
 def _equal(column: Any, name: str, wanted: Any) -> Any:
-    """Return which rows have the value, or one of the values: numbers by value, True as the `true` of `--set`."""
+    """Return a mask of the rows with the value, or one of the values; numbers are equal by value, True is `true`."""
     one = isinstance(wanted, str) or not isinstance(wanted, Iterable)
     values = [wanted] if one else list(wanted)
     if not pd.api.types.is_numeric_dtype(column):
@@ -272,5 +280,5 @@ def _equal(column: Any, name: str, wanted: Any) -> Any:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """Return how a value may be written in the table of parameters."""
+    """Return the possible texts of a value in the table of parameters."""
     return (str(value).lower(), str(value)) if isinstance(value, bool | np.bool_) else (str(value),)

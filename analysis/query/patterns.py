@@ -1,8 +1,8 @@
-"""Patterns of names, as OMNeT++'s result tools understand them.
+"""Match patterns of names like OMNeT++'s result tools. Start here: `matcher`.
 
-`?` is any character, `*` and `**` any number of them, `{a-z_}` one of a set, `{^a-z}` one that is not, `{5..12}` a
-whole number in a range, `[5..12]` the same in brackets (ends may be left out); a backslash takes a character as it is.
-A pattern must fit the whole text.
+`?` is any character, `*` and `**` any number of them, `{a-z_}` a character of a set, `{^a-z}` one outside of a set,
+`{5..12}` a whole number in a range, `[5..12]` the same in brackets (ends may be left out); a backslash makes the next
+character stand for itself. A pattern must match the whole text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Number:
     bracketed: bool
 
     def ends(self, text: str, at: int) -> list[int]:
-        """Where a number that begins here ends: it takes all digits that follow."""
+        """Return the position behind a matching number that begins here; it consists of all digits that follow."""
         found = _DIGITS.match(text, at + self.bracketed)
         if found is None or not self.low <= int(found[0]) <= self.high:
             return []
@@ -38,12 +38,12 @@ class _Number:
 
 
 _Part = str | _Number
-"""A regular expression that one character must fit, `.*`, or a number."""
+"""A regular expression of one character, `.*`, or a number."""
 
 
 @cache
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a text fits the pattern."""
+    """Return a function that returns whether a text matches the pattern."""
     parts = _parts(pattern)
     if all(isinstance(part, str) for part in parts):
         whole = re.compile("".join(map(str, parts)), re.DOTALL)
@@ -52,7 +52,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _fits(parts: list[_Part], text: str) -> bool:
-    """Follows all places at which the pattern may have arrived in the text."""
+    """Match as a nondeterministic automaton does: keep all positions in the text that a part may have reached."""
     places = {0}
     for part in parts:
         if isinstance(part, _Number):
@@ -90,7 +90,7 @@ def _parts(pattern: str) -> list[_Part]:
 
 
 def _number(pattern: str, at: int) -> tuple[int, _Number] | None:
-    """(where it ends, the range) if a range of numbers begins here."""
+    """Return (its last position, the range) if a range of numbers begins here."""
     bracketed = pattern[at] == "["
     end = pattern.find("]" if bracketed else "}", at)
     found = _RANGE.fullmatch(pattern[at + 1 : end]) if end > 0 else None
@@ -100,7 +100,7 @@ def _number(pattern: str, at: int) -> tuple[int, _Number] | None:
 
 
 def _set(pattern: str, at: int) -> tuple[int, str]:
-    """(where it ends, the set as a regular expression). A closing brace that comes first belongs to the set."""
+    """Return (its last position, the regular expression) of a set. A closing brace at its beginning belongs to it."""
     begin = at + 1
     negated = pattern[begin : begin + 1] == "^"
     begin += negated

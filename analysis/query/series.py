@@ -1,9 +1,9 @@
-"""One recorded series, and averages of it. Names and meaning are those of omnetpp.scave's vector operations.
+"""One recorded series and its operations, named and defined as omnetpp.scave's vector operations.
 
     series.timewinavg(1.0).crop(10, 60)
 
-Every operation returns a new series; y[k] is value k, recorded at time t[k]. For all else there is numpy: `time_s` and
-`value` are arrays.
+Every operation returns a new series; y[k] is value k, recorded at time t[k]. For other operations, `time_s` and `value`
+are numpy arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causeway.bridge.errors import UserError
 Numbers = NDArray[np.float64]
 MSER_BATCH = 5
 HOLDS = ("sample-hold", "backward-sample-hold", "linear")
-"""What a series is between its samples: the last one, the next one, or the straight line between."""
+"""Values between two samples: the former one, the next one, or a straight line between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,52 +36,52 @@ class Series:
 
     # ---- over neighbours --------------------------------------------------------------------------------------------
     def mean(self) -> Series:
-        """The mean of y[0] to y[k]."""
+        """Return the mean of y[0] to y[k]."""
         return self._with(np.cumsum(self.value) / np.arange(1, len(self) + 1))
 
     def diffquot(self) -> Series:
-        """(y[k+1] - y[k]) / (t[k+1] - t[k])"""
+        """Return (y[k+1] - y[k]) / (t[k+1] - t[k])."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._with(np.diff(self.value) / np.diff(self.time_s), self.time_s[:-1])
 
     def movingavg(self, alpha: float) -> Series:
-        """The mean of y[0] to y[k] in which every older value weighs 1 - alpha of the next."""
+        """Return the weighted mean of y[0] to y[k]; the weight of a value is 1 - alpha times that of the next one."""
         import pandas as pd
 
         return self._with(pd.Series(self.value).ewm(alpha=alpha).mean().to_numpy())
 
     def winavg(self, window_size: int = 10) -> Series:
-        """The mean of each `window_size` values in turn, at the time of the first of them."""
+        """Return the mean of each `window_size` consecutive values, at the time of the first of them."""
         begins = np.arange(0, len(self), window_size)
         counts = np.diff(np.append(begins, len(self)))
         return self._with(self._sums(begins) / counts, self.time_s[begins])
 
     # ---- over time --------------------------------------------------------------------------------------------------
     def crop(self, t1: float, t2: float) -> Series:
-        """From t1 to t2, both included."""
+        """Return the samples from t1 to t2, both included."""
         kept = slice(np.searchsorted(self.time_s, t1, "left"), np.searchsorted(self.time_s, t2, "right"))
         return self._with(self.value[kept], self.time_s[kept])
 
     def integrate(self, interpolation: str = "sample-hold") -> Series:
-        """The integral from the first sample to t[k]."""
+        """Return the integral from the first sample to t[k]."""
         return self._with(self._integral(interpolation), unit=f"{self.unit}*s" if self.unit else "")
 
     def timeavg(self, interpolation: str = "sample-hold") -> Series:
-        """The integral from the first sample to t[k], divided by t[k]; 0 at time 0."""
+        """Return the integral from the first sample to t[k], divided by t[k]; 0 at time 0."""
         t = self.time_s
         return self._with(np.divide(self._integral(interpolation), t, out=np.zeros_like(t), where=t != 0))
 
     def timewinavg(self, window_size: float = 1.0) -> Series:
-        """The mean of the samples in each [k, k+1) * window_size that has any, at its beginning."""
+        """Return the mean of the samples in each [k, k+1) * window_size that has any, at its beginning."""
         windows, begins = np.unique(np.floor(self.time_s / window_size), return_index=True)
         counts = np.diff(np.append(begins, len(self)))
         return self._with(self._sums(begins) / counts, windows * window_size)
 
     def steady(self) -> Series:
-        """Without the warm-up, by MSER-5: cut where the mean of the rest has the smallest standard error.
+        """Return the series without its warm-up, cut where the mean of the rest has the smallest standard error.
 
-        Values are averaged in batches of 5. The cut is looked for in the first half; a minimum behind it says that the
-        run is too short. White (1997).
+        This is MSER-5 (White 1997): values are averaged in batches of 5, and the cut lies in the first half; a minimum
+        behind it would mean that the run is too short.
         """
         count = len(self) // MSER_BATCH
         if count < 4:
@@ -95,7 +95,7 @@ class Series:
         return self._with(self.value[first:], self.time_s[first:])
 
     def timewinthruput(self, window_size: float = 1.0) -> Series:
-        """The sum of the samples in each [k, k+1) * window_size, divided by it, at its end."""
+        """Return the sum of the samples in each [k, k+1) * window_size, divided by window_size, at its end."""
         if not len(self):
             return self
         edges = np.arange(0, self.time_s[-1] + window_size, window_size)
@@ -110,7 +110,7 @@ class Series:
         )  # fmt: skip
 
     def _sums(self, begins: Any) -> Any:
-        """Of the values from each of these places to the next."""
+        """Return the sums of the values from each of these positions to the next."""
         return np.add.reduceat(self.value, begins) if len(self) else np.empty(0)
 
     def _integral(self, interpolation: str) -> Any:

@@ -1,4 +1,4 @@
-"""The arithmetic of the reductions, on plain lists."""
+"""The arithmetic of the reductions, on lists of numbers: exact sums and Student's intervals."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ def _quantile(level: float, degrees: int) -> float:
 
 
 def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int, float, float, float, float]:
-    """(count, mean, standard deviation, low, high) by Student's t; one value alone has a mean but no interval.
+    """Return (count, mean, standard deviation, low, high) by Student's t; a single value has no interval (NaN).
 
-    Values that are missing are left out. Sums are exact, so the order of the values does not matter.
+    Missing values are left out. Sums are exact, so the order of the values does not matter.
     """
     known = [float(value) for value in values if value is not None and not math.isnan(value)]
     n = len(known)
@@ -36,7 +36,10 @@ def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int,
 
 
 def _deviation(values: Sequence[float], mean: float) -> float:
-    """Of two values or more. Distances are scaled by a power of two, so that no square is too large or too small."""
+    """Return the standard deviation of at least two values.
+
+    Distances are scaled by a power of two, so that no square overflows or underflows.
+    """
     distances = [value - mean for value in values]
     farthest = max(map(abs, distances))
     if farthest == 0 or not math.isfinite(farthest):
@@ -70,9 +73,10 @@ def _rounded(exact: Fraction) -> float:
 
 
 def parts(values: Sequence[float]) -> list[float]:
-    """Return numbers with the same exact sum, as few as there are 53 bits in it; the values are finite.
+    """Return few numbers with the same exact sum as these finite values.
 
-    Each is the correctly rounded sum of what those before it leave. Where that is beyond a double, return the values.
+    Each is the correctly rounded sum of the rest that the numbers before it leave. If a rest is beyond a double, the
+    values themselves are returned.
     """
     found: list[float] = []
     try:

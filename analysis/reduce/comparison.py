@@ -1,4 +1,4 @@
-"""Measured beside published: for every published number, the runs of its point, and what they say."""
+"""Compare measured with published numbers (`compare`): each number with the mean of its point."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,19 +13,19 @@ COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
     "ratio", "relation", "low", "high",
 )  # fmt: skip
-"""`published` is empty where the paper gives bounds, `low` and `high` where it gives a number; `ratio` is to the number
-or, outside the bounds, to the nearest of them (inside: 1)."""
+"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` if it prints a
+number; `ratio` is that to the number or, outside the bounds, to the nearest bound (inside: 1)."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Published numbers (see `published.read`) as a frame: NaN where a number is not given."""
+    """Return published numbers (see `published.read`) as a frame, with NaN for missing numbers."""
     frame = pd.DataFrame([[row[name] for name in _GIVEN] for row in rows], columns=list(_GIVEN), dtype=object)
     return frame.astype(dict.fromkeys(("published", "low", "high"), float))
 
 
 class Runs:
-    """The dimension tables and the scalars of some runs, ready to be asked for points and quantities."""
+    """The dimension tables and the scalars of some runs, from which points are selected and quantities computed."""
 
     def __init__(self, runs: pd.DataFrame, parameters: pd.DataFrame, values: pd.DataFrame) -> None:
         self.runs = runs.set_index("run_id")
@@ -34,7 +34,7 @@ class Runs:
         self.values = _wide(values, "value", self.runs.index)
 
     def at(self, study: str, parameters: dict[str, Any]) -> pd.Index:
-        """The runs of a study ('': of all) that have these parameter values."""
+        """Return the runs of a study ('': of all) that have these parameter values."""
         chosen = (self.runs["study"] == study) | (not study)
         for name, value in parameters.items():
             chosen &= self._has(name, value)
@@ -50,7 +50,7 @@ class Runs:
         return same
 
     def quantity(self, formula: str, run_ids: pd.Index) -> pd.Series:
-        """A quantity per run: an expression over scalars and numeric parameters. NaN where one of them is missing."""
+        """Return a quantity (an expression of scalars and numeric parameters) per run; NaN if one is missing."""
 
         def value_of(name: str) -> pd.Series:
             source = self.values if name in self.values else self.numbers
@@ -71,7 +71,7 @@ def _wide(frame: pd.DataFrame, value: str, index: pd.Index) -> pd.DataFrame:
 
 
 def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
-    """A row per published number and engine that has runs of its point. The columns are those of comparison.csv."""
+    """Return a row (`COLUMNS`) for each published number and engine that has runs of its point."""
     rows = []
     for number in published.to_dict("records"):
         there = runs.at(number["study"], number["parameters"])
@@ -90,7 +90,7 @@ def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
 
 
 def nearest_published(measured: float, published: float, low: float, high: float) -> float:
-    """What a measured value is set beside: the number, or of bounds the nearest value that they allow."""
+    """Return the published number; if the paper prints bounds, the value within them that is nearest to `measured`."""
     if not math.isnan(published):
         return published
     if measured < low:  # never of a bound that is not given (NaN)

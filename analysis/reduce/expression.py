@@ -1,7 +1,7 @@
-"""A quantity as an arithmetic expression over names, such as `requests/(messages*processes)`.
+"""Evaluate a quantity, an arithmetic expression over names such as `requests/(messages*processes)`.
 
-The operands may be numbers, pandas Series or Spark Columns: all that is asked of them is + - * / and **. A name that is
-no word of Python stands in quotation marks: `"channelUtilization:last" / 100`.
+The operands may be numbers, pandas Series or Spark Columns: any type with + - * / and **. A name that is no Python
+identifier needs quotation marks: `"channelUtilization:last" / 100`.
 """
 
 import ast
@@ -19,12 +19,12 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 LONGEST = 1000
-"""Characters of an expression."""
+"""The longest expression, in characters: Python's parser takes much memory for longer ones."""
 _OTHERS = (ast.Div, ast.USub, ast.UAdd)
 
 
 def parse(text: str) -> ast.expr:
-    """The expression as a tree; refuses all that is not arithmetic."""
+    """Return the syntax tree of an expression; raise UserError if it is not arithmetic."""
     if len(text) > LONGEST:
         raise UserError(f"an expression of {len(text)} characters is too long; {LONGEST} are allowed")
     try:
@@ -39,7 +39,7 @@ def parse(text: str) -> ast.expr:
 
 
 def names(text: str) -> list[str]:
-    """The names an expression uses, each once."""
+    """Return the names in an expression, sorted, each once."""
     found = {_name_of(node) for node in ast.walk(parse(text))}
     return sorted(name for name in found if name is not None)
 
@@ -51,12 +51,12 @@ def _name_of(node: ast.AST) -> str | None:
 
 
 def without_quotes(text: str) -> str:
-    """An expression as an axis shows it: names without the quotation marks around them."""
+    """Return an expression as the label of an axis: without the quotation marks around names."""
     return re.sub(r"""(["'])(.*?)\1""", r"\2", text)
 
 
 def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, Any], Any]) -> Any:
-    """The value of an expression; `divide` says what a division by zero gives."""
+    """Return the value of an expression; `divide` divides, and so decides on division by zero."""
 
     def value(node: ast.expr) -> Any:
         if (name := _name_of(node)) is not None:

@@ -46,8 +46,10 @@ def _sums(by: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _partial_sums(frame: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
-    """Return for each group a few numbers (`part`) that have the exact sum of its finite values; the first row of a
-    group says how many values these were."""
+    """Return for each group few numbers (`part`) with the exact sum of its finite values.
+
+    The first row of a group has the number of these values (`rows`), its other rows 0.
+    """
     keys, lists = groups(frame[np.isfinite(frame[value].to_numpy(float))], by, value)
     parts = [arithmetic.parts(values) for values in lists]
     number = np.repeat(np.arange(len(parts)), [len(one) for one in parts])

@@ -81,7 +81,7 @@ def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: P
 def test_a_run_that_was_not_recorded_has_no_page_and_says_how_to_get_one(tmp_path: Path) -> None:
     write_run(tmp_path, {("run", "loss_rate"): [(1, 0.5), (2, 0.25)]})
     assert animation.write_all(tmp_path, (), tmp_path) == ([], [])
-    with pytest.raises(UserError, match=r"run r did not record where its nodes were; run it with --animate 0\.5"):
+    with pytest.raises(UserError, match=r"run r did not record the positions of its nodes; run it with --animate 0\.5"):
         animation.write_nodes(tmp_path, "r", tmp_path / "page.html")
     assert store.has_run(tmp_path, "r")
 

@@ -114,11 +114,11 @@ def test_names_with_markup_are_text(tmp_path: Path) -> None:
 def test_a_run_without_places_is_told_and_the_report_goes_on(tmp_path: Path) -> None:
     series = {key: values for key, values in map_of_one_boat().items() if key[0] != "mast[0]"}
     write_run(tmp_path, series, run_id="a/<b>")
-    with pytest.raises(UserError, match="did not record both where its masts and where its boats are"):
+    with pytest.raises(UserError, match="did not record the positions of both its masts and its boats"):
         animation.write_scene(tmp_path, "a/<b>", SCENE, tmp_path / "page.html")
     describe(tmp_path)
     text = report.write(tmp_path).read_text()
-    assert "run a/&lt;b&gt; did not record both" in text
+    assert "run a/&lt;b&gt; did not record the positions of both" in text
     assert [path.name for path in (tmp_path / "report").glob("*.html")] == ["index.html"]
 
 

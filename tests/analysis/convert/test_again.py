@@ -237,7 +237,7 @@ def test_a_file_that_changed_in_its_middle_and_grew_is_converted_anew(tmp_path):
 
 def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "p.vec")
-    with pytest.raises(UserError, match=r"p\.vec is no regular file"):
+    with pytest.raises(UserError, match=r"p\.vec is not a regular file"):
         convert.convert([tmp_path / "p.vec"], tmp_path / "out")
 
 

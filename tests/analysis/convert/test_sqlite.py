@@ -126,7 +126,7 @@ def test_a_view_in_place_of_a_table_is_refused(database, tmp_path, endless):
         connection.execute("ALTER TABLE vectorData RENAME TO kept")
         connection.execute(f"CREATE VIEW vectorData AS {endless}")
     connection.close()
-    with pytest.raises(UserError, match="vectorData is no plain table"):
+    with pytest.raises(UserError, match="vectorData is not a plain table"):
         convert.convert([database], tmp_path / "out")
 
 

@@ -91,7 +91,7 @@ def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
         ("a AND", "it ends too early"),
         ("(a", "it ends too early"),
         ("(a b)", "a bracket is not closed"),
-        ("a b", "'b' is too much"),
+        ("a b", "'b' follows a complete expression"),
         ("=~ a", "'=~' stands where a pattern should"),
         ("a =~ )", "')' stands where a pattern should"),
         ("colour =~ red", "there is no field 'colour' here"),
