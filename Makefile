@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto edges ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
+.PHONY: help setup tools proto adapters edges ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,15 +12,15 @@ help:
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
 	@echo "make fuzz    the tests that draw examples, with new ones each time and ten times as many (make test draws the same)"
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
-	@echo "make setup   only install: .venv with the causeway command, the ns-3 edge, the OMNeT++ edge if OMNeT++ is found"
+	@echo "make setup   only install: .venv with the causeway command, the ns-3 adapter, the OMNeT++ adapter if OMNeT++ is found"
 	@echo "make lint    ruff, clang-format and mypy"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
-	@echo "make edges   compile the C++ edges of the simulators that are here (make ns3, make omnet: one of them)"
+	@echo "make adapters   compile the C++ adapters of the simulators that are here (make ns3, make omnet: one of them)"
 	@echo "make wheel   dist/causeway-*.whl, which pip installs anywhere"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
-setup: edges
+setup: adapters
 
 $(VENV)/.ready: requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "causeway: $(PYTHON) is not on PATH; install Python 3.11 or say make PYTHON=..." >&2; exit 1; }
@@ -37,13 +37,13 @@ proto/causeway_pb2.py: proto/causeway.proto $(VENV)/.ready
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. proto/causeway.proto
 	touch $@
 
-# The C++ edges need a few Debian packages: as root they are installed, else they are named.
+# The C++ adapters need a few Debian packages: as root they are installed, else they are named.
 tools:
 	@pkg-config --exists libzmq protobuf 2>/dev/null && command -v protoc >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "causeway: installing $(APT)"; \
 	    apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(APT) >/dev/null; \
-	  else echo "causeway: the C++ edges need: apt install $(APT)" >&2; exit 1; fi; }
+	  else echo "causeway: the C++ adapters need: apt install $(APT)" >&2; exit 1; fi; }
 
 # The edges of the simulators that are here, into the user's cache folder.
 edges: $(VENV)/.ready proto tools
@@ -76,7 +76,7 @@ $(VENV)/programs/.ready $(VENV)/s3/.ready: $(VENV)/%/.ready: requirements-%.txt 
 
 # Kernels with a check of every index: slow, and an index out of bounds is an error instead of foreign memory.
 test-bounds: setup
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not spark' tests/bridge tests/pycontrol tests/protocols
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not spark' tests/bridge tests/network tests/pycontrol tests/protocols
 
 lint: $(VENV)/.ready proto
 	$(BIN)/ruff check .

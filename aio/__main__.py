@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 
 
 def main() -> int:
@@ -65,7 +65,7 @@ def _real(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    from causeway.bridge.hash_seed import fix_hash_seed
+    from causeway.pycontrol.hash_seed import fix_hash_seed
 
     fix_hash_seed()
     sys.exit(main())

@@ -12,7 +12,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from causeway.aio.wire import ACK, FIN, PROBE, RST, SYN, Segment
+from causeway.aio.packets import ACK, FIN, PROBE, RST, SYN, Segment
 
 if TYPE_CHECKING:
     import asyncio

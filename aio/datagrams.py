@@ -11,8 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from causeway.aio.names import BROADCASTS, EVERYWHERE, HERE, WILDCARDS, address_of, is_address, port_number
+from causeway.aio.packets import Datagram, Unreachable
 from causeway.aio.sockets import SocketView
-from causeway.aio.wire import Datagram, Unreachable
 
 if TYPE_CHECKING:
     from causeway.aio.stack import Stack

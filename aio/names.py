@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 MOST_NODES = (1 << 16) - 2
 """The addresses 10.0.x.y without the first, 10.0.0.0, and the last, which is for broadcasts."""

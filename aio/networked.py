@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from causeway.aio import sockets
-from causeway.aio.loop import SimulatedLoop
+from causeway.aio.event_loop import SimulatedLoop
 from causeway.aio.names import EVERYWHERE, HERE, port_number
 from causeway.aio.stack import Stack
 from causeway.pycontrol.outside import outside
@@ -30,7 +30,7 @@ INSTEAD = {
 
 
 class NetworkedLoop(SimulatedLoop):
-    """The event loop of a program, with sockets. While it runs, `causeway.aio.world` answers from it."""
+    """The event loop of a program, with sockets. While it runs, `causeway.aio.environment` answers from it."""
 
     node: int
     stack: Stack

@@ -7,18 +7,18 @@ import gc
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
-from causeway.aio import world
-from causeway.aio.loop import Counter
+from causeway.aio import environment
+from causeway.aio.event_loop import Counter
 from causeway.aio.names import Names
-from causeway.aio.node import NodeLoop, ProgramNode, told
+from causeway.aio.packets import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
+from causeway.aio.program_node import NodeLoop, ProgramNode, program_error
 from causeway.aio.tcp import Pair, Tcp
-from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
-from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Window
-from causeway.bridge.network import AbstractNetwork
+from causeway.errors import RunError
+from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.trace import is_not_the_users, wanted
+from causeway.pycontrol.run_trace import is_not_the_users, wanted
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
@@ -68,7 +68,7 @@ class Programs(PerNode):
             self._pairs = {}
             wires = getattr(context.network, "wires", ())
             self._wires = frozenset(pair for a, b in wires for pair in ((a, b), (b, a)))
-        self._world = world.World()
+        self._environment = environment.Environment()
         try:
             super().start(context)
         except BaseException as error:
@@ -83,7 +83,7 @@ class Programs(PerNode):
 
     def scalars(self) -> Mapping[str, float]:
         """Note the pending tasks at the end of the run, report errors that nothing awaited, and return the counts."""
-        self._world.leave()
+        self._environment.leave()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
         try:
             self._look_for_forgotten_errors()
@@ -106,7 +106,7 @@ class Programs(PerNode):
         """Return the simulator's TCP of a node, if it has one."""
         return Tcp(node, self._pairs, self._wires) if self._pairs is not None else None
 
-    def tell(self, node: ProgramNode, what: str, content: Any) -> None:
+    def report(self, node: ProgramNode, what: str, content: Any) -> None:
         """Add an event to the trace, by which two runs are compared."""
         if self.trace is not None:
             self.trace.add(self.now_ps, node.name, what, content)
@@ -115,7 +115,7 @@ class Programs(PerNode):
         """Note an error that the program did not handle."""
         if self.over:
             return
-        fault = error if isinstance(error, RunError) else told(node, self.now_ps, error, what, task)
+        fault = error if isinstance(error, RunError) else program_error(node, self.now_ps, error, what, task)
         self.failures.append(fault)
         if self.errors == "end" and self.fault is None:
             fault.__cause__ = error if error is not fault else None
@@ -143,7 +143,7 @@ class Programs(PerNode):
 
     def _end(self) -> None:
         """Close all programs. Calls of theirs from now on have no effect."""
-        self._world.leave()
+        self._environment.leave()
         self.over = True
         for loop in self._loops():
             loop.throw_away()

@@ -21,7 +21,7 @@ from typing import Any
 
 from causeway.aio.names import BROADCASTS, WILDCARDS, address_of, name_of, port_number
 from causeway.aio.study import ProgramStudy
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 MOST_PROCESSES = 64
 GRACE_S = 2.0
@@ -150,7 +150,7 @@ class LoopbackLoop(AnyLoop):
 
 
 class RealNode:
-    """The argument of `main` in a real process; the same as causeway.aio.node.ProgramNode, without a simulation."""
+    """The argument of `main` in a real process: a ProgramNode (causeway.aio.program_node) without a simulation."""
 
     life, place = 0, None
 
@@ -164,7 +164,7 @@ class RealNode:
         """Return the loopback address of another node."""
         return loopback_of(node)
 
-    def _tell(self, what: str, **values: Any) -> None:
+    def _report(self, what: str, **values: Any) -> None:
         print(json.dumps({"node": self.id, "time": round(time.time(), 6), "what": what, **values}), flush=True)
 
     async def asked(self) -> tuple[int, int]:
@@ -175,16 +175,16 @@ class RealNode:
         """Print a broadcast and return an id for it that no other node uses."""
         message = self._broadcasts * self.nodes + self.id
         self._broadcasts += 1
-        self._tell("broadcast", message=message)
+        self._report("broadcast", message=message)
         return message
 
     def deliver(self, message: int) -> None:
         """Print a delivery."""
-        self._tell("deliver", message=message)
+        self._report("deliver", message=message)
 
     def record(self, name: str, value: float) -> None:
         """Print a sample."""
-        self._tell("record", name=name, value=value)
+        self._report("record", name=name, value=value)
 
 
 def run_one(file: str, id_: int, nodes: int, settings: Mapping[str, str]) -> None:

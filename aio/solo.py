@@ -15,11 +15,11 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from causeway.aio.loop import S_PS
+from causeway.aio.event_loop import S_PS
 from causeway.aio.names import Names
 from causeway.aio.networked import NetworkedLoop
+from causeway.aio.packets import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES, Content
 from causeway.aio.stack import Stack
-from causeway.aio.wire import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES, Content
 
 CROSSING_S = 1e-6
 """The time that a packet takes from one socket to another."""
@@ -95,12 +95,12 @@ class SoloLoop(NetworkedLoop):
 
 
 @contextlib.contextmanager
-def solo_world() -> Iterator[None]:
+def solo_environment() -> Iterator[None]:
     """Make clocks, random generators and `socket.socket` the simulation's while a SoloLoop runs."""
-    from causeway.aio.world import World
+    from causeway.aio.environment import Environment
 
-    world = World()
+    environment = Environment()
     try:
         yield
     finally:
-        world.leave()
+        environment.leave()

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from causeway.aio.datagrams import Datagrams
 from causeway.aio.names import Names, port_number
+from causeway.aio.packets import Content, Datagram, Segment, Unreachable
 from causeway.aio.streams import Streams
-from causeway.aio.wire import Content, Datagram, Segment, Unreachable
 from causeway.bridge.events import BROADCAST_PEER
 
 if TYPE_CHECKING:
     import random
 
-    from causeway.aio.loop import SimulatedLoop
+    from causeway.aio.event_loop import SimulatedLoop
     from causeway.aio.tcp import Tcp
 
 FIRST_FREE_PORT, LAST_PORT = 49_152, 65_535

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from causeway.aio.connection import Connection, Events
 from causeway.aio.names import EVERYWHERE, HERE, address_of
+from causeway.aio.packets import ACK, RST, SYN, Segment
 from causeway.aio.sockets import SocketView
 from causeway.aio.tcp import ABORT, ACCEPTED, TcpEnd
-from causeway.aio.wire import ACK, RST, SYN, Segment
 
 if TYPE_CHECKING:
     from causeway.aio.stack import Stack
@@ -97,9 +97,9 @@ class StreamTransport(asyncio.Transport, Events):
 
     def _go(self, error: BaseException | None) -> None:
         self._closing = self._gone = True
-        self._soon(self._tell_lost, error)
+        self._soon(self._report_lost, error)
 
-    def _tell_lost(self, error: BaseException | None) -> None:
+    def _report_lost(self, error: BaseException | None) -> None:
         """Call `connection_lost`, and mark the error of a stream reader's future as retrieved.
 
         asyncio's readers mark it when they are collected, which is too late if the future is collected first.

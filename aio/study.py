@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from causeway.aio.programs import Main, Programs
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, Network, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork, MobileNetwork, Network, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.protocol import Observer
 from causeway.studies.study import S_PS, Params, Study
 

@@ -12,12 +12,12 @@ import os
 from typing import TYPE_CHECKING
 
 from causeway.bridge.events import Act, Kind
-from causeway.bridge.network import WIRE, WIRELESS_TCP
-from causeway.bridge.schema import constant, declared
+from causeway.network.networks import WIRE, WIRELESS_TCP
+from causeway.proto.contract import constant, declared
 
 if TYPE_CHECKING:
     from causeway.aio.connection import Events
-    from causeway.aio.node import ProgramNode
+    from causeway.aio.program_node import ProgramNode
     from causeway.aio.stack import Stack
 
 CONNECTED, ACCEPTED, BYTES, ROOM = map(int, (Kind.CONNECTED, Kind.ACCEPTED, Kind.BYTES, Kind.ROOM))
@@ -74,7 +74,7 @@ class Tcp:
     def write(self, number: int, to: int, data: bytes) -> None:
         """Write data to a connection."""
         self.pairs[number].to[to] += data
-        self._node.programs.tell(self._node, f"write to connection {number}", data)
+        self._node.programs.report(self._node, f"write to connection {number}", data)
         self.act(WRITE, number, len(data))
 
     def leave(self, number: int) -> None:

@@ -11,8 +11,8 @@ import threading
 from types import FrameType
 from typing import Any
 
-from causeway.aio.loop import SimulatedLoop
-from causeway.pycontrol.trace import user_line
+from causeway.aio.event_loop import SimulatedLoop
+from causeway.pycontrol.run_trace import user_line
 
 PATIENCE_S = 10.0
 """The time after which a step is reported; one takes microseconds."""
@@ -22,8 +22,8 @@ STEP = SimulatedLoop.turn.__code__
 class Watch:
     """A watch over the thread that makes it, until `end`."""
 
-    def __init__(self, patience_s: float = PATIENCE_S) -> None:
-        self._watched, self._patience_s = threading.get_ident(), patience_s
+    def __init__(self, limit_s: float = PATIENCE_S) -> None:
+        self._watched, self._limit_s = threading.get_ident(), limit_s
         self._over = threading.Event()
         threading.Thread(target=self._look, name="causeway.aio.watch", daemon=True).start()
 
@@ -33,12 +33,12 @@ class Watch:
 
     def _look(self) -> None:
         before, reported = None, None
-        while not self._over.wait(self._patience_s):
+        while not self._over.wait(self._limit_s):
             frame = sys._current_frames().get(self._watched)
             step = _step_of(frame)
             if step is not None and step is before and step is not reported:
                 reported = step
-                _report(step, frame, self._patience_s)
+                _report(step, frame, self._limit_s)
             before = step
             del frame
 

@@ -4,5 +4,3 @@ Start here: `schema.py` defines the tables, `store.py` writes and reads them, `c
 `reduce/` reduces samples and scalars to means with intervals, `kinds/` has a function for each kind of plot, `report/`
 writes the page. Nothing here depends on a protocol or an engine.
 """
-
-import causeway.bridge  # noqa: F401  sets the folder of compiled kernels

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from causeway.analysis import delta, locks, older, physical, schema, store
-from causeway.analysis.delta import State
+from causeway.analysis.delta import FolderVersion
 from causeway.analysis.files import refuse_links
 from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import is_remote, place
@@ -89,7 +89,7 @@ def _groups(files: Sequence[File]) -> Iterator[list[File]]:
         yield group
 
 
-def _put_together(state: State, table: str, group: list[File]) -> State:
+def _put_together(state: FolderVersion, table: str, group: list[File]) -> FolderVersion:
     for file in group:
         if what := physical.wrong(state.folder, file, thoroughly=True):
             raise physical.damage(state.folder, file, what)
@@ -116,7 +116,9 @@ def forget_runs(out_dir: Path, run_ids: Iterable[str]) -> None:
             continue
 
 
-def without_runs(state: State, writer: physical.Writer, gone: set[str], files: Sequence[File]) -> Iterator[File]:
+def without_runs(
+    state: FolderVersion, writer: physical.Writer, gone: set[str], files: Sequence[File]
+) -> Iterator[File]:
     """Write the files that hold rows of these runs without them, and yield those. Their sources count as changed."""
     for file in files:
         if file.table == SOURCES:
@@ -160,7 +162,7 @@ def logical(table: str, rows: pa.Table) -> pa.Table:
 # --- folders of the older layout ---------------------------------------------------------------------------
 
 
-def _upgrade(state: State) -> State:
+def _upgrade(state: FolderVersion) -> FolderVersion:
     """Land all rows of the older layout in one commit. From here on its files do not count. What is not as it was
     written is left where it is."""
     from causeway.analysis.convert.piece import source_rows
@@ -188,7 +190,7 @@ def _upgrade(state: State) -> State:
 # --- what nobody can need ----------------------------------------------------------------------------------
 
 
-def dead_files(state: State) -> list[Path]:
+def dead_files(state: FolderVersion) -> list[Path]:
     """Return the files that no version names of the last day, and no living writer of this machine writes."""
     assert state.opened is not None
     found = []
@@ -202,7 +204,7 @@ def dead_files(state: State) -> list[Path]:
     return found
 
 
-def remove_dead(state: State) -> None:
+def remove_dead(state: FolderVersion) -> None:
     """Remove dead files, and what the log and its copies say of versions of more than a week ago."""
     for path in dead_files(state):
         path.unlink(missing_ok=True)

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from causeway.analysis import physical, schema
-from causeway.analysis.files import flush, landing, make_folder, refuse_links
+from causeway.analysis.files import flush, make_folder, refuse_links, replacing
 from causeway.analysis.physical import File
 from causeway.analysis.remote import Remote, is_remote, place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -61,7 +61,7 @@ _SLOW_S = 3600.0
 
 
 @dataclass
-class State:
+class FolderVersion:
     """One version of a result folder; -1: nothing has landed."""
 
     folder: Path
@@ -78,7 +78,7 @@ class State:
 class Overtaken(Exception):
     """Another commit has changed what this one is about; `state` is what there is now."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: FolderVersion) -> None:
         super().__init__()
         self.state = state
 
@@ -86,7 +86,7 @@ class Overtaken(Exception):
 # --- reading the log ---------------------------------------------------------------------------------------
 
 
-_LATEST: dict[str, tuple[Any, State]] = {}
+_LATEST: dict[str, tuple[Any, FolderVersion]] = {}
 """Folder -> when it was looked at (see `_seen`) and what was found."""
 _SEEN_S = 10.0
 """For so long a state that was read behind a URL may be taken for the latest, by who can bear it."""
@@ -103,7 +103,7 @@ def top(folder: Path) -> Path:
     return where if isinstance(where, Remote) else Path(where).absolute()
 
 
-def latest(folder: Path, may_be_old: bool = False) -> State:
+def latest(folder: Path, may_be_old: bool = False) -> FolderVersion:
     """Return the latest version of a folder; behind a URL one of some seconds ago, if it `may_be_old`."""
     folder = top(folder)
     kept = _LATEST.get(str(folder))
@@ -112,7 +112,7 @@ def latest(folder: Path, may_be_old: bool = False) -> State:
     return _keep(_read(folder))
 
 
-def _keep(state: State) -> State:
+def _keep(state: FolderVersion) -> FolderVersion:
     _LATEST[str(state.folder)] = (_seen(state.folder, state.version), state)
     return state
 
@@ -131,7 +131,7 @@ def _seen(folder: Path, version: int) -> Any:
     return status.st_ino, status.st_mtime_ns
 
 
-def _same(folder: Path, seen: Any, state: State) -> bool:
+def _same(folder: Path, seen: Any, state: FolderVersion) -> bool:
     """Return whether a folder of this machine is still at this version."""
     if os.path.exists(_log(folder, state.version + 1)):
         return False
@@ -142,11 +142,11 @@ def _log(folder: Path, version: int) -> Path:
     return folder / "tables" / LOG / f"{version:020d}.json"
 
 
-def _read(folder: Path) -> State:
+def _read(folder: Path) -> FolderVersion:
     if not is_remote(folder):
         refuse_links(folder, *PARTS)
         if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
-            return State(folder)
+            return FolderVersion(folder)
         if name := next(rotten(folder), None):
             raise physical.DamagedError(
                 f"{folder / 'tables' / LOG / name} has changed since it was written; "
@@ -154,12 +154,12 @@ def _read(folder: Path) -> State:
             )
     table = _open(folder)
     if table is None:
-        return State(folder)
+        return FolderVersion(folder)
     said = _DESCRIPTION.fullmatch(table.metadata().description or "")
     if said is None or int(said[1]) > FORMAT:
         what = "was written by a newer version of causeway" if said else "is no result folder of causeway"
         raise UserError(f"{folder} {what} ({table.metadata().description!r}): use the causeway that wrote it")
-    return State(folder, table.version(), _files(table), table)
+    return FolderVersion(folder, table.version(), _files(table), table)
 
 
 def _open(folder: Path) -> DeltaTable | None:
@@ -216,9 +216,9 @@ def _files(table: DeltaTable) -> dict[str, list[File]]:
 
 
 def commit(
-    state: State, writer: physical.Writer, removed: Sequence[File] = (),
-    still: Callable[[State], bool] = lambda state: True, moves: bool = False,
-) -> State:  # fmt: skip
+    state: FolderVersion, writer: physical.Writer, removed: Sequence[File] = (),
+    still: Callable[[FolderVersion], bool] = lambda state: True, moves: bool = False,
+) -> FolderVersion:  # fmt: skip
     """Add the writer's files and take others out, in one step; return the state behind it.
 
     `still` says of a newer state whether the commit may be made on it as it is; else, or if a file that is to go has
@@ -246,7 +246,7 @@ def commit(
     raise OSError(11, "others commit all the time", uri(folder))
 
 
-def _try(state: State, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
+def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
     """Make the version behind `state`; return why it could not be made."""
     from deltalake.exceptions import DeltaError
     from deltalake.transaction import (
@@ -300,13 +300,13 @@ def _lacking(opened: DeltaTable) -> list[Any]:
     return [field for field in _form().fields if field.name not in known]
 
 
-def _after(state: State, added: Iterable[File], removed: Iterable[File]) -> State:
+def _after(state: FolderVersion, added: Iterable[File], removed: Iterable[File]) -> FolderVersion:
     """Return the state that a commit has made of `state`, without reading the log again."""
     gone, files = {file.path for file in removed}, dict[str, list[File]]()
     for file in sorted([*state.all_files(), *added], key=lambda file: file.path):
         if file.path not in gone:
             files.setdefault(file.table, []).append(file)
-    return State(state.folder, state.version + 1, files, state.opened)
+    return FolderVersion(state.folder, state.version + 1, files, state.opened)
 
 
 def _action(file: File, now_ms: int, changes: bool) -> Any:
@@ -323,7 +323,7 @@ _ROOTED: set[Path] = set()
 """Folders whose names are on the disk, up to the root: whoever made them may not have said so."""
 
 
-def settle(folder: Path, version: int, state: State | None = None) -> State:
+def settle(folder: Path, version: int, state: FolderVersion | None = None) -> FolderVersion:
     """Put a version, and all that is named in it, on the disk for good; return `state`, or else the latest."""
     logs = place(folder) / "tables" / LOG
     if not is_remote(folder):
@@ -341,7 +341,7 @@ def settle(folder: Path, version: int, state: State | None = None) -> State:
     return state
 
 
-def _checkpoint(state: State) -> None:
+def _checkpoint(state: FolderVersion) -> None:
     """Write a checkpoint, and open the table anew next time: a handle gets slower with each commit that it follows."""
     assert state.opened is not None
     with _ONE_THREAD:
@@ -359,11 +359,11 @@ def _checkpoint(state: State) -> None:
 def copy(folder: Path, name: str) -> None:
     content = (place(folder) / "tables" / LOG / name).read_bytes()
     copies = place(folder) / "tables" / COPIES
-    with landing(copies / f"{name}-{hashlib.sha256(content).hexdigest()}") as temporary:
+    with replacing(copies / f"{name}-{hashlib.sha256(content).hexdigest()}") as temporary:
         temporary.write_bytes(content)
 
 
-def clean(state: State) -> None:
+def clean(state: FolderVersion) -> None:
     """Remove what the log says of versions of more than a week ago, and their copies."""
     if state.opened is None:
         return

@@ -14,7 +14,7 @@ from causeway.analysis.reduce import arithmetic
 from causeway.analysis.reduce.means import mean_ci
 from causeway.analysis.reduce.scalars import numbered
 from causeway.analysis.remote import place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 _POINT = ["study", "point", "engine"]
 _KEPT = [*_POINT, "module", "name", "seed", "value"]
@@ -110,7 +110,7 @@ def diff(
     Either may be a baseline that `save` made. `filter`: an expression as in `causeway.results`. `vectors`: compare each
     recorded series, too, by its number of samples, its mean and its last time.
     """
-    both_runs = versions.told_apart_together([_runs_of(place(one)) for one in (a, b)])
+    both_runs = versions.distinguished_together([_runs_of(place(one)) for one in (a, b)])
     found = [_quantities(place(one), vectors, runs) for one, runs in zip((a, b), both_runs, strict=True)]
     frames = [_chosen(frame, filter) for frame in found]
     engines = [set(frame["engine"]) for frame in frames]
@@ -128,9 +128,9 @@ def diff(
 
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
     """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
-    runs = versions.told_apart(_runs_of(place(folder)))
+    runs = versions.distinguished(_runs_of(place(folder)))
     kept = _quantities(place(folder), vectors, runs)[_KEPT]
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         kept.sort_values([*_POINT, "module", "name"], kind="stable").to_csv(temporary, index=False, na_rep="nan")
     return len(kept)
 
@@ -167,10 +167,10 @@ def _of_vectors(folder: Path) -> pd.DataFrame:
     rows = []
     found = Folder(folder).vectors()
     for run_id, module, one in zip(found["run_id"], found["module"], found["series"], strict=True):
-        told = {"samples": float(len(one))}
+        reported = {"samples": float(len(one))}
         if len(one):
-            told |= {"mean": arithmetic.total(one.value.tolist()) / len(one), "last time": float(one.time_s[-1])}
-        rows += [(run_id, module, f"{one.name} ({what})", value) for what, value in told.items()]
+            reported |= {"mean": arithmetic.total(one.value.tolist()) / len(one), "last time": float(one.time_s[-1])}
+        rows += [(run_id, module, f"{one.name} ({what})", value) for what, value in reported.items()]
     return pd.DataFrame(rows, columns=["run_id", "module", "name", "value"])
 
 

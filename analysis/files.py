@@ -18,7 +18,7 @@ from typing import cast
 
 from causeway.analysis import locks
 from causeway.analysis.remote import Remote, is_remote
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
 _LONGEST = 120  # characters of a quoted name: leaves room within the 255 of most file systems
@@ -46,20 +46,20 @@ class Hidden:
 
 
 @contextmanager
-def landing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Yield a hidden path to write to; rename it to `path` when the block ends well, else remove it.
 
     It is locked as long as its writer lives, so that `sweep` removes only files of dead writers. Behind a URL it is a
     file of this machine that is sent when the block ends well.
     """
-    with landing_in(path.parent) as hidden:
+    with replacing_in(path.parent) as hidden:
         hidden.name = path.name
         yield hidden.path
 
 
 @contextmanager
-def landing_in(folder: Path) -> Iterator[Hidden]:
-    """Do what `landing` does for a file that is given its name when it has been written."""
+def replacing_in(folder: Path) -> Iterator[Hidden]:
+    """Do what `replacing` does for a file that is given its name when it has been written."""
     if isinstance(folder, Remote):
         with tempfile.TemporaryDirectory(prefix="causeway-") as here:
             hidden = Hidden(Path(here) / "file")

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from causeway.analysis import compact, delta, description, locks, older, physical, salvage, schema, store
-from causeway.analysis.delta import COPIES, LOG, State
-from causeway.analysis.files import flush, landing, refuse_links
+from causeway.analysis import compact, delta, locks, older, physical, salvage, schema, store
+from causeway.analysis import study_description as description
+from causeway.analysis.delta import COPIES, LOG, FolderVersion
+from causeway.analysis.files import flush, refuse_links, replacing
 from causeway.analysis.physical import SOURCES
 from causeway.analysis.remote import is_remote, place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _is_whole(path: Path) -> bool:
 
 def _copy_again(log: Path, copy: Path, digest: str) -> str:
     if _digest(log) == digest:
-        with landing(copy) as temporary:
+        with replacing(copy) as temporary:
             temporary.write_bytes(log.read_bytes())
         return "made again from the log"
     return "left alone: neither the log nor its copy is as it was"
@@ -152,7 +153,7 @@ def _put_back(log: Path, copies: Path, digests: set[str]) -> str:
     for digest in sorted(digests):
         copy = copies / f"{log.name}-{digest}"
         if _digest(copy) == digest:
-            with landing(log) as temporary:
+            with replacing(log) as temporary:
                 temporary.write_bytes(copy.read_bytes())
             delta.forget_what_is_known()
             return "its copy took its place"
@@ -176,7 +177,7 @@ def _copy_first(folder: Path, name: str) -> str:
 # --- the tables --------------------------------------------------------------------------------------------
 
 
-def _tables(state: State) -> Iterator[Problem]:
+def _tables(state: FolderVersion) -> Iterator[Problem]:
     if state.version < 0:
         if older.is_there(state.folder):
             yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` brings "
@@ -185,8 +186,8 @@ def _tables(state: State) -> Iterator[Problem]:
     named = {file.path for file in state.all_files()}
     for file in state.all_files():
         if what := physical.wrong(state.folder, file, thoroughly=True):
-            told = str(physical.damage(state.folder, file, what)).partition("; `")[0]
-            yield Problem(told, "do not trust it; --repair takes out the runs that are lost, then make them again",
+            reported = str(physical.damage(state.folder, file, what)).partition("; `")[0]
+            yield Problem(reported, "do not trust it; --repair takes out the runs that are lost, then make them again",
                           partial(salvage.salvage, state.folder, file))  # fmt: skip
     dead = compact.dead_files(state)
     for path in dead:

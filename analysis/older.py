@@ -27,7 +27,7 @@ _FOOTER = b"causeway.batch"
 
 
 @dataclass(frozen=True)
-class _Landed:
+class _Commit:
     """A run, or a batch, as its file in `runs` has it."""
 
     key: str
@@ -55,21 +55,21 @@ def read(folder: Path, table: str, columns: list[str] | None = None, where: Any 
 
 def run_ids(folder: Path) -> frozenset[str]:
     """Return the ids of all finished runs."""
-    return frozenset(run for landed in _landed(place(folder)) for run in landed.runs)
+    return frozenset(run for committed in _commits(place(folder)) for run in committed.runs)
 
 
 def sources(folder: Path, but: Collection[str] = ()) -> dict[str, Any]:
     """Return what is known of each result file that was converted, by the id of the source."""
-    some = [landed for landed in _landed(place(folder)) if landed.key not in but]
-    return {source: mark for landed in some for source, mark in landed.sources.items()}
+    some = [committed for committed in _commits(place(folder)) if committed.key not in but]
+    return {source: mark for committed in some for source, mark in committed.sources.items()}
 
 
 def damaged(folder: Path) -> set[str]:
     """Return the keys of runs and batches that are not as they were written. Reads all files."""
     tables = place(folder) / "tables"
     return {
-        landed.key for landed in _landed(place(folder))
-        if any(_digest(tables / name) != digest for name, (_, digest) in (landed.parts or {}).items())
+        committed.key for committed in _commits(place(folder))
+        if any(_digest(tables / name) != digest for name, (_, digest) in (committed.parts or {}).items())
     }  # fmt: skip
 
 
@@ -80,13 +80,13 @@ def _digest(path: Path) -> str:
 def tables(folder: Path, table: str, but: Collection[str] = ()) -> Iterator[pa.Table]:
     """Yield the rows of a table in the order in which they landed, with the sources of converted rows."""
     top, seen = place(folder), set[str]()
-    for landed in _landed(top):
-        if landed.key in but:
+    for committed in _commits(top):
+        if committed.key in but:
             continue
-        again = sorted(seen.intersection(landed.runs)) if not landed.sources else []
-        seen.update(landed.runs)
-        for name in _files(top, landed, table):
-            rows = _rows(table, _opened(top / "tables" / name).read(), landed.held.get(name, []))
+        again = sorted(seen.intersection(committed.runs)) if not committed.sources else []
+        seen.update(committed.runs)
+        for name in _files(top, committed, table):
+            rows = _rows(table, _opened(top / "tables" / name).read(), committed.held.get(name, []))
             if again:
                 import pyarrow.compute as pc
 
@@ -106,31 +106,33 @@ def files(folder: Path, but: Collection[str] = ()) -> Iterator[Path]:
     """Yield the files of whole runs and batches, and of those that they replace: each file of `runs` behind the files
     that it names."""
     top = place(folder)
-    for landed in _landed(top):
-        if landed.key not in but:
+    for committed in _commits(top):
+        if committed.key not in but:
             for table in reversed(schema.TABLES):
-                yield from (top / "tables" / name for name in _files(top, landed, table))
-            yield from (top / "tables" / "runs" / f"{key}.parquet" for key in landed.replaces)
+                yield from (top / "tables" / name for name in _files(top, committed, table))
+            yield from (top / "tables" / "runs" / f"{key}.parquet" for key in committed.replaces)
 
 
-def _files(top: Path, landed: _Landed, table: str) -> list[str]:
+def _files(top: Path, committed: _Commit, table: str) -> list[str]:
     if table == "runs":
-        return [f"runs/{landed.key}.parquet"]
-    if landed.parts is not None:
-        return [name for name in landed.parts if name.partition("/")[0] == table]
+        return [f"runs/{committed.key}.parquet"]
+    if committed.parts is not None:
+        return [name for name in committed.parts if name.partition("/")[0] == table]
     some = sorted(path.name for path in (top / "tables" / table).glob("*.parquet"))
-    return [f"{table}/{name}" for name in some if name.removesuffix(".parquet").partition("~")[0] == landed.key]
+    return [f"{table}/{name}" for name in some if name.removesuffix(".parquet").partition("~")[0] == committed.key]
 
 
-def _landed(top: Path) -> list[_Landed]:
+def _commits(top: Path) -> list[_Commit]:
     """Return the runs and batches that are whole and not replaced, in the order in which they landed."""
     there = sorted((top / "tables" / "runs").glob("*.parquet"), key=lambda path: path.name)
     return _whole(top, tuple((path.name, path.stat().st_size) for path in there if path.name[0] != "."))
 
 
 @lru_cache(maxsize=8)
-def _whole(top: Path, names: tuple[tuple[str, int], ...]) -> list[_Landed]:
-    found = [landed for name, size in names if size and (landed := _read(top / "tables" / "runs" / name)) is not None]
+def _whole(top: Path, names: tuple[tuple[str, int], ...]) -> list[_Commit]:
+    found = [
+        committed for name, size in names if size and (committed := _read(top / "tables" / "runs" / name)) is not None
+    ]
     whole = [
         one for one in found if all(_size(top / "tables" / name) == n for name, (n, _) in (one.parts or {}).items())
     ]
@@ -145,7 +147,7 @@ def _size(path: Path) -> int:
         return -1
 
 
-def _read(path: Path) -> _Landed | None:
+def _read(path: Path) -> _Commit | None:
     key = path.name.removesuffix(".parquet")
     try:
         with _opened(path) as file:
@@ -155,21 +157,21 @@ def _read(path: Path) -> _Landed | None:
             if key.startswith(_MARK):
                 given = json.loads((file.metadata.metadata or {})[_FOOTER])
                 parts = {str(name): (int(size), str(digest)) for name, (size, digest) in given["files"].items()}
-                return _checked(_Landed(key, ids, parts, tuple(given["replaces"]), given["sources"], given["held"]))
+                return _checked(_Commit(key, ids, parts, tuple(given["replaces"]), given["sources"], given["held"]))
             text = rows["parts"][0].as_py() if "parts" in names else None
-            told = json.loads(text) if text else {}
-            alone = {f"{table}/{key}.parquet": (int(size), str(digest)) for table, (size, digest) in told.items()}
-            return _checked(_Landed(key, ids, alone if text else None))
+            reported = json.loads(text) if text else {}
+            alone = {f"{table}/{key}.parquet": (int(size), str(digest)) for table, (size, digest) in reported.items()}
+            return _checked(_Commit(key, ids, alone if text else None))
     except (OSError, ValueError, KeyError, TypeError, IndexError, pa.ArrowException):
         return None
 
 
-def _checked(landed: _Landed) -> _Landed:
+def _checked(committed: _Commit) -> _Commit:
     """Refuse names that lead elsewhere."""
-    for name in landed.parts or ():
+    for name in committed.parts or ():
         if name.partition("/")[0] not in schema.TABLES or ".." in name.split("/") or not name.endswith(".parquet"):
             raise ValueError("it names files that are none of its own")
-    return landed
+    return committed
 
 
 def _opened(path: Path) -> pq.ParquetFile:

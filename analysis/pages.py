@@ -29,7 +29,7 @@ def _environment() -> Environment:
 def write(path: Path, template: str, **values: Any) -> None:
     """Fill in a template and land the page."""
     text = _environment().get_template(template).render(values)
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -25,9 +25,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.analysis import schema
-from causeway.analysis.files import Hidden, landing, landing_in
+from causeway.analysis.files import Hidden, replacing, replacing_in
 from causeway.analysis.remote import Remote, place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 SOURCE = "_source"
 """An extra column of converted rows: which result file a row came from."""
@@ -170,7 +170,7 @@ def stage(path: Path, table: str, rows: pa.Table, source: str) -> None:
     """Write rows of one source where they wait to be taken (see `Writer.take`)."""
     rows = rows.rename_columns(renamed(table, rows.column_names))
     rows = rows.append_column(SOURCE, pa.array([source] * len(rows), pa.string()))
-    with landing(path) as temporary:
+    with replacing(path) as temporary:
         pq.write_table(rows, temporary, row_group_size=GROUP_ROWS, **PARQUET)
 
 
@@ -193,7 +193,7 @@ class Writer:
         if low != high:
             rows = rows.take(pc.sort_indices(ids))
         rows = rows.rename_columns(renamed(table, rows.column_names)).unify_dictionaries()
-        with landing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
+        with replacing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
             sink = _Digesting(file)
             with pq.ParquetWriter(pa.PythonFile(sink, "w"), rows.schema, **PARQUET) as writer:
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
@@ -203,7 +203,7 @@ class Writer:
         """Take a parquet file that was written elsewhere, all rows of one run; it stays there too."""
         with pq.ParquetFile(path) as given:
             rows = given.metadata.num_rows
-        with landing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
+        with replacing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
             sink = _Digesting(file)
             with open(path, "rb") as source:
                 while block := source.read(1 << 20):

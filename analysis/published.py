@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis.reduce import expression
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 COLUMNS = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
 BOUNDS = ("relation", "low", "high")

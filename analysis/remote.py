@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, quote, unquote
 
-from causeway.bridge.errors import UserError
-from causeway.bridge.places import cache_dir
+from causeway.errors import UserError
+from causeway.toolchain.installation import cache_dir
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo

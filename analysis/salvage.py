@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from causeway.analysis import delta, physical, store
 from causeway.analysis.compact import but, logical, without_runs
-from causeway.analysis.delta import State
+from causeway.analysis.delta import FolderVersion
 from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import Remote, place
 
@@ -43,7 +43,7 @@ def set_aside(path: Path) -> None:
             os.replace(path, path.with_name(f"{path.name}.damaged"))
 
 
-def _salvage(state: State, file: File) -> str:
+def _salvage(state: FolderVersion, file: File) -> str:
     right, bad = _rows_of(state, file)
     whole = [one for one in state.all_files() if one.path != file.path and not physical.wrong(state.folder, one, True)]
     known = _runs_in(state, [one for one in whole if one.table == "runs"])
@@ -67,7 +67,7 @@ _Bad = tuple[set[str], list[tuple[str, str]]]
 """Runs that are surely in what cannot be read, and the ranges of those that may be."""
 
 
-def _rows_of(state: State, file: File) -> tuple[pa.Table | None, _Bad]:
+def _rows_of(state: FolderVersion, file: File) -> tuple[pa.Table | None, _Bad]:
     """Return the rows that are right, and the runs of the others as far as they are known."""
     everything: _Bad = (set(), [(file.low, file.high)])
     path = place(state.folder) / "tables" / file.path
@@ -100,7 +100,7 @@ def _groups(opened: pq.ParquetFile, file: File) -> tuple[pa.Table | None, _Bad]:
     return (pa.concat_tables(right) if right else None), (runs, ranges)
 
 
-def _lost(state: State, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
+def _lost(state: FolderVersion, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
     """Return the runs that have lost rows: by name where that can be read; else those of the same commit, or of the
     range, that have no rows of this table elsewhere (of converted runs, all: they may have rows in several files)."""
     surely, ranges = bad
@@ -113,21 +113,21 @@ def _lost(state: State, file: File, bad: _Bad, whole: list[File], known: set[str
     return (surely | may) & known
 
 
-def _runs_in(state: State, files: Iterable[File]) -> set[str]:
+def _runs_in(state: FolderVersion, files: Iterable[File]) -> set[str]:
     found: set[str] = set()
     for file in files:
         found.update(physical.read(state.folder, [file], ["run_id"])["run_id"].unique().to_pylist())
     return found
 
 
-def _converted(state: State, whole: list[File]) -> set[str]:
+def _converted(state: FolderVersion, whole: list[File]) -> set[str]:
     rows = [physical.read(state.folder, [one], ["run_id", "source"]) for one in whole if one.table == "runs"]
     return {
         run for table in rows for run, source in zip(*(c.to_pylist() for c in table.columns), strict=True) if source
     }
 
 
-def _without_marks(state: State, file: File, right: pa.Table | None, whole: list[File]) -> str:
+def _without_marks(state: FolderVersion, file: File, right: pa.Table | None, whole: list[File]) -> str:
     """Repair lost marks of sources: note for each source that has rows that it is to be converted again."""
     from causeway.analysis.convert.piece import Mark, source_rows
 

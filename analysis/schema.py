@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.arrays import array, of_numbers, of_texts
+from causeway.analysis.arrow_arrays import array, of_numbers, of_texts
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from causeway.bridge.places import cache_dir, commit, version
+from causeway.toolchain.installation import cache_dir, commit, version
 
 _ENDINGS = (".py", ".properties", ".csv", ".proto", ".ned", ".ini", ".h", ".cc")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content is the same zip
@@ -25,8 +25,8 @@ def package_zip() -> Path:
     top = Path(next(iter(causeway.__path__)))
     files = {f"causeway/{path.relative_to(top).as_posix()}": path.read_bytes() for path in _files(top)}
     files["causeway/COMMIT"] = commit().encode()
-    told = f"Metadata-Version: 2.1\nName: causeway\nVersion: {version()}\n"
-    files[f"causeway-{version()}.dist-info/METADATA"] = told.encode()
+    reported = f"Metadata-Version: 2.1\nName: causeway\nVersion: {version()}\n"
+    files[f"causeway-{version()}.dist-info/METADATA"] = reported.encode()
     return zipped("causeway", files)
 
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 import pyarrow as pa
 
 from causeway.analysis import delta, locks, older, physical, schema
-from causeway.analysis.delta import State
+from causeway.analysis.delta import FolderVersion
 from causeway.analysis.delta import forget_what_is_known as forget_what_is_known
-from causeway.analysis.files import landing as landing
 from causeway.analysis.files import quote as quote
 from causeway.analysis.files import refuse_links
+from causeway.analysis.files import replacing as replacing
 from causeway.analysis.physical import File
 from causeway.analysis.remote import desk, place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,14 +64,14 @@ def revising(out_dir: Path, wait: bool = True) -> Iterator[bool]:
 
 
 @contextmanager
-def files_for(state: State) -> Iterator[physical.Writer]:
+def files_for(state: FolderVersion) -> Iterator[physical.Writer]:
     """Yield a writer of the files of one commit; while it is at work, its lock says that they are no orphans."""
     key = physical.new_key()
     with locks.held(lock_path(state.folder, key), wait=True):
         yield physical.Writer(state.folder, state.version + 1, key)
 
 
-def to_write(folder: Path) -> State:
+def to_write(folder: Path) -> FolderVersion:
     """Return the latest state of a folder that is to be added to."""
     state = delta.latest(folder)
     if state.version < 0 and older.is_there(state.folder):
@@ -145,7 +145,7 @@ _UNION: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 """Folder -> the files of `runs` that were looked at last, and all runs in them."""
 
 
-def run_ids(state: State) -> frozenset[str]:
+def run_ids(state: FolderVersion) -> frozenset[str]:
     """Return the ids of the runs of a state."""
     if state.version < 0:
         return older.run_ids(state.folder)
@@ -162,7 +162,7 @@ def run_ids(state: State) -> frozenset[str]:
     return ids
 
 
-def _ids_in(state: State, file: File) -> frozenset[str]:
+def _ids_in(state: FolderVersion, file: File) -> frozenset[str]:
     """Return the runs of a file of `runs`. One that holds a single run is not read: the log names it."""
     if file.low == file.high:
         return frozenset([file.low])
@@ -189,17 +189,17 @@ def no_path(run_id: str, folder: Path) -> str:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-_PINNED: ContextVar[dict[str, State] | None] = ContextVar("pinned", default=None)
+_PINNED: ContextVar[dict[str, FolderVersion] | None] = ContextVar("pinned", default=None)
 
 
-def state_of(folder: Path) -> State:
+def state_of(folder: Path) -> FolderVersion:
     """Return the state that a reader sees: the pinned one (see `one_state`), or the latest."""
     pinned = _PINNED.get()
     return (pinned or {}).get(str(delta.top(folder))) or delta.latest(folder)
 
 
 @contextmanager
-def one_state(*folders: Path, at: Sequence[State] = ()) -> Iterator[None]:
+def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None]:
     """Read these folders in the block as they are now (or were `at` some time), whatever lands meanwhile."""
     states = {str(delta.top(folder)): state_of(folder) for folder in folders} | {str(s.folder): s for s in at}
     token = _PINNED.set({**(_PINNED.get() or {}), **states})
@@ -253,7 +253,7 @@ def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
     return _read(state, table, some, None, where)
 
 
-def _read(state: State, table: str, files: list[File], columns: list[str] | None, where: Any) -> pa.Table:
+def _read(state: FolderVersion, table: str, files: list[File], columns: list[str] | None, where: Any) -> pa.Table:
     columns = schema.TABLES[table].names if columns is None else columns
     if not files:
         return schema.empty(table).select(columns)

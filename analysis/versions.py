@@ -22,12 +22,12 @@ _PARTS = {"study_code": "the study's files", "causeway_code": "Causeway", "proje
 """Columns of `runs`, with what they are digests of."""
 
 
-def told_apart(runs: pd.DataFrame) -> pd.DataFrame:
+def distinguished(runs: pd.DataFrame) -> pd.DataFrame:
     """Return runs whose engine says which code they are of, where a study has several on that engine."""
     return runs.assign(engine=_labels(runs, mixed_groups(runs)))
 
 
-def told_apart_together(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
+def distinguished_together(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
     """Return the runs of several folders, told apart in all of them where any one mixes codes."""
     frames = list(frames)
     mixed = {group for frame in frames for group in mixed_groups(frame)}
@@ -54,7 +54,7 @@ def short(code: str) -> str:
     return code[:SHOWN_DIGITS] or "unknown"
 
 
-def told(folder: str | Path, only: str = "") -> Iterator[str]:
+def mixed_versions(folder: str | Path, only: str = "") -> Iterator[str]:
     """Yield a line for each study (or for `only`) and engine of which a folder holds runs of several codes."""
     runs = store.read_pandas(place(folder), "runs")
     runs = runs[(runs["study"] == only) | (not only)]

@@ -21,8 +21,8 @@ from typing import Any
 from causeway.aio import Programs
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.network import MobileNetwork
-from causeway.bridge.workload import Workload
+from causeway.network.networks import MobileNetwork
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 
 S_PS = 10**12

@@ -12,8 +12,8 @@ from typing import Any
 from causeway.aio import Programs, SoloLoop
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Context, Protocol

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 from causeway.studies.runner import Job, run_job
 
 FOLDER = "CAUSEWAY_AUTHORS"

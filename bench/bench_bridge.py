@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from causeway.bridge import engines, wire
-from causeway.bridge.border import Border
+from causeway.bridge import engines, framing
 from causeway.bridge.engine import RunSpec, Session
-from causeway.bridge.errors import UserError
 from causeway.bridge.events import NO_ACTIONS, ActionRows, Actions, Window
-from causeway.bridge.network import AbstractNetwork, constant_delay
 from causeway.bridge.session import open_session
-from causeway.bridge.workload import Script, Workload
+from causeway.bridge.validation_frames import FrameValidator
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Script, Workload
 
 TOP = Path(__file__).resolve().parent.parent
 ROUNDS = 60
@@ -50,18 +50,18 @@ def lockstep() -> dict[str, object]:
     script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
     network = AbstractNetwork(2, constant_delay(1), Workload(2, script=script))
     spec = RunSpec("bench", {}, 1, network, MS)
-    session, border = omnet.open(spec), Border(spec)
+    session, validator = omnet.open(spec), FrameValidator(spec)
     try:
-        window, answer_size = _bounce(session, 100, border)
-        with BareEcho(b"x" * answer_size, len(wire.encode_window(window))) as echo:
+        window, answer_size = _bounce(session, 100, validator)
+        with BareEcho(b"x" * answer_size, len(framing.encode_window(window))) as echo:
             bridge_s, checked_s, echo_s = [], [], []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
                 last, _ = _bounce(session, ROUND_TRIPS)
                 bridge_s.append(time.perf_counter() - began)
-                _passed(border, ROUND_TRIPS, last)
+                _passed(validator, ROUND_TRIPS, last)
                 echo_s.append(_seconds(lambda: echo.bounce(ROUND_TRIPS)))
-                checked_s.append(_seconds(lambda: _bounce(session, ROUND_TRIPS, border)))
+                checked_s.append(_seconds(lambda: _bounce(session, ROUND_TRIPS, validator)))
     finally:
         session.close()
     quick, quick_echo = min(bridge_s), min(echo_s)
@@ -74,13 +74,13 @@ def lockstep() -> dict[str, object]:
     }
 
 
-def _passed(border: Border, windows: int, last: Window) -> None:
+def _passed(validator: FrameValidator, windows: int, last: Window) -> None:
     """So many windows passed the border unseen."""
-    border._s["number"] += windows
-    border.follow(last)
+    validator._s["number"] += windows
+    validator.follow(last)
 
 
-def _bounce(session: Session, times: int, border: Border | None = None) -> tuple[Window, int]:
+def _bounce(session: Session, times: int, validator: FrameValidator | None = None) -> tuple[Window, int]:
     """So many windows and answers, with the checks of the border or without; the last window, and the bytes of the
     answer."""
     kind, interface, size_bytes = np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.int32)
@@ -90,18 +90,18 @@ def _bounce(session: Session, times: int, border: Border | None = None) -> tuple
         window = session.next()
         assert isinstance(window, Window)
         actions = NO_ACTIONS
-        if border is not None:
-            border.check_window(window)
+        if validator is not None:
+            validator.check_window(window)
         if len(window):
             node = int(window.node[0])
             columns = (kind, window.time_ps + MS, window.node, window.ref, nodes[1 - node], size_bytes, interface)
             actions = Actions(*columns)
-        if border is not None:
-            border.check_actions(actions, window)
+        if validator is not None:
+            validator.check_actions(actions, window)
         session.answer(actions)
     assert isinstance(window, Window)
     assert actions is not None
-    return window, len(wire.encode_actions(window.number, actions))
+    return window, len(framing.encode_actions(window.number, actions))
 
 
 class BareEcho:
@@ -135,32 +135,35 @@ class BareEcho:
 
 
 def frames_of_a_thousand() -> dict[str, object]:
-    """An edge that only tells events, a controller that only looks at every column. Blocks of frames with the checks of
-    the border and without them take turns."""
+    """An adapter that only tells events, a controller that only looks at every column. Blocks of frames with the
+    checks of the border and without them take turns."""
     spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
-    session, border = open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]), Border(spec)
+    session, validator = (
+        open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]),
+        FrameValidator(spec),
+    )
     try:
-        first = _take(session, 1, border)
-        border.check_actions(ActionRows([(0,) * 8], made=(1000 * FRAMES, 0)), first)  # the packets that will arrive
+        first = _take(session, 1, validator)
+        validator.check_actions(ActionRows([(0,) * 8], made=(1000 * FRAMES, 0)), first)  # the packets that will arrive
         free_s, checked_s = [], []
         for _ in range(FRAMES // BLOCK // 2):
             began = time.perf_counter()
             last = _take(session, BLOCK)
             free_s.append(time.perf_counter() - began)
-            _passed(border, BLOCK, last)
-            checked_s.append(_seconds(lambda: _take(session, BLOCK, border)))
+            _passed(validator, BLOCK, last)
+            checked_s.append(_seconds(lambda: _take(session, BLOCK, validator)))
     finally:
         session.close()
     return {"events/s through frames of 1,000": 1000 * BLOCK / min(free_s), CHECKED_FRAME: min(checked_s) / min(free_s)}
 
 
-def _take(session: Session, frames: int, border: Border | None = None) -> Window:
+def _take(session: Session, frames: int, validator: FrameValidator | None = None) -> Window:
     """So many frames, with the checks of the border or without; the last one."""
     for _ in range(frames):
         window = session.next()
         assert isinstance(window, Window)
-        if border is not None:
-            border.check_window(window)
+        if validator is not None:
+            validator.check_window(window)
         for column in (window.kind, window.time_ps, window.node, window.ref, window.arg):
             column.sum()
         session.answer(NO_ACTIONS)

@@ -49,10 +49,10 @@ def _cost(name: str, cells: int) -> dict[str, float]:
                 cells=cells, hosts=10 * cells, rate=RATE, duration_s=duration_s, drain_s=1, warmup_s=2
             )
             before = _cpu_s()
-            told = run_mobile(engine, params, seed)[0].engine_scalars
+            reported = run_mobile(engine, params, seed)[0].engine_scalars
             used[duration_s] += sum(_cpu_s()) - sum(before)
             controller[duration_s] += _cpu_s()[0] - before[0]
-            copies[duration_s] += told["network", "copies_received"] + told["network", "copies_lost"]
+            copies[duration_s] += reported["network", "copies_received"] + reported["network", "copies_lost"]
     host_s = params.hosts * (LONG_S - SHORT_S) * len(seeds)
     used_us, more_copies = 1e6 * (used[LONG_S] - used[SHORT_S]), copies[LONG_S] - copies[SHORT_S]
     return {

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from causeway.pycontrol.check import orders, schedules
+from causeway.explore import exhaustive, schedules
 from causeway.studies.trial import Trial
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -45,9 +45,9 @@ def run() -> dict[str, Any]:
     return figures | {f"published: {who}": what for who, what in OTHERS.items()}
 
 
-def _timed(trial: Trial, reduce: bool) -> tuple[orders.Covered, float]:
+def _timed(trial: Trial, reduce: bool) -> tuple[exhaustive.Covered, float]:
     began = time.process_time()
-    covered = orders.every_order(
-        trial.make, trial.rules(), 10**7, 600.0, reduce=reduce, alike=trial.checks.alike
+    covered = exhaustive.search_exhaustively(
+        trial.make, trial.rules(), 10**7, 600.0, reduce=reduce, symmetric=trial.checks.symmetric
     )  # fmt: skip
     return covered, max(time.process_time() - began, 1e-3)

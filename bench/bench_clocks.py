@@ -11,13 +11,13 @@ import numpy as np
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocol import Observer, Protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
-from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
 
 PROCESSES, CLOCK, ENTRIES, RATE, REACTION_PS = 200, 50, 2, 100.0, 10**9
 

@@ -57,12 +57,12 @@ def run() -> dict[str, object]:
         figures: dict[str, object] = {"file MB": path.stat().st_size / 2**20, "rows": rows}
         measured(python_process(OURS, path, folder / "warm-up"))  # compiles, and brings the file into memory
         one = measured(python_process(OURS, path, folder / "one"))
-        figures |= _told("ours, one core", rows, one)
+        figures |= _reported("ours, one core", rows, one)
         two = measured(python_process(OURS, path, folder / "two"), cores=2)
         figures["ours, two cores: rows/s by the clock"] = rows / two.wall_s
         figures["two cores / one, by the clock"] = one.wall_s / two.wall_s
         bare = measured(python_process(BARE, path, str(data_at)))
-        figures |= _told("bare pyarrow.csv", rows, bare)
+        figures |= _reported("bare pyarrow.csv", rows, bare)
         figures["ours / bare pyarrow.csv"] = bare.cpu_s / one.cpu_s
         figures |= _without_start(folder, one, bare)
         figures |= _against_omnetpp(path, folder, rows, one)
@@ -90,7 +90,7 @@ def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[st
     measured([*tool, "index", str(path)])
     export = measured([*tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), str(path)])
     (folder / "out.csv").unlink()
-    figures = _told("opp_scavetool CSV-R", rows, export) | {"ours / opp_scavetool": export.cpu_s / ours.cpu_s}
+    figures = _reported("opp_scavetool CSV-R", rows, export) | {"ours / opp_scavetool": export.cpu_s / ours.cpu_s}
     python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": str(home / "python")}
     try:  # warm up, and see whether that Python has what OMNeT++'s package needs (numpy below 2, pandas, matplotlib)
         measured([python, "-c", "from omnetpp.scave import results"], theirs)
@@ -98,7 +98,9 @@ def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[st
         why = f"not run: {python} cannot import omnetpp.scave; name one that can in OMNETPP_PYTHON"
         return figures | {"read_result_files": why}
     scave = measured([python, "-c", SCAVE, str(path)], theirs)
-    return figures | _told("read_result_files", rows, scave) | {"ours / read_result_files": scave.cpu_s / ours.cpu_s}
+    return (
+        figures | _reported("read_result_files", rows, scave) | {"ours / read_result_files": scave.cpu_s / ours.cpu_s}
+    )
 
 
 def _many_vectors(folder: Path) -> dict[str, object]:
@@ -116,7 +118,7 @@ def _many_vectors(folder: Path) -> dict[str, object]:
     }
 
 
-def _told(name: str, rows: int, took: Took) -> dict[str, object]:
+def _reported(name: str, rows: int, took: Took) -> dict[str, object]:
     return {
         f"{name}: rows/CPU-s": rows / took.cpu_s,
         f"{name}: rows/s by the clock": rows / took.wall_s,

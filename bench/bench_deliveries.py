@@ -7,11 +7,11 @@ from typing import Any
 
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.network import AbstractNetwork, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, passive_mask, run_protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 
 PROCESSES, CLOCK, ENTRIES, RATE = 1000, 260, 2, 100.0
 MS = 10**9

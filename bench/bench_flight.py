@@ -9,8 +9,8 @@ import numpy as np
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.events import Kind, no_actions, sends
-from causeway.bridge.network import AbstractNetwork, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay
+from causeway.network.workload import Segment, Workload
 
 NODES, RATE, MS = 1001, 100.0, 10**9
 DELAYS_S = (1, 5, 10, 20)
@@ -35,11 +35,11 @@ def _ns_per_event(delay_s: int, duration_s: int) -> float:
     began, packets, events = time.process_time(), 0, 0
     while not isinstance(window := session.next(), Finish):
         events += len(window)
-        asked = window.kind == int(Kind.BROADCAST)
-        rows = int(asked.sum())
+        requested = window.kind == int(Kind.BROADCAST)
+        rows = int(requested.sum())
         ids, all_ = np.arange(packets, packets + rows), np.full(rows, -1, np.int32)
         if window.reply:
-            actions = sends(window.time_ps[asked] + MS, window.node[asked], ids, all_, all_ + 101)
+            actions = sends(window.time_ps[requested] + MS, window.node[requested], ids, all_, all_ + 101)
             session.answer(actions if rows else no_actions())
             packets += rows
     return (time.process_time() - began) / events * 1e9

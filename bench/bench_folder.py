@@ -20,7 +20,7 @@ RUNS = int(os.environ.get("CAUSEWAY_BENCH_RUNS", "100000"))
 SHORT_RUNS = int(os.environ.get("CAUSEWAY_BENCH_SHORT_RUNS", "2000"))
 _BATCH_RUNS = 500
 _SCALARS, _PARAMETERS = 20, 6
-_TOY = Path(__file__).parent.parent / "tests" / "worlds" / "toy_study.py"
+_TOY = Path(__file__).parent.parent / "tests" / "helpers" / "toy_study.py"
 
 
 def run() -> dict[str, object]:

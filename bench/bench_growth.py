@@ -103,12 +103,12 @@ def table(figures: dict[str, object]) -> str:
     lines = ["| | " + " | ".join(there) + " |", "|---" * (len(there) + 1) + "|"]
     for (shape, size), row in sorted(cells.items(), key=lambda one: (list(SHAPES).index(one[0][0]), one[0][1])):
         least = min(took["CPU-s"] for who, took in row.items() if who != "pyarrow.csv")
-        told = [_cell(row[who], row[who]["CPU-s"] == least) if who in row else "" for who in there]
-        lines.append(f"| {size:,} {SHAPES[shape]} | " + " | ".join(told) + " |")
+        reported = [_cell(row[who], row[who]["CPU-s"] == least) if who in row else "" for who in there]
+        lines.append(f"| {size:,} {SHAPES[shape]} | " + " | ".join(reported) + " |")
     for shape, what in SHAPES.items():
         grown = [figures.get(f"{shape}: {who}: CPU-s of the largest / the smallest") for who in there]
-        told = [f"{value:.1f} times" if isinstance(value, float) else "" for value in grown]
-        lines.append(f"| CPU time for ten times as many {what.split(',')[0]} | " + " | ".join(told) + " |")
+        reported = [f"{value:.1f} times" if isinstance(value, float) else "" for value in grown]
+        lines.append(f"| CPU time for ten times as many {what.split(',')[0]} | " + " | ".join(reported) + " |")
     return "\n".join(lines) + "\n"
 
 

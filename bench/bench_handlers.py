@@ -7,8 +7,8 @@ import resource
 from bench.bench_aio import HandlerPing
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine, RunSpec
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
 

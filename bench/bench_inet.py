@@ -17,11 +17,11 @@ from collections.abc import Mapping
 
 from bench.mobile import PLAIN, SEED, cost_by_hosts, run_mobile
 from causeway.bridge.engines.omnet import OmnetEngine
-from causeway.bridge.engines.omnet_find import Found, find_omnetpp
 from causeway.bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 from causeway.pycontrol.loop import Outcome
 from causeway.studies.mobile20.study import Mobile20Params
+from causeway.toolchain.omnet_find import Found, find_omnetpp
 
 ROUNDS = 3
 RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))

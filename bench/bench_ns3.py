@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.mobile import cost_by_hosts
 from causeway.bridge.engines.ns3 import Ns3Engine
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def run() -> dict:

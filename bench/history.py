@@ -78,5 +78,5 @@ def remember(path: Path, bench: str, machine: str, figures: Mapping[str, object]
 
 
 def _commit() -> str:
-    told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    reported = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return reported.stdout.strip()

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import history
-from causeway.bridge.errors import RunError, UserError, unknown
+from causeway.errors import RunError, UserError, unknown
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "build" / "bench.json"

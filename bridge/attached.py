@@ -10,18 +10,18 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from causeway.bridge.edges import Edge
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import Network
 from causeway.bridge.session import PairSession
 from causeway.bridge.transport import Transport, private_directory
+from causeway.errors import UserError
+from causeway.network.networks import Network
+from causeway.toolchain.adapters import Adapter
 
 NO_DEADLINE_S = 1e9
 """No practical limit: a user may pause a simulation in a debugger or graphical environment for hours."""
 
 
-class Stranger:
+class ExternalProcess:
     """A process that Causeway did not start: only its connection shows that it lives."""
 
     def death(self) -> str | None:
@@ -43,7 +43,7 @@ class AttachedSession(PairSession):
     def wait_for(self, endpoint: str) -> None:
         """Wait until a simulation connects to the endpoint, and do the handshake."""
         self._deadline_s = NO_DEADLINE_S
-        self._simulator = Stranger()
+        self._simulator = ExternalProcess()
         self._transport = Transport(endpoint, "the simulation ended before the run was over")
         self._handshake()
 
@@ -88,7 +88,7 @@ class AttachEngine:
         """Return None: the simulation is already there."""
         return None
 
-    def edges(self) -> list[Edge]:
+    def adapters(self) -> list[Adapter]:
         """Return no adapters: the simulation has its own."""
         return []
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from causeway.bridge.edges import Edge
 from causeway.bridge.events import Actions, Window
-from causeway.bridge.network import AbstractNetwork, Network
-from causeway.bridge.schema import words
+from causeway.network.networks import AbstractNetwork, Network
+from causeway.proto.contract import words
+from causeway.toolchain.adapters import Adapter
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RunSpec:
     """Options that only this engine understands (e.g. another omnetpp.ini)."""
 
     @property
-    def tells_all_copies(self) -> bool:
+    def reports_all_copies(self) -> bool:
         """Whether every copy of a packet ends in an ARRIVAL or LOST event.
 
         True on the abstract network, unless a user's own ini file builds another one in its place.
@@ -127,6 +127,6 @@ class Engine(Protocol):
         """Return why the engine cannot run (this network) here and what to do, in one line; None if it can."""
         ...
 
-    def edges(self) -> list[Edge]:
-        """Return the adapters that it needs. `open` compiles them if `bridge.edges.build` has not done so before."""
+    def adapters(self) -> list[Adapter]:
+        """Return the adapters that it needs. `open` compiles them unless `toolchain.adapters.build` has."""
         ...

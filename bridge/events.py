@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.schema import DeclaredEnum, constant, declared, may_lack, table
+from causeway.proto.contract import DeclaredEnum, constant, declared, may_lack, table
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -88,8 +88,8 @@ class Window:
         return len(self.kind)
 
 
-class Patience(NamedTuple):
-    """A declared lookahead: `node` acts on a packet of this topic at least `patience_ps` after its arrival.
+class Lookahead(NamedTuple):
+    """A declared lookahead: `node` acts on a packet of this topic at least `lookahead_ps` after its arrival.
 
     It holds from the end of the window that it answers, until the next one for this node and topic. Such arrivals need
     not close a window, so that an engine may send more of them in one exchange; the results of a run do not change.
@@ -98,7 +98,7 @@ class Patience(NamedTuple):
 
     node: int
     topic: int
-    patience_ps: int
+    lookahead_ps: int
 
 
 @_with_columns("Actions", ROW)
@@ -106,7 +106,7 @@ class Actions:
     """The answer of a protocol to one window."""
 
     stop: bool = False
-    patience: tuple[Patience, ...] = ()
+    lookaheads: tuple[Lookahead, ...] = ()
 
     if TYPE_CHECKING:  # the columns: kind, time_ps, node, ref, peer, size_bytes, interface and any that ...
 
@@ -134,7 +134,7 @@ class ActionRows(Actions):
         self,
         rows: list[tuple[int, ...]],
         stop: bool = False,
-        patience: tuple[Patience, ...] = (),
+        lookaheads: tuple[Lookahead, ...] = (),
         made: tuple[int, int] | None = None,
     ) -> None:
         """Hold rows of actions.
@@ -142,11 +142,11 @@ class ActionRows(Actions):
         Args:
             rows: The actions.
             stop: Whether the run ends now.
-            patience: Declared lookaheads.
+            lookaheads: Declared lookaheads.
             made: The numbers of packets and timers that exist now, with ids from 0. It means that every row is valid
                 already: `PerNode` validates the calls of a node when they happen, where it can name the handler.
         """
-        self.rows, self.stop, self.patience, self.made = rows, stop, patience, made
+        self.rows, self.stop, self.lookaheads, self.made = rows, stop, lookaheads, made
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -172,11 +172,11 @@ def joined(parts: Sequence[Actions]) -> Actions:
     if len(parts) == 1:
         return parts[0]
     stop = any(part.stop for part in parts)
-    patience = tuple(promise for part in parts for promise in part.patience)
+    lookaheads = tuple(lookahead for part in parts for lookahead in part.lookaheads)
     if all(isinstance(part, ActionRows) for part in parts):
-        return ActionRows([row for part in parts for row in cast(ActionRows, part).rows], stop, patience)
+        return ActionRows([row for part in parts for row in cast(ActionRows, part).rows], stop, lookaheads)
     columns: dict[str, Any] = {name: np.concatenate([column(part, name) for part in parts]) for name in COLUMNS}
-    return Actions(**columns, stop=stop, patience=patience)
+    return Actions(**columns, stop=stop, lookaheads=lookaheads)
 
 
 def no_actions(stop: bool = False) -> Actions:

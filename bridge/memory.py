@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from causeway.bridge.errors import RunError
+from causeway.errors import RunError
 
 MOST_OF_MEMORY = 0.8
 """The share of the free memory at its begin that a run may use. Without a limit the kernel would kill it without a

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 LAST_LINES = 20
 SHOWN_LINES = 4

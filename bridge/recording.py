@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from causeway.bridge import wire
-from causeway.bridge.errors import RunError, UserError
+from causeway.bridge import framing
 from causeway.bridge.transport import LONGEST_FRAME
+from causeway.errors import RunError, UserError
 
 MAGIC = b"causeway recording 2\n"
 WITHOUT_CHECKSUMS = b"causeway recording 1\n"
@@ -162,8 +162,8 @@ def describe(path: Path) -> Recorded:
     """Return the description of a recorded run."""
     stream = frames(path)
     try:
-        hello = wire.decode(next(stream)[1]).hello
-        setup = wire.decode(next(stream)[1]).setup
+        hello = framing.decode(next(stream)[1]).hello
+        setup = framing.decode(next(stream)[1]).setup
     except StopIteration:
         raise UserError(f"the recording {path} is empty") from None
     except RunError as error:
@@ -178,4 +178,4 @@ def nodes_of(path: Path) -> dict[int, str]:
     last = b""
     for direction, data in frames(path):
         last = data if direction == ENGINE else last
-    return wire.finish(wire.decode(last).finish).nodes
+    return framing.finish(framing.decode(last).finish).nodes

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from causeway.bridge import wire
+from causeway.bridge import framing
 from causeway.bridge.engine import Finish, RunSpec
-from causeway.bridge.errors import RunError
 from causeway.bridge.events import Actions, Window
 from causeway.bridge.process import Simulator
 from causeway.bridge.recording import Recorder
-from causeway.bridge.schema import CONTRACT, schema_sha256
 from causeway.bridge.transport import Transport
+from causeway.errors import RunError
+from causeway.proto.contract import CONTRACT, schema_sha256
 
 EDGE_PATIENCE = 5
 """The simulator waits this many times as long for the controller as the controller for it: it notices the controller's
@@ -109,7 +109,7 @@ class PairSession:
                 f"rebuild it (causeway build {self.engine})"
             )
         self.engine_version = hello.engine_version
-        self._send(wire.encode_setup(self._spec))
+        self._send(framing.encode_setup(self._spec))
 
     # ---- Session --------------------------------------------------------------------------------------------------
     def next(self) -> Window | Finish:
@@ -118,7 +118,7 @@ class PairSession:
         body = frame.WhichOneof("body")
         if body == "window":
             try:
-                window = wire.window(frame.window)
+                window = framing.window(frame.window)
             except RunError as error:
                 self._refuse(f"the simulator ({self.engine}) broke the contract: {error}")
             if window.number != self._number:
@@ -127,12 +127,12 @@ class PairSession:
             return window
         if body == "finish":
             self._finish()
-            return wire.finish(frame.finish)
+            return framing.finish(frame.finish)
         self._refuse(f"the simulator ({self.engine}) sent a frame of the wrong kind ({body or 'empty'})")
 
     def answer(self, actions: Actions) -> None:
         """See `causeway.bridge.engine.Session`."""
-        self._send(wire.encode_actions(self._number - 1, actions))
+        self._send(framing.encode_actions(self._number - 1, actions))
 
     def close(self) -> None:
         """See `causeway.bridge.engine.Session`."""
@@ -154,7 +154,7 @@ class PairSession:
         if self._recorder is not None:
             self._recorder.from_engine(data)
         try:
-            frame = wire.decode(data)
+            frame = framing.decode(data)
         except RunError as error:
             self._refuse(f"the simulator ({self.engine}) broke the contract: {error}")
         if frame.WhichOneof("body") == "error":
@@ -173,7 +173,7 @@ class PairSession:
         assert self._transport is not None
         assert self._simulator is not None
         with contextlib.suppress(RunError):
-            self._transport.send(wire.encode_error(why), min(TELLING_S, self._deadline_s), self._simulator.death)
+            self._transport.send(framing.encode_error(why), min(TELLING_S, self._deadline_s), self._simulator.death)
             self._simulator.wait(1.0)
         raise RunError(why)
 

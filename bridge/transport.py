@@ -20,7 +20,7 @@ from typing import TypeVar
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 
 SLICE_MS = 100
 """The interval at which a waiting controller checks that the simulator is alive."""

@@ -1,7 +1,7 @@
 """The rules of actions and of runs, as proto/causeway.proto declares them, for every check.
 
-They are used for error messages (`border_words`), compiled (`border_kernel`), at the calls of a node
-(`pycontrol/given.py`), and before a run begins (`checked`). The adapter reads the same declarations
+They are used for error messages (`validation_messages`), compiled (`validation_kernel`), at the calls of a node
+(`pycontrol/arguments.py`), and before a run begins (`checked`). The adapter reads the same declarations
 (`bridge/cpp/validation.cc`).
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from google.protobuf.descriptor import FieldDescriptor
 
 from causeway.bridge.events import COLUMNS, Act
-from causeway.bridge.schema import column_type, constant, declared, pb
+from causeway.proto.contract import column_type, constant, declared, pb
 
 LIMITS = ("nodes", "interfaces", "channels", "first_mover", "movers", "tcp", "connections", "earliest_ps")
 """Numbers of a run that rules name besides the columns of a row."""

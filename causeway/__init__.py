@@ -55,9 +55,12 @@ if (_archive := getattr(__spec__.loader, "archive", None)) is not None:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") and name not in ("__version__", "__all__"):
         raise AttributeError(name)
-    api = import_module("causeway.api")
+    api, deprecated = import_module("causeway.api"), import_module("causeway.deprecated")
     if name == "__all__":
         return api.__all__
+    if (new := deprecated.NAMES.get(name)) is not None:
+        deprecated.warn(name, new)
+        return getattr(api, new)
     if name not in api.__all__:
         raise AttributeError(f"causeway has no public name {name!r}; causeway.api lists them")
     return getattr(api, name)

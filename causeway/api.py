@@ -6,9 +6,21 @@ Semantic versions promise these names and nothing else; all other modules are in
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
 from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.plots import Expected, Headline, Plot, Scene, State
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Actions, Kind, Window
-from causeway.bridge.network import (
+from causeway.errors import RunError, UserError
+from causeway.explore.checks import Checks
+from causeway.explore.model import Budget
+from causeway.explore.symmetry import SymmetricNodes
+from causeway.network.faults import (
+    Jammer,
+    LinkFailure,
+    Partition,
+    random_jammers,
+    random_link_failures,
+    random_partitions,
+)
+from causeway.network.movement import Trace, read_traces, trace
+from causeway.network.networks import (
     WIRE,
     WIRELESS,
     WIRELESS_TCP,
@@ -20,20 +32,15 @@ from causeway.bridge.network import (
     normal_delay,
     uniform_delay,
 )
-from causeway.bridge.places import version
-from causeway.bridge.traces import Trace, read_traces, trace
-from causeway.bridge.trouble import Cut, Jammer, Partition, random_cuts, random_jammers, random_partitions
-from causeway.bridge.workload import Faults, Script, Segment, Workload
-from causeway.pycontrol.check.checks import Checks
-from causeway.pycontrol.check.symmetry import Alike
-from causeway.pycontrol.check.world import Budget
+from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.studies.hexagons import hexagonal_places, tree_of
-from causeway.studies.small import SmallParams, SmallStudy
+from causeway.studies.model_study import ModelParams, ModelStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+from causeway.toolchain.installation import version
 
 __version__ = version()
 """The installed version of Causeway."""
@@ -48,19 +55,20 @@ __all__ = [
     "WIRELESS_TCP",
     "AbstractNetwork",
     "Actions",
-    "Alike",
     "Budget",
     "CausalityChecker",
     "Checks",
     "Context",
-    "Cut",
     "Expected",
     "Faults",
     "Headline",
     "InetNetwork",
     "Jammer",
     "Kind",
+    "LinkFailure",
     "MobileNetwork",
+    "ModelParams",
+    "ModelStudy",
     "Network",
     "Node",
     "Observer",
@@ -78,11 +86,10 @@ __all__ = [
     "Scene",
     "Script",
     "Segment",
-    "SmallParams",
-    "SmallStudy",
     "SoloLoop",
     "State",
     "Study",
+    "SymmetricNodes",
     "Trace",
     "UserError",
     "Window",
@@ -92,8 +99,8 @@ __all__ = [
     "hexagonal_places",
     "normal_delay",
     "plot_kind",
-    "random_cuts",
     "random_jammers",
+    "random_link_failures",
     "random_partitions",
     "read_traces",
     "trace",

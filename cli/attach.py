@@ -11,19 +11,19 @@ from rich.text import Text
 
 from causeway.analysis import store
 from causeway.bridge.attached import AttachEngine
-from causeway.bridge.edges import build
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, command, edge_of, launch_of, loadable
-from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import InetNetwork
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, adapter_of, command, launch_of, loadable
 from causeway.cli import outcome
 from causeway.cli.console import printable
 from causeway.cli.run import nodes_in_words
+from causeway.errors import RunError, UserError
+from causeway.network.networks import InetNetwork
 from causeway.pycontrol.loop import passive_mask
-from causeway.studies.campaign import land, summary
+from causeway.studies.campaign import commit_runs, summary
+from causeway.studies.external_project import ExternalProject
 from causeway.studies.parameters import parse_settings
 from causeway.studies.runner import Job, make_spec, run_job
-from causeway.studies.theirs import Theirs
+from causeway.toolchain.adapters import build
+from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 
 
 def attach_study(
@@ -33,9 +33,9 @@ def attach_study(
     found = find_omnetpp()
     if found is None:
         raise UserError(f"nothing can be attached here: {HOW_TO_GET_IT}")
-    build(edge_of(found))
-    theirs = Theirs("", "General", hosts) if hosts else None
-    job = Job(name, parse_settings(settings), seed, "omnet", theirs=theirs)
+    build(adapter_of(found))
+    external = ExternalProject("", "General", hosts) if hosts else None
+    job = Job(name, parse_settings(settings), seed, "omnet", external=external)
     engine = AttachEngine(lambda: _say(console, "a simulation has come"))
     try:
         _print_lines(job, engine, found, console)
@@ -54,13 +54,15 @@ def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None,
     except RunError as error:
         _say(console, f"attempt {attempt} failed: {error}")
         return
-    told = {**summary(result), "engine": "omnet", "seed": job.seed, "parameters": job.parameters}
-    outcome.show(console, f"attempt {attempt}: digest {told['digest']}", job.study.headlines, [job], [told], False)
-    _say(console, *nodes_in_words([told]))
+    reported = {**summary(result), "engine": "omnet", "seed": job.seed, "parameters": job.parameters}
+    outcome.show(
+        console, f"attempt {attempt}: digest {reported['digest']}", job.study.headlines, [job], [reported], False
+    )
+    _say(console, *nodes_in_words([reported]))
     if out_dir is not None:
         folder = out_dir / f"attempt-{attempt}"
         if not store.has_run(folder, job.run_id):
-            land(folder, result)
+            commit_runs(folder, result)
 
 
 def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from causeway.bridge.errors import UserError
-from causeway.bridge.places import SOURCES
+from causeway.errors import UserError
+from causeway.toolchain.installation import SOURCES
 
 EXAMPLES = SOURCES / "examples"
 """The folder of the examples, in a checkout and in a wheel."""

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from causeway.analysis.files import refuse_links
 from causeway.cli.console import printable
-from causeway.pycontrol.check import orders, schedules, story
-from causeway.pycontrol.check.world import Budget, Log
+from causeway.explore import exhaustive, schedule_page, schedules
+from causeway.explore.model import Budget, Log
 from causeway.pycontrol.confined import confined
 from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
@@ -78,41 +78,41 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
         return False
     trial = replace(trial, clocks=found.clocks or trial.clocks, contents=found.contents)
     found = follow_again(trial, found)
-    _tell(found, console)
+    _report(found, console)
     _write(trial, found, out_dir, console)
     return True
 
 
 def _nodes_of(trial: Trial) -> int:
-    with closing(trial.make()) as world:
-        return world.count
+    with closing(trial.make()) as model:
+        return model.count
 
 
 def follow_again(trial: Trial, found: Found) -> Found:
     """Follow the plan once more, and note its events, or that it does not break each time."""
     if not found.repeats:
         return found
-    with closing(trial.make()) as world:
-        broken = schedules.follow(world, found.plan, trial.rules())
+    with closing(trial.make()) as model:
+        broken = schedules.follow(model, found.plan, trial.rules())
         if broken is None:
             return replace(found, repeats=False)
-        return replace(found, broken=broken, log=world.whole_log)
+        return replace(found, broken=broken, log=model.whole_log)
 
 
-def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], None]) -> tuple[Trial, Found]:
+def look_at_all(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
     """Search the smallest models first. Return the first in which something breaks, with as few nodes as were found."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
         left = len(trials) - number
         part = replace(search, tries=max(1, search.tries // len(trials)), seconds=(search.seconds - seconds) / left)
-        found = look(trial, part, tell)
+        found = look(trial, part, report)
         tried, seconds = tried + found.tried, seconds + found.seconds
         if found.broken is not None:
             break
     if found.broken is not None and not search.most_states and number == 0:
         few = replace(search, tries=FEWER_TRIES, seconds=min(search.seconds, FEWER_SECONDS))
         for fewer in trial.smaller():
-            better = look(fewer, few, tell)
+            better = look(fewer, few, report)
             if better.broken is not None:
                 trial, found = fewer, better
                 break
@@ -123,38 +123,47 @@ def look_at_all(trials: Sequence[Trial], search: Search, tell: Callable[[str], N
 
 
 @watchdog(CHECK_S)
-def look(trial: Trial, search: Search, tell: object = None) -> Found:
+def look(trial: Trial, search: Search, report: object = None) -> Found:
     """Search one model."""
 
-    def told(what: str) -> None:
-        if callable(tell):
-            tell(what)
+    def reported(what: str) -> None:
+        if callable(report):
+            report(what)
 
     rules = trial.rules()
     if not search.most_states:
         return _of_random(
             schedules.search(
-                trial.make, rules, search.tries, search.seconds, search.seed, lambda tried: told(f"{tried:,} orders")
+                trial.make,
+                rules,
+                search.tries,
+                search.seconds,
+                search.seed,
+                lambda tried: reported(f"{tried:,} orders"),
             )
         )
     if (changed := look_at_contents(trial, search)) is not None:
         return changed
-    reduce = not search.whole and orders.can_reduce(trial.make, rules)
-    covered = orders.every_order(
-        trial.make, rules, search.most_states, search.seconds, lambda states: told(f"{states:,} states"),
-        reduce=reduce, alike=trial.checks.alike, symmetry=trial.checks.symmetry if search.symmetry else None,
+    reduce = not search.whole and exhaustive.can_reduce(trial.make, rules)
+    covered = exhaustive.search_exhaustively(
+        trial.make, rules, search.most_states, search.seconds, lambda states: reported(f"{states:,} states"),
+        reduce=reduce, symmetric=trial.checks.symmetric, symmetry=trial.checks.symmetry if search.symmetry else None,
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.finished and reduce:
         # what goes on and on, as a timer that sends again, leads it far away from the shortest orders
-        covered = orders.every_order(
-            trial.make, rules, search.most_states, search.seconds / 2, lambda states: told(f"{states:,} short orders")
+        covered = exhaustive.search_exhaustively(
+            trial.make,
+            rules,
+            search.most_states,
+            search.seconds / 2,
+            lambda states: reported(f"{states:,} short orders"),
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    late_end = len(plan) > orders.CALM_EVENTS  # found after a calm, which can be left out
+    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a calm, which can be left out
     if covered.broken is not None and covered.repeats and (reduce or late_end):
-        plan = orders.simplest(trial.make, rules, covered)
+        plan = exhaustive.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
@@ -178,7 +187,7 @@ def _of_random(verdict: schedules.Verdict) -> Found:
     )  # fmt: skip
 
 
-def _states_of(covered: orders.Covered, reduced: bool) -> str:
+def _states_of(covered: exhaustive.Covered, reduced: bool) -> str:
     how = ", reduced" if reduced else ", whatever alike nodes are called" if covered.symmetry is not None else ""
     seen = "all of them" if covered.complete else f"not all: {covered.chance}" if covered.chance else "not all"
     return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
@@ -194,7 +203,7 @@ def words_of(budget: Budget) -> str:
     words = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for word, n in counts.items() if n]
     if budget.forever:
         words.append("every copy may come again")
-    return ", ".join(words) or "no mischief"
+    return ", ".join(words) or "no faults"
 
 
 NOT_DETERMINISTIC = (
@@ -203,9 +212,9 @@ NOT_DETERMINISTIC = (
 )
 
 
-def _tell(found: Found, console: Console) -> None:
+def _report(found: Found, console: Console) -> None:
     broken = found.broken or ""
-    for line in story.told(found.log):
+    for line in schedule_page.lines_of(found.log):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     word = "broken" if found.repeats else "broken, and not deterministic:"
     console.print(Text.assemble((word, "red"), " ", printable(broken)), highlight=False, soft_wrap=True)
@@ -218,7 +227,7 @@ def _write(trial: Trial, found: Found, out_dir: Path, console: Console) -> None:
     page, example = out_dir / f"{study.name}.html", out_dir / f"{study.name}.json"
     refuse_links(out_dir, page.name, example.name)
     out_dir.mkdir(parents=True, exist_ok=True)
-    page.write_text(story.page(found.log, _nodes_of(trial), broken, f"{study.name}: {study.title}"))
+    page.write_text(schedule_page.page(found.log, _nodes_of(trial), broken, f"{study.name}: {study.title}"))
     what = {
         "counterexample": 1, "trial": trial.as_json(), "plan": list(found.plan), "broken": broken,
         "deterministic": found.repeats,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from causeway.analysis import compact
 from causeway.analysis.remote import place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def compact_folder(directory: Path, console: Console) -> None:

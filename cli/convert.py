@@ -17,9 +17,9 @@ def convert_files(
 ) -> int:
     """Convert OMNeT++ result files, with Spark if a master is named. Return the exit status."""
     from causeway.analysis.convert import convert
-    from causeway.bridge.compiling import told_of_compiling
+    from causeway.toolchain.first_compile import on_first_compile
 
-    with told_of_compiling(lambda: err.print("compiling the readers (once; some 20 s)", soft_wrap=True)):
+    with on_first_compile(lambda: err.print("compiling the readers (once; some 20 s)", soft_wrap=True)):
         report = convert(paths, out_dir, keep_going, master, clash)
     for note in report.notes[:_SHOWN]:
         err.print(Text(printable(note), style="yellow"), soft_wrap=True)

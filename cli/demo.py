@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from causeway.bridge.errors import RunError, UserError
 from causeway.cli.console import console as make_console
 from causeway.cli.console import printable
 from causeway.cli.report import write_report
 from causeway.cli.run import run_study
+from causeway.errors import RunError, UserError
 from causeway.studies import registry
 
 REPETITIONS = 3

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from causeway.analysis import store
-from causeway.bridge.errors import UserError
 from causeway.cli.console import printable
+from causeway.errors import UserError
 
 
 def diff_folders(a: Path, b: Path, threshold: float, filter_text: str, vectors: bool, console: Console) -> int:

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causeway.bridge import engines
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
         done = f": {problem.repair()}" if repair else f"; {problem.advice}"
         console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
     with suppress(UserError):  # what cannot be read was told above
-        for line in versions.told(directory):
+        for line in versions.mixed_versions(directory):
             console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
     left = sum(1 for _ in health.problems(directory)) if repair and count else count
     found = f"{health.finished(directory)} finished runs, {count} problems" + (f", {left} left" if repair else "")
@@ -67,8 +67,8 @@ def checks() -> Iterator[Check]:
     yield _java()
     for package in ("numpy", "numba", "pyarrow", "deltalake", "pyspark", "pyzmq", "protobuf"):
         yield _package(package)
-    yield _tool("g++", "build of the edges", "apt install g++")
-    yield _tool("protoc", "build of the edges", "apt install protobuf-compiler libprotobuf-dev libzmq3-dev")
+    yield _tool("g++", "build of the adapters", "apt install g++")
+    yield _tool("protoc", "build of the adapters", "apt install protobuf-compiler libprotobuf-dev libzmq3-dev")
     yield from _omnetpp()
     for name in engines.ENGINES:
         yield _engine(name)
@@ -98,7 +98,7 @@ def _tool(name: str, what_for: str, advice: str) -> Check:
 
 
 def _omnetpp() -> Iterator[Check]:
-    from causeway.bridge.engines.omnet_find import find_omnetpp
+    from causeway.toolchain.omnet_find import find_omnetpp
 
     found = find_omnetpp()
     if found is None:

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from causeway.analysis.report.wrong import Example, Wrong
 from causeway.bridge import engines
-from causeway.bridge.errors import RunError, UserError
 from causeway.cli import explain
 from causeway.cli.build import prepare
-from causeway.pycontrol.forensics import spacetime
+from causeway.errors import RunError, UserError
+from causeway.explore import spacetime
 from causeway.studies import registry
 
 EACH = 3

@@ -18,21 +18,20 @@ from causeway.analysis.files import refuse_links
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine
 from causeway.bridge.engines.replay import ReplayEngine
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import InetNetwork, MobileNetwork, Network
 from causeway.bridge.recording import describe, nodes_of
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.cli.replay import recorded_job
-from causeway.pycontrol.check import story
-from causeway.pycontrol.forensics import frames, shiviz, spacetime
-from causeway.pycontrol.forensics.chain import Chain, chain
-from causeway.pycontrol.forensics.witness import Enough, Watched, Witness
+from causeway.errors import UserError
+from causeway.explore import captured_frames, schedule_page, shiviz, spacetime
+from causeway.explore.causal_chain import Chain, chain
+from causeway.explore.witness import Enough, Watched, Witness
+from causeway.network.networks import InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies import registry
+from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job, make_spec
-from causeway.studies.theirs import Theirs
 
 WRONG = ("violations", "duplicates", "missing")
 """Scalars of a run that count mistakes."""
@@ -64,7 +63,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
         console.print("nothing is wrong with it")
         return False
     for number, one in enumerate(found.chains, 1):
-        tell(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
+        print_chain(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
     return True
 
 
@@ -100,9 +99,9 @@ def name_frames(evidence: Evidence, folder: Path) -> None:
         names = {
             node: f"station[{node}]" if node < stations else f"host[{node - stations}]" for node in range(network.nodes)
         }
-        captures = frames.Captures(folder)
+        captures = captured_frames.Captures(folder)
         for one in evidence.chains:
-            one.events[:] = frames.named(one.events, captures, names)
+            one.events[:] = captured_frames.named(one.events, captures, names)
 
 
 def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | None]:
@@ -129,21 +128,21 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     recording = out_dir / "recordings" / f"{target}.frames"
     if recording.is_file():
         return job, recording
-    if job.theirs is not None:
+    if job.external is not None:
         raise UserError(f"{target} is a run on somebody's own network; run it with --record to have it explained")
     return job, None
 
 
-def _job(name: str, told: dict[str, str], run: Mapping[str, Any]) -> Job:
+def _job(name: str, reported: dict[str, str], run: Mapping[str, Any]) -> Job:
     """Return the job of a run. Parameters beyond those of its study are of a user's own project."""
     fields = registry.get(name).Params.model_fields
-    own = {key: value for key, value in told.items() if key in fields}
-    more = {key: value for key, value in told.items() if key not in fields}
+    own = {key: value for key, value in reported.items() if key in fields}
+    more = {key: value for key, value in reported.items() if key not in fields}
     if not {"ini", "config"} <= more.keys():
-        return Job(name, told, run["seed"], run["engine"])
+        return Job(name, reported, run["seed"], run["engine"])
     ini, config, hosts = more.pop("ini"), more.pop("config"), more.pop("host_pattern", "")
-    theirs = Theirs(ini, config, hosts, variables=more, code=run["project_code"] or "")
-    return Job(name, own, run["seed"], run["engine"], theirs=theirs)
+    external = ExternalProject(ini, config, hosts, variables=more, code=run["project_code"] or "")
+    return Job(name, own, run["seed"], run["engine"], external=external)
 
 
 def _warn(text: str) -> None:
@@ -164,7 +163,7 @@ def _first_wrong(folder: Path) -> str:
     raise UserError(f"no run in {folder} went wrong")
 
 
-def tell(one: Chain, name: str, title: str, pages: Path, console: Console, in_full: bool) -> None:
+def print_chain(one: Chain, name: str, title: str, pages: Path, console: Console, in_full: bool) -> None:
     """Print a chain and write its pages."""
     lines = in_words(one)
     console.print(Text.assemble(("wrong", "red"), " ", printable(one.title)), soft_wrap=True)
@@ -206,7 +205,7 @@ def in_words(one: Chain) -> Sequence[str]:
     for event in one.events:
         values: dict[str, Any] = event._asdict()
         values["peer"] = one.names.get(event.peer, f"node {event.peer}") if event.peer >= 0 else "all in reach"
-        text = story.NAMED[event.what].format(**values)
+        text = schedule_page.NAMED[event.what].format(**values)
         if event.what == "packet" and event.text.endswith("]") and " [frame " in event.text:
             text += " [frame " + event.text.rpartition(" [frame ")[2]
         lines.append(f"{event.time_ps / 1e12:.6f} s  {one.names.get(event.node, f'node {event.node}')}  {text}")

@@ -23,11 +23,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from causeway.analysis.convert import convert
 from causeway.bridge import engines
-from causeway.bridge.compiled_code import kernels_dir
-from causeway.bridge.compiling import told_of_compiling
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 from causeway.studies import registry
 from causeway.studies.runner import Job, engines_of, run_job
+from causeway.toolchain.compiled_code import kernels_dir
+from causeway.toolchain.first_compile import on_first_compile
 
 SMALLEST = "smallest"
 CONVERTER = "convert"
@@ -94,7 +94,7 @@ def compile_study(name: str) -> int:
 
     Events from a simulator are in read-only memory, those of `inline` are not: numba compiles for each of the two.
     """
-    with told_of_compiling(lambda: None) as compiled:
+    with on_first_compile(lambda: None) as compiled:
         if name == CONVERTER:
             _convert_samples()
         else:
@@ -124,7 +124,7 @@ def _convert_samples() -> None:
 
 def _is_built(engine: str) -> bool:
     """Return whether the adapters of an engine are compiled: this command compiles kernels only."""
-    return all(edge.is_built() for edge in engines.get(engine).edges())
+    return all(adapter.is_built() for adapter in engines.get(engine).adapters())
 
 
 def _stamp(name: str) -> Path:

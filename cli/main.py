@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":  # before all other imports: it restarts the process
-    from causeway.bridge.hash_seed import fix_hash_seed
+    from causeway.pycontrol.hash_seed import fix_hash_seed
 
     fix_hash_seed()
 
@@ -16,10 +16,10 @@ from typing import Annotated
 
 import typer
 
-from causeway.bridge.errors import FULL, RunError, UserError
-from causeway.bridge.user_file import in_users_words
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
 from causeway.cli.once import Once
+from causeway.errors import FULL, RunError, UserError
+from causeway.toolchain.user_file import in_users_words
 
 app = typer.Typer(cls=Once, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 out = console()
@@ -58,7 +58,7 @@ def doctor(
         typer.Argument(help="A result folder to check; default: this machine.", callback=_place),
     ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Restore or remove damaged runs; remove orphans.")] = False,
-    mend: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
+    former_repair: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
 ) -> None:
     """Check the software on this machine, or a result folder, and advise what to do about each problem."""
     from causeway.cli import doctor
@@ -66,7 +66,7 @@ def doctor(
     if directory is None:
         doctor.show_machine(out)
     else:
-        raise typer.Exit(doctor.look_over(directory, repair or mend, out))
+        raise typer.Exit(doctor.look_over(directory, repair or former_repair, out))
 
 
 @app.command()
@@ -293,9 +293,9 @@ def build_(
 
     `run` compiles what it needs at its first use.
     """
-    from causeway.cli.build import build_edges
+    from causeway.cli.build import build_adapters
 
-    build_edges(engine or [], out)
+    build_adapters(engine or [], out)
 
 
 @app.command()
@@ -433,8 +433,8 @@ def main() -> None:
         advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
         _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
-        if told := in_users_words(error):  # a mistake in a study of the user's own
-            _complain(told, 1)
+        if reported := in_users_words(error):  # a mistake in a study of the user's own
+            _complain(reported, 1)
         raise
 
 

@@ -14,13 +14,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from causeway.bridge.errors import UserError
-from causeway.bridge.user_file import module_from
 from causeway.cli.console import printable
-from causeway.pycontrol.check import mutants, orders, schedules
+from causeway.errors import UserError
+from causeway.explore import exhaustive as orders
+from causeway.explore import mutants, schedules
 from causeway.pycontrol.confined import confined
 from causeway.pycontrol.watchdog import CHECK_S, watchdog
 from causeway.studies.trial import Trial
+from causeway.toolchain.user_file import module_from
 
 STATES_EACH = 20_000
 TRIES_FIRST = 60
@@ -34,11 +35,11 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
     with mutants.reached(ran):
         for number in range(TRIES_FIRST):
             random = Random(number)
-            with closing(trial.make()) as world:
-                schedules.wander(world, random, schedules.temper(random, 10 * number), trial.rules())
+            with closing(trial.make()) as model:
+                schedules.wander(model, random, schedules.draw_profile(random, 10 * number), trial.rules())
     survived, done, began = 0, 0, time.monotonic()
-    with closing(trial.make()) as world:
-        candidates = mutants.mutants(world, ran, _spared(trial))
+    with closing(trial.make()) as model:
+        candidates = mutants.mutants(model, ran, _spared(trial))
     for mutant in candidates:
         done += 1
         try:
@@ -84,8 +85,8 @@ def check_seeded(
         finally:
             patch.undo()
         missed += broken is None
-        told = Text.assemble(("missed", "red")) if broken is None else Text(f"{took_s:.1f} s, {events} events")
-        console.print(Text.assemble(f"{name:45} ", told, f"  {printable(broken or '')}"), soft_wrap=True)
+        reported = Text.assemble(("missed", "red")) if broken is None else Text(f"{took_s:.1f} s, {events} events")
+        console.print(Text.assemble(f"{name:45} ", reported, f"  {printable(broken or '')}"), soft_wrap=True)
     console.print(f"{missed} missed")
     return missed > 0
 
@@ -118,12 +119,12 @@ def _noticed(
     rules = trial.rules()
     if not states:
         found = schedules.search(trial.make, rules, tries, seconds, seed, shrink=shrink)
-        if found.broken is not None or trial.checks.world is not None:
+        if found.broken is not None or trial.checks.model is not None:
             return found.broken, found.steps
     reduce = orders.can_reduce(trial.make, rules)
     try:
         most_s = seconds if states else seconds / 2
-        covered = orders.every_order(trial.make, rules, states or STATES_EACH, most_s, reduce=reduce)
+        covered = orders.search_exhaustively(trial.make, rules, states or STATES_EACH, most_s, reduce=reduce)
     except UserError:
         if states:
             raise
@@ -132,8 +133,8 @@ def _noticed(
         return covered.broken, len(covered.plan)
     trial = replace(trial, clocks=covered.clocks)
     plan = orders.simplest(trial.make, rules, covered) if reduce and covered.repeats else covered.plan
-    with closing(trial.make()) as world:
-        return schedules.follow(world, plan, rules) or covered.broken, len(world.log)
+    with closing(trial.make()) as model:
+        return schedules.follow(model, plan, rules) or covered.broken, len(model.log)
 
 
 def _spared(trial: Trial) -> set[Any]:

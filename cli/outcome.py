@@ -15,7 +15,7 @@ from rich.table import Column, Table
 
 from causeway.analysis.plots import Headline
 from causeway.analysis.reduce import expression
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies.runner import Job
 
 _GAP = 2
@@ -61,8 +61,8 @@ def _print_points(console: Console, labels: Cells, results: Cells) -> None:
     if sum(_widths(labels)) > room * 2 // 3:  # too much to repeat on every row: the points get numbers
         numbers = [str(i + 1) for i in range(len(next(iter(results.values()))))]
         for i, number in enumerate(numbers):
-            told = ", ".join(f"{name}={cells[i]}" for name, cells in labels.items())
-            console.print(f"  point {number}: {told}", highlight=False, markup=False, soft_wrap=True)
+            reported = ", ".join(f"{name}={cells[i]}" for name, cells in labels.items())
+            console.print(f"  point {number}: {reported}", highlight=False, markup=False, soft_wrap=True)
         labels = {"point": numbers}
     taken = sum(_widths(labels))
     block: dict[str, Sequence[str]] = {}

@@ -15,9 +15,9 @@ import typer.main
 from causeway import api
 from causeway.analysis import schema
 from causeway.bridge import engines, events
-from causeway.bridge.schema import comments
 from causeway.cli.main import app
-from causeway.pycontrol.meanings import MEANINGS
+from causeway.proto.contract import comments
+from causeway.pycontrol.scalar_meanings import MEANINGS
 from causeway.studies import registry
 from causeway.studies.runner import engines_of
 from causeway.studies.study import Study

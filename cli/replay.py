@@ -14,16 +14,16 @@ from rich.console import Console
 from rich.text import Text
 
 from causeway.bridge.engines.replay import ReplayEngine
-from causeway.bridge.errors import UserError
 from causeway.bridge.recording import describe
 from causeway.cli.console import printable
-from causeway.pycontrol.check import story
-from causeway.pycontrol.check.stepper import Stepper
+from causeway.errors import UserError
+from causeway.explore import schedule_page
+from causeway.explore.stepper import Stepper
 from causeway.pycontrol.confined import confined
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
+from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job, make_spec
-from causeway.studies.theirs import Theirs
 from causeway.studies.trial import Trial
 
 
@@ -48,17 +48,17 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
     protocol = job.study.protocol(job.params)
     spec = replace(make_spec(job, passive_mask(protocol)), options={"recording": path})
     outcome = run_protocol(ReplayEngine(), spec, protocol, job.study.observers(job.params, spec.network.nodes))
-    told = (
+    reported = (
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}"
     )
-    console.print(Text(printable(told)), soft_wrap=True)
+    console.print(Text(printable(reported)), soft_wrap=True)
 
 
 def recorded_job(path: Path, setup: Any, study: str) -> Job:
     """Return the job of a recording, on a user's own network if it was recorded there."""
-    theirs = Theirs("", "General") if setup.HasField("own_network") else None
-    return Job(study, _parameters(path, setup.parameters_json), setup.seed, "replay", theirs=theirs)
+    external = ExternalProject("", "General") if setup.HasField("own_network") else None
+    return Job(study, _parameters(path, setup.parameters_json), setup.seed, "replay", external=external)
 
 
 @confined()
@@ -90,8 +90,8 @@ def replay_example(
             return False
         stepper.to_the_end()
         broken = stepper.broken
-        log = stepper.world.whole_log
-    for line in story.told(log):
+        log = stepper.model.whole_log
+    for line in schedule_page.lines_of(log):
         console.print(Text(printable(line)), soft_wrap=True)
     console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
     if broken is None and not kept.get("deterministic", True):

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from causeway.analysis import kinds, store
-from causeway.bridge.errors import UserError
 from causeway.cli.console import printable
+from causeway.errors import UserError
 
 
 def write_report(

@@ -15,21 +15,21 @@ from rich.text import Text
 from causeway.analysis import compact, store, versions
 from causeway.analysis.files import refuse_links
 from causeway.analysis.remote import only_here
-from causeway.bridge.compiling import MOST_S, told_of_compiling
-from causeway.bridge.errors import UserError, unknown
 from causeway.cli import outcome
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.cli.twice import compare_runs
+from causeway.errors import UserError, unknown
 from causeway.studies import campaign, registry
 from causeway.studies.contained import contained as contained
-from causeway.studies.description import describe_in
+from causeway.studies.describe import describe_in
+from causeway.studies.external_project import plan_external
 from causeway.studies.parameters import parse_settings
 from causeway.studies.processes import processes_for, run_in_processes
 from causeway.studies.runner import PLACES_EVERY_PS, Job, choose_engine
 from causeway.studies.study import Study
-from causeway.studies.theirs import plan_theirs
+from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 S_PS = 10**12
 MOST_NODES = 4
@@ -51,7 +51,7 @@ class InProject:
         """Return a job for every run of the configuration."""
         if sweep is not None:
             raise UserError("--sweep and --ini do not go together: the configuration says which runs there are")
-        planned = plan_theirs(registry.get(name), str(self.ini), self.config, self.hosts, given)
+        planned = plan_external(registry.get(name), str(self.ini), self.config, self.hosts, given)
         jobs = campaign.plan_for(name, engine, planned, seed, reps, cap)
         folder = str((out_dir / "omnetpp").resolve())
         return [job.but(options={"results": folder, "result_name": job.run_id}) for job in jobs]
@@ -138,8 +138,8 @@ def run_study(
 
 def _reused(tally: campaign.Tally) -> list[str]:
     """Describe how many runs were already in the folder."""
-    told = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
-    return [told] if tally.skipped else []
+    reported = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
+    return [reported] if tally.skipped else []
 
 
 def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -203,7 +203,7 @@ def _work(
             return campaign.run_on_spark(jobs, out_dir, spark, watch)
         if processes > 1:
             return run_in_processes(jobs, out_dir, processes, watch)
-        with told_of_compiling(lambda: _say_compiling(study, console)):
+        with on_first_compile(lambda: _say_compiling(study, console)):
             return campaign.run_here(jobs, out_dir, watch, report=report)
 
 

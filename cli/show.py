@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from causeway.pycontrol.checker import CausalityChecker
-from causeway.pycontrol.meanings import MEANINGS
+from causeway.pycontrol.scalar_meanings import MEANINGS
 from causeway.studies import registry
-from causeway.studies.description import describe
+from causeway.studies.describe import describe
 from causeway.studies.runner import engines_of
 from causeway.studies.study import Study
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from causeway.bridge.hash_seed import fix_hash_seed
+from causeway.pycontrol.hash_seed import fix_hash_seed
 
 
 def main() -> None:

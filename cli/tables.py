@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from causeway.bridge.errors import UserError
 from causeway.cli.console import printable
+from causeway.errors import UserError
 from causeway.studies import registry
 
 
@@ -19,5 +19,5 @@ def write_tables(study: str, directories: Sequence[Path], page: Path, add: bool,
 
     if not page.is_file():
         raise UserError(f"there is no page {page}; run this at the top of a checkout, or say --page FILE.md")
-    for told in tables.update(registry.get(study), directories, page, add):
-        console.print(Text(printable(told)), soft_wrap=True)
+    for reported in tables.update(registry.get(study), directories, page, add):
+        console.print(Text(printable(reported)), soft_wrap=True)

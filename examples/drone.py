@@ -92,7 +92,7 @@ class DroneStudy(Study):
         return MobileNetwork(
             (), (), DRONE + 1, Workload(DRONE, size_bytes=100, segments=segments), radio="wifi", cell_radius_mm=200_000,
             traces=(*CARS, None), host_xy_mm=CORNERS_MM[:1] * (DRONE + 1),
-            trouble=(jammer,) if params.jammed_s else (),
+            network_faults=(jammer,) if params.jammed_s else (),
         )  # fmt: skip
 
     def protocol(self, params: DroneParams) -> PerNode:

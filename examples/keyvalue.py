@@ -15,7 +15,7 @@ does what it is asked again once more: somebody else may have written in between
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, MS_PS, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, MS_PS, Budget, Checks, ModelStudy, Node
 
 LEADER = 0
 
@@ -107,11 +107,11 @@ class Forgetful(Store):
         return self.effect(what, key, value)
 
 
-class KeyValue(SmallStudy):
+class KeyValue(ModelStudy):
     name, title = "keyvalue", "a key-value store with a leader"
     versions = {"right": Store, "stale": Stale, "forgetful": Forgetful}
     verdicts = {"stale": "linearizability", "forgetful": "linearizability"}
-    asked = Checks(
+    model_checks = Checks(
         properties=("linearizable",), calls={"put": Store.put, "get": Store.get, "swap": Store.swap},
         budget=Budget(broadcasts=0, calls=3),
     )  # fmt: skip

@@ -12,7 +12,7 @@ may return an older value.
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 Stamp = tuple[int, int]
 
@@ -92,11 +92,11 @@ class Hurried(Register):
         self.finish(value)
 
 
-class SharedRegister(SmallStudy):
+class SharedRegister(ModelStudy):
     name, title = "register", "a shared register (Attiya, Bar-Noy, Dolev)"
     versions = {"right": Register, "hurried": Hurried}
     verdicts = {"hurried": "linearizability"}
-    asked = Checks(
+    model_checks = Checks(
         properties=("linearizable",), calls={"write": Register.write, "read": Register.read},
         budget=Budget(broadcasts=0, calls=6),
     )  # fmt: skip

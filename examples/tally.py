@@ -48,8 +48,8 @@ async def main(node: Any) -> None:
             pass
 
 
-def everybody_counts_once(world: Any) -> str | None:
-    due, total = sum(range(world.count)), world.nodes[0].total
+def everybody_counts_once(model: Any) -> str | None:
+    due, total = sum(range(model.count)), model.nodes[0].total
     return None if total == due else f"tally: {total}, and it should be {due}"
 
 

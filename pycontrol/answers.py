@@ -28,9 +28,9 @@ import numpy as np
 
 from causeway.pycontrol import confined
 from causeway.pycontrol.confined import Answer, Row, chance_of
-from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.outside import outside
-from causeway.pycontrol.trace import user_line
+from causeway.pycontrol.protocol_errors import ProtocolError
+from causeway.pycontrol.run_trace import user_line
 
 EPOCH_S = 1_767_225_600
 """time.time() at the beginning of a run: 2026-01-01, UTC."""

@@ -26,15 +26,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.arrays import I32, I64, U8, U64, Axis, Record, allocate, compiled, fields, fill
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT, Observer
 from causeway.pycontrol.slots import DEAD, SLOT, Slots, forget, give_back, has_room, new_slots, reserve, slot_of, take
+from causeway.pycontrol.state_arrays import I32, I64, U8, U64, Axis, Record, allocate, compiled, fields, fill
 
 NAMES = (
     "messages", "deliveries", "violations", "violations_own", "messages_violated", "duplicates", "unowed",
     "arrivals_out_of_order", "flagged", "flagged_and_violated", "violations_undetected", "messages_violated_undetected",
 )  # fmt: skip
-"""The counters. `causeway.pycontrol.meanings` describes them for reports."""
+"""The counters. `causeway.pycontrol.scalar_meanings` describes them for reports."""
 ONE = np.uint64(1)
 
 
@@ -42,7 +42,7 @@ NODE = Axis("node")
 NOBODY = -1
 
 
-class State(NamedTuple):
+class CheckerState(NamedTuple):
     """The arrays that the kernels read and write."""
 
     slots: Slots
@@ -101,7 +101,7 @@ def _would_violate(past, missing, node, slot):
 
 
 @compiled
-def _tell(s, node, slot):
+def _report(s, node, slot):
     """Handle HELD or FLAGGED, and return whether a delivery now would be a violation.
 
     The first such row about a message is its arrival, which is counted if it is out of order.
@@ -224,12 +224,12 @@ def _observe_other(s, kind, node, message, slot, row, violating):
     elif kind == DELIVER:
         violating[row] = _deliver_unowed(s, node, message, slot)
     elif kind == FLAGGED:
-        violating[row] = slot != DEAD and _tell(s, node, slot)
+        violating[row] = slot != DEAD and _report(s, node, slot)
         s.counts[0].flagged += 1
         s.now[0].flag_node, s.now[0].flag_message = node, message
         s.counts[0].flagged_and_violated += violating[row]
     elif kind == HELD and slot != DEAD:
-        violating[row] = _tell(s, node, slot)
+        violating[row] = _report(s, node, slot)
     return True
 
 
@@ -259,7 +259,7 @@ class CausalityChecker(Observer):
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes
         self.last_violating: NDArray[np.bool_] = np.empty(0, np.bool_)
-        self._s = allocate(State, {"slots": new_slots()}, node=nodes, slot=64)
+        self._s = allocate(CheckerState, {"slots": new_slots()}, node=nodes, slot=64)
         self._s.now["members"] = nodes
         self._s.now["flag_node"] = NOBODY
 

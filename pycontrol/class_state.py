@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from causeway.pycontrol.handlers import Node
-from causeway.pycontrol.mistakes import ProtocolError
+from causeway.pycontrol.protocol_errors import ProtocolError
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 MORE_SELDOM = 8
@@ -63,10 +63,10 @@ class ClassState:
             now = _fingerprints(base)
             for name in (*now, *before):
                 if now.get(name) != before.get(name):
-                    raise ProtocolError(_told(base, name))
+                    raise ProtocolError(_reported(base, name))
 
 
-def _told(base: type, name: str) -> str:
+def _reported(base: type, name: str) -> str:
     value = vars(base).get(name)
     kind = type(value).__name__
     made = f"{kind}()" if kind in ("set", "list", "dict", "deque", "Counter") else "..."

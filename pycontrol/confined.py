@@ -6,7 +6,7 @@ from the simulation, or refuses. Otherwise it calls the real function, so that t
 threads are not affected.
 
 A node acts while one of its handlers runs (`acting`) or, for asyncio programs, while its event loop runs
-(`causeway.aio.world` adds that). `datetime.now()` cannot be replaced, nor can the order of sets, which depends on
+(`causeway.aio.environment` adds that). `datetime.now()` cannot be replaced, nor can the order of sets, which depends on
 PYTHONHASHSEED (the command fixes it) and on addresses: `causeway run --twice` finds their use.
 """
 

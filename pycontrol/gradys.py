@@ -19,8 +19,8 @@ import random
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import AbstractNetwork
+from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
 

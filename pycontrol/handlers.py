@@ -13,12 +13,13 @@ from random import Random
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from causeway.bridge.errors import UserError
 from causeway.bridge.events import FOREVER, IGNORED
-from causeway.pycontrol import given
+from causeway.deprecated import warn
+from causeway.errors import UserError
+from causeway.pycontrol import arguments
 from causeway.pycontrol.confined import acting, chance_of
-from causeway.pycontrol.mistakes import Misuse
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT
+from causeway.pycontrol.protocol_errors import Misuse
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -116,14 +117,14 @@ class Node:
             content: Any object. It is not copied; do not change it after sending.
             size_bytes: The size of the packet, without headers.
             interface: WIRELESS (0) or another interface of the network.
-            topic: 1 to 15 for packets with a lookahead (`patient`), otherwise 0.
+            topic: 1 to 15 for packets with a lookahead (`declare_lookahead`), otherwise 0.
         """
         host = self.host
         if host.acting is not self:
             check_turn(self, "send")
         host.send(self.id, peer, content, size_bytes, interface, topic)
 
-    def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
+    def declare_lookahead(self, topic: int, lookahead_ps: int = FOREVER) -> None:
         """Declare the lookahead of a topic: this node does not act because of such packets within this time.
 
         The simulator then need not stop for them, so that a run with many such packets is faster. The outcome is the
@@ -133,14 +134,24 @@ class Node:
         host = self.host
         if host.acting is not self:
             check_turn(self, "patient")
-        host.patient(self.id, topic, patience_ps)
+        host.declare_lookahead(self.id, topic, lookahead_ps)
 
-    def ignore(self, topic: int) -> None:
+    def unsubscribe(self, topic: int) -> None:
         """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
         host = self.host
         if host.acting is not self:
             check_turn(self, "ignore")
-        host.patient(self.id, topic, IGNORED)
+        host.declare_lookahead(self.id, topic, IGNORED)
+
+    def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
+        """Declare lookahead; the former name of `declare_lookahead`."""
+        warn("Node.patient", "declare_lookahead")
+        self.declare_lookahead(topic, patience_ps)
+
+    def ignore(self, topic: int) -> None:
+        """Unsubscribe; the former name of `unsubscribe`."""
+        warn("Node.ignore", "unsubscribe")
+        self.unsubscribe(topic)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
         """Set the timer `key` to be due `delay_ps` after one reaction time. A timer under the same key is cancelled."""
@@ -219,7 +230,7 @@ class Node:
         host = self.host
         if host.acting is not self:
             check_turn(self, "call_begins")
-        given.call_of(what)
+        arguments.call_of(what)
         host.recorded("call", self.id, (what, key, value))
 
     def call_returns(self, result: Any = None) -> None:
@@ -235,7 +246,7 @@ class Node:
         if host.acting is not self:
             check_turn(self, "record")
         if type(value) is not float or type(name) is not str:
-            value = given.sample(name, value)
+            value = arguments.sample(name, value)
         host.context.record(f"node[{self.id}]", name, host.now_ps, value)
 
     def stop(self) -> None:

@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
 
-from causeway.bridge.border import Border
-from causeway.bridge.checked import check_spec
-from causeway.bridge.ending import check_finish
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
-from causeway.bridge.errors import RunError
 from causeway.bridge.events import Kind
 from causeway.bridge.memory import OutOfMemory
-from causeway.pycontrol.asked import answer_to, numbers_of, started
+from causeway.bridge.validation_finish import check_finish
+from causeway.bridge.validation_frames import FrameValidator
+from causeway.bridge.validation_spec import check_spec
+from causeway.errors import RunError
+from causeway.pycontrol.animation_samples import Places, wanted
 from causeway.pycontrol.collector import only_new_objects_collected
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.interrupts import noticing_interrupts
-from causeway.pycontrol.load import too_much
+from causeway.pycontrol.overload import too_much
 from causeway.pycontrol.own_code import own_code
-from causeway.pycontrol.places import Places, wanted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
+from causeway.pycontrol.protocol_calls import answer_to, collect_scalars, started
 from causeway.pycontrol.watchdog import TookTooMuch, watchdog
 
 
@@ -83,24 +83,24 @@ def run_protocol(
     digest = Digest()
     context = Context(
         spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network,
-        tells_all_copies=spec.tells_all_copies,
+        reports_all_copies=spec.reports_all_copies,
     )  # fmt: skip
     progress, began = Progress(), perf_counter()
     controller_s, last_ps, happened = 0.0, 0, False
     check_spec(spec)
-    border = Border(spec)
+    validator = FrameValidator(spec)
     places = Places(spec.network) if wanted(spec.network) else None
     session = engine.open(spec)
     try:
         started(protocol, context)
-        look = border.follow if getattr(session, "makes_its_events", False) else border.check_window
+        look = validator.follow if getattr(session, "makes_its_events", False) else validator.check_window
         while not isinstance(window := session.next(), Finish):
             entered = perf_counter()
             look(window)
             if places is not None:
                 window = places.take(window)
             actions = answer_to(window, protocol)
-            border.check_actions(actions, window)
+            validator.check_actions(actions, window)
             answered = perf_counter()
             if window.reply:
                 session.answer(actions)
@@ -111,7 +111,7 @@ def run_protocol(
                 digest.sent(actions)
             if places is not None:
                 places.acted(actions)
-            context.tell_many()
+            context.notify_many()
             if len(window):
                 last_ps = int(window.time_ps[-1])
                 happened = happened or bool((window.kind != Kind.STATION).any())
@@ -121,12 +121,12 @@ def run_protocol(
             progress.now_ps = window.end_ps
             if report is not None and progress.windows % progress.every == 0:
                 report(progress)
-        check_finish(window, spec, last_ps, happened, border.broadcasts)
-        context.tell_observers()
+        check_finish(window, spec, last_ps, happened, validator.broadcasts)
+        context.notify_observers()
         protocol.check_end()
-        scalars = numbers_of(protocol, window.end_ps)
+        scalars = collect_scalars(protocol, window.end_ps)
         for observer in observers:
-            scalars.update(numbers_of(observer, window.end_ps))
+            scalars.update(collect_scalars(observer, window.end_ps))
             context.samples.update(getattr(observer, "samples", {}))
         if places is not None:
             context.samples.update(places.samples())

@@ -25,9 +25,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
-from causeway.bridge.border_kernel import FAR_PS
-from causeway.bridge.border_words import MOST_BYTES
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import (
     BROADCAST_PEER,
     FOREVER,
@@ -39,14 +36,17 @@ from causeway.bridge.events import (
     ActionRows,
     Actions,
     Kind,
-    Patience,
+    Lookahead,
     Window,
     no_actions,
     pack_position,
     unpack_position,
 )
 from causeway.bridge.validation import INTERFACES
-from causeway.pycontrol import given
+from causeway.bridge.validation_kernel import FAR_PS
+from causeway.bridge.validation_messages import MOST_BYTES
+from causeway.errors import RunError, UserError
+from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
@@ -54,10 +54,10 @@ from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.handlers import NOT_YET, check_handlers, check_turn
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.interrupts import was_interrupted
-from causeway.pycontrol.kept import CONTENT, LIFETIME_PS, KeptPackets
-from causeway.pycontrol.load import check_load, in_words
-from causeway.pycontrol.mistakes import ProtocolError, call, misuse, protocol_error, shown
+from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
+from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
+from causeway.pycontrol.protocol_errors import ProtocolError, call, misuse, protocol_error, shown
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
@@ -114,9 +114,9 @@ class PerNode(Protocol):
         self._next_message = 0
         self._actions: list[tuple[int, ...]] = []
         """Rows of `causeway.bridge.events.ROW`."""
-        self._patience: dict[tuple[int, int], int] = {}
+        self._lookahead: dict[tuple[int, int], int] = {}
         """The lookahead that each (node, topic) has declared."""
-        self._promises: dict[tuple[int, int], int] = {}
+        self._lookaheads: dict[tuple[int, int], int] = {}
         """Declarations that the engine does not have yet."""
         self._key: Hashable = None
         """The key of the timer that fired last, for error messages."""
@@ -174,8 +174,8 @@ class PerNode(Protocol):
             and 0 <= interface < INTERFACES
             and 0 <= topic < TOPICS
         ):
-            node = given.node("send", node, self._count)
-            peer, size_bytes, interface, topic = given.packet(peer, size_bytes, interface, topic, self._count)
+            node = arguments.node("send", node, self._count)
+            peer, size_bytes, interface, topic = arguments.packet(peer, size_bytes, interface, topic, self._count)
         packet = self._next_packet
         self._next_packet += 1
         self._kept.keep(packet, content, node, peer, interface, topic, self.now_ps)
@@ -183,24 +183,24 @@ class PerNode(Protocol):
         self._act((SEND, effect_ps, node, packet, peer, size_bytes, interface, topic, *PAD[8]))
         return packet
 
-    def patient(self, node: int, topic: int, patience_ps: int) -> None:
+    def declare_lookahead(self, node: int, topic: int, lookahead_ps: int) -> None:
         """Declare the lookahead of a node for a topic: it does not react to such packets any sooner."""
-        topic, patience_ps = given.patience(topic, patience_ps)
-        earlier_ps = self._patience.get((node, topic), 0)
-        if patience_ps == earlier_ps:
+        topic, lookahead_ps = arguments.lookahead(topic, lookahead_ps)
+        earlier_ps = self._lookahead.get((node, topic), 0)
+        if lookahead_ps == earlier_ps:
             return
         if earlier_ps == IGNORED:  # resuming would make the outcome depend on where windows end
             raise ValueError(f"node {node} ignores topic {topic}, and that is for good")
-        self._patience[node, topic] = self._promises[node, topic] = patience_ps
+        self._lookahead[node, topic] = self._lookaheads[node, topic] = lookahead_ps
         self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         """Set a node's timer; a timer that it has under the same key is cancelled."""
         due_ps = self.now_ps + self.context.reaction_ps
         if type(node) is not int or not 0 <= node < self._count:
-            node = given.node("set_timer", node, self._count)
+            node = arguments.node("set_timer", node, self._count)
         if type(delay_ps) is not int or not 0 <= delay_ps < FAR_PS - due_ps:
-            delay_ps = given.delay(delay_ps, due_ps)
+            delay_ps = arguments.delay(delay_ps, due_ps)
         self.cancel_timer(node, key)
         timer = self._next_timer
         self._next_timer += 1
@@ -224,14 +224,14 @@ class PerNode(Protocol):
 
     def switch(self, node: int, up: bool) -> None:
         """Fail a node, or let it recover."""
-        node = given.node("switch", node, self._count)
+        node = arguments.node("switch", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SWITCH, effect_ps, node, 0, int(given.up(up)), *PAD[5]))
+        self._act((SWITCH, effect_ps, node, 0, int(arguments.up(up)), *PAD[5]))
 
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """Move a host in a straight line to a position."""
-        node = given.node("move", node, self._count)
-        x_mm, y_mm, speed_mm_s = given.way(x_mm, y_mm, speed_mm_s)
+        node = arguments.node("move", node, self._count)
+        x_mm, y_mm, speed_mm_s = arguments.way(x_mm, y_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), 0, speed_mm_s, *PAD[6]))
@@ -260,7 +260,7 @@ class PerNode(Protocol):
     def note(self, op: int, node: int, message: int) -> None:
         """Report an observation (DELIVER, LEFT, JOINED, FLAGGED, HELD) of a node to the observers."""
         if op == DELIVER and not (type(message) is int and 0 <= message < self._next_message):
-            message = given.message(message, self._next_message)
+            message = arguments.message(message, self._next_message)
         self._noted((op, self.now_ps, node, message))
 
     def drop_later(self) -> None:
@@ -282,7 +282,7 @@ class PerNode(Protocol):
             )
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
-        copies = context.nodes - 1 if context.tells_all_copies else self.copies_of_broadcast
+        copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
@@ -327,7 +327,7 @@ class PerNode(Protocol):
         self._kept.forget_old(self.now_ps)
         self._classes.window_is_over()
         # other networks keep packets until their lifetime is over, so that their number says nothing about the load
-        check_load(self._kept.packets if self.context.tells_all_copies else {}, self.timers, self.now_ps)
+        check_load(self._kept.packets if self.context.reports_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
 
     def check_end(self) -> None:
@@ -366,7 +366,7 @@ class PerNode(Protocol):
         except BaseException as error:
             if kind == ARRIVAL:
                 self._complain(error, node, call("on_packet", content=content, sender=sender, interface=arg))
-            self._complain(error, node, given.handler(kind, ref, arg, self._key))
+            self._complain(error, node, arguments.handler(kind, ref, arg, self._key))
         finally:
             acting.host = None
 
@@ -416,18 +416,20 @@ class PerNode(Protocol):
         if self.nodes[row[2]] is not self.acting and row[0] != SWITCH:
             check_turn(self.nodes[row[2]], Act(row[0]).name.lower())
         if self._topic:
-            self._check_patience(row)
+            self._check_lookahead(row)
         self._actions.append(row)
 
-    def _check_patience(self, row: tuple[int, ...]) -> None:
+    def _check_lookahead(self, row: tuple[int, ...]) -> None:
         """Refuse an action that is sooner than the declared lookahead, on which the engine may have relied."""
         _, time_ps, node, *_ = row
-        promised_ps, after_ps = self._patience.get((node, self._topic), 0), time_ps - self.now_ps
+        promised_ps, after_ps = self._lookahead.get((node, self._topic), 0), time_ps - self.now_ps
         if after_ps < promised_ps or promised_ps == IGNORED:
-            promised = "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
+            promised_lookahead = (
+                "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
+            )
             raise RunError(
-                f"node {node} promised to do {promised} about packets of topic {self._topic} and acts after "
-                f"{after_ps / 10**12:g} s; promise less in `patient`, or send such packets under another topic"
+                f"node {node} promised to do {promised_lookahead} about packets of topic {self._topic} and acts after "
+                f"{after_ps / 10**12:g} s; declare less (`declare_lookahead`), or send such packets under another topic"
             )
 
     def _up_or_down(self, node: int, up: bool) -> None:
@@ -440,7 +442,7 @@ class PerNode(Protocol):
 
     def _take_actions(self, reply: bool) -> Actions:
         """Return and clear the pending actions, and the lookahead declarations if the window takes a reply."""
-        declared = self._promises if reply else {}
+        declared = self._lookaheads if reply else {}
         if not self._actions and not declared:
             return no_actions(True) if self.stop else NO_ACTIONS
         rows, self._actions = self._actions, []
@@ -448,6 +450,6 @@ class PerNode(Protocol):
         self._vouches = True
         if not declared:
             return ActionRows(rows, self.stop, (), made)
-        promises = tuple(Patience(node, topic, ps) for (node, topic), ps in declared.items())
+        lookaheads = tuple(Lookahead(node, topic, ps) for (node, topic), ps in declared.items())
         declared.clear()
-        return ActionRows(rows, self.stop, promises, made)
+        return ActionRows(rows, self.stop, lookaheads, made)

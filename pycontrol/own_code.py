@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from os import getpid  # by name: in a handler, `os.getpid` is a stand-in
 from typing import Any, ClassVar
 
-from causeway.bridge.user_file import is_users_own
 from causeway.pycontrol import confined
 from causeway.pycontrol.answers import refused
 from causeway.pycontrol.confined import Answer, Row
+from causeway.toolchain.user_file import is_users_own
 
 STAND_INS = (__file__, confined.__file__)
 """The files of the frames between the caller and `_who_leaves`."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.events import Actions, Kind, Window
-from causeway.bridge.network import Network
+from causeway.network.networks import Network
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """The observations of a node:
@@ -67,7 +67,7 @@ class Context:
     """Time series that the protocol records: (module, name) -> (times in ps, values)."""
     network: Network | None = None
     """The network of the run, for protocols that depend on its kind."""
-    tells_all_copies: bool = False
+    reports_all_copies: bool = False
     """True if every copy of a packet ends in an ARRIVAL or LOST event."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
     """Rows from `note` that the observers do not have yet. They are later than the rows in `_seen`."""
@@ -84,41 +84,41 @@ class Context:
         latest when the run ends. The arrays are copied if they have to wait.
         """
         if self._log or len(op) >= AT_ONCE:
-            self.tell_observers()
+            self.notify_observers()
         if len(op) >= AT_ONCE:
-            self._tell((op, time_ps, node, message))
+            self._report((op, time_ps, node, message))
             return
         self._seen.append((op.copy(), time_ps.copy(), node.copy(), message.copy()))
         self._rows_seen += len(op)
         if self._rows_seen >= AT_ONCE:
-            self.tell_observers()
+            self.notify_observers()
 
     def note(self, op: int, time_ps: int, node: int, message: int) -> None:
         """Report one observation to every observer."""
         self._log.append((op, time_ps, node, message))
-        self.tell_many()
+        self.notify_many()
 
     @property
     def noted(self) -> Callable[[tuple[int, int, int, int]], None]:
-        """A function that appends a row (op, time_ps, node, message) without flushing. The loop calls `tell_many`."""
+        """A function that appends a row (op, time_ps, node, message) without flushing. The loop calls `notify_many`."""
         return self._log.append
 
-    def tell_many(self) -> None:
+    def notify_many(self) -> None:
         """Flush the noted rows to the observers if there are enough for a batch."""
         if len(self._log) >= AT_ONCE:
-            self.tell_observers()
+            self.notify_observers()
 
-    def tell_observers(self) -> None:
+    def notify_observers(self) -> None:
         """Flush all pending rows to the observers."""
         if self._seen:
             seen, self._seen, self._rows_seen = self._seen, [], 0
-            self._tell(seen[0] if len(seen) == 1 else tuple(map(np.concatenate, zip(*seen, strict=True))))
+            self._report(seen[0] if len(seen) == 1 else tuple(map(np.concatenate, zip(*seen, strict=True))))
         if self._log:
             log = np.array(self._log, list(LOG.items()))
             self._log.clear()  # cleared in place, since callers hold its `append` (`noted`)
-            self._tell(tuple(np.ascontiguousarray(log[name]) for name in LOG))
+            self._report(tuple(np.ascontiguousarray(log[name]) for name in LOG))
 
-    def _tell(self, rows: tuple[NDArray[Any], ...]) -> None:
+    def _report(self, rows: tuple[NDArray[Any], ...]) -> None:
         for observer in self.observers:
             observer.observe(*rows)
 

@@ -3,7 +3,7 @@
 Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it also changes
 packets on their way, and the objects that other nodes keep. Inside `watching_contents()`, the fingerprints of contents
 are compared after every handler of a node that sent or received them. The second of two runs
-(`causeway.studies.again`) and some random schedules of `causeway check` use it.
+(`causeway.studies.second_run`) and some random schedules of `causeway check` use it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.pycontrol.handlers import HANDLERS, Node
-from causeway.pycontrol.mistakes import Misuse, seconds, shown
+from causeway.pycontrol.protocol_errors import Misuse, seconds, shown
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -146,7 +146,7 @@ def _where(handler: Any) -> str:
 
 def _fingerprint(content: Any) -> Hashable:
     """Return a value that differs if the content changes, or None if there is no such value."""
-    from causeway.pycontrol.check.frozen import frozen  # here, since that package imports this one
+    from causeway.pycontrol.frozen import frozen  # here, since that package imports this one
 
     try:
         return hash(frozen(content))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from causeway.pycontrol.arrays import I32, Axis, Record, compiled, fields, fill, grown, inlined
+from causeway.pycontrol.state_arrays import I32, Axis, Record, compiled, fields, fill, grown, inlined
 
 DEAD = -1
 RING, SLOT = Axis("ring"), Axis("slot")

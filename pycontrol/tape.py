@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from causeway.bridge.events import NO_ACTIONS, Act, Actions, Kind, Window
-from causeway.pycontrol.arrays import I32, I64, U8, Axis, Record, compiled, fields, inlined
 from causeway.pycontrol.protocol import Context
+from causeway.pycontrol.state_arrays import I32, I64, U8, Axis, Record, compiled, fields, inlined
 
 K_NODE, K_ARRIVAL, K_LOST = int(Kind.NODE), int(Kind.ARRIVAL), int(Kind.LOST)
 K_TIMER, K_BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
@@ -26,7 +26,7 @@ class Here(NamedTuple):
     now_ps: int | np.int64
 
 
-TOLD, ACT = Axis("told"), Axis("act")
+TOLD, ACT = Axis("reported"), Axis("act")
 
 
 class Events(NamedTuple):
@@ -48,8 +48,8 @@ class Tape(NamedTuple):
     """Rows that kernels wrote: observations (axis TOLD) and actions (axis ACT)."""
 
     op: Annotated[U8, TOLD]
-    told_ps: Annotated[I64, TOLD]
-    told_node: Annotated[I32, TOLD]
+    reported_ps: Annotated[I64, TOLD]
+    reported_node: Annotated[I32, TOLD]
     message: Annotated[I64, TOLD]
     kind: Annotated[U8, ACT]
     time_ps: Annotated[I64, ACT]
@@ -57,15 +57,15 @@ class Tape(NamedTuple):
     ref: Annotated[I64, ACT]
     peer: Annotated[I32, ACT]
     size_bytes: Annotated[I32, ACT]
-    rows: Annotated[Record, fields(told="i8", acts="i8")]
+    rows: Annotated[Record, fields(reported="i8", acts="i8")]
 
 
 @inlined
-def tell(tape, op, time_ps, node, message):
+def report(tape, op, time_ps, node, message):
     """Append an observation."""
-    at = tape.rows[0].told
-    tape.op[at], tape.told_ps[at], tape.told_node[at], tape.message[at] = op, time_ps, node, message
-    tape.rows[0].told = at + 1
+    at = tape.rows[0].reported
+    tape.op[at], tape.reported_ps[at], tape.reported_node[at], tape.message[at] = op, time_ps, node, message
+    tape.rows[0].reported = at + 1
 
 
 @compiled
@@ -85,10 +85,12 @@ def send(tape, time_ps, node, packet, peer, size_bytes):
 
 def take(tape: Tape, context: Context) -> Actions:
     """Report the observations on the tape, return its actions, and empty it."""
-    told, acts = tape.rows.item()
-    tape.rows["told"] = tape.rows["acts"] = 0
-    if told:
-        context.observe(tape.op[:told], tape.told_ps[:told], tape.told_node[:told], tape.message[:told])
+    reported, acts = tape.rows.item()
+    tape.rows["reported"] = tape.rows["acts"] = 0
+    if reported:
+        context.observe(
+            tape.op[:reported], tape.reported_ps[:reported], tape.reported_node[:reported], tape.message[:reported]
+        )
     if not acts:
         return NO_ACTIONS
     return Actions(

@@ -18,8 +18,8 @@ from time import monotonic  # by name: in a handler, `time.monotonic` shows simu
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from causeway.bridge.errors import UserError
 from causeway.bridge.memory import Allowance
+from causeway.errors import UserError
 
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """The environment variable for the limit of one handler in seconds of wall time; 0: no limit."""

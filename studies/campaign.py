@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any
 
 from causeway.analysis import compact, health, store
 from causeway.analysis.remote import place
-from causeway.bridge.errors import FULL, RunError, UserError
-from causeway.bridge.places import cache_dir
-from causeway.bridge.user_file import in_users_words
-from causeway.studies import again
-from causeway.studies.description import describe, describe_in
+from causeway.errors import FULL, RunError, UserError
+from causeway.studies import second_run
+from causeway.studies.describe import describe, describe_in
+from causeway.studies.external_project import Planned
 from causeway.studies.runner import Job, RunResult, run_job
-from causeway.studies.theirs import Planned
+from causeway.toolchain.installation import cache_dir
+from causeway.toolchain.user_file import in_users_words
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from causeway.studies.shipped import Told
+    from causeway.studies.shipped import Shipped
 
 
 @dataclass
@@ -80,7 +80,7 @@ def plan_for(
     jobs = []
     for plan_ in planned:
         seeds = range(seed, seed + repetitions) if plan_.seed is None else (plan_.seed,)
-        first = Job(name, plan_.settings, seeds[0], engine, cap, theirs=plan_.theirs)
+        first = Job(name, plan_.settings, seeds[0], engine, cap, external=plan_.external)
         jobs += [first.but(seed=each) for each in seeds]
     return list({(job.point, job.seed): job for job in jobs}.values())
 
@@ -129,13 +129,13 @@ def _run_one(
         watch(tally)
         try:
             describe(job.study)  # cached now, since the study's code and files may change during the run
-            result = again.checked(job, run_job(job, **kwargs))
+            result = second_run.checked(job, run_job(job, **kwargs))
         except MemoryError:
             tally.failed[job.run_id] = "this machine has too little memory for the run; choose smaller parameters"
         except Exception as error:
-            tally.failed[job.run_id] = told(error)
+            tally.failed[job.run_id] = error_message(error)
         else:
-            land(out, result)
+            commit_runs(out, result)
             tally.done += 1
             tally.found[job.run_id] = summary(result)
             if each is not None:
@@ -145,7 +145,7 @@ def _run_one(
     return True
 
 
-def land(out: Path, result: RunResult) -> None:
+def commit_runs(out: Path, result: RunResult) -> None:
     """Commit a run to a result folder, after the description of its study."""
     describe_in(out, result.job.study)
     store.write_run(out, result.tables)
@@ -179,8 +179,8 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
     watcher = threading.Thread(target=_watch_folder, args=(session, left, out, tally, watch, finished), daemon=True)
     watcher.start()
     try:
-        told_jobs = shipped.send(session, left)
-        tasks = session.sparkContext.parallelize(told_jobs, len(left))
+        shipped_jobs = shipped.send(session, left)
+        tasks = session.sparkContext.parallelize(shipped_jobs, len(left))
         outcomes = tasks.map(_Task(str(out.resolve()))).collect()
     except Exception as error:
         if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error)):
@@ -206,15 +206,15 @@ class _Task:
 
     out: str
 
-    def __call__(self, told: Told) -> tuple[str, str, dict[str, Any]]:
+    def __call__(self, error_message: Shipped) -> tuple[str, str, dict[str, Any]]:
         from causeway.studies import shipped
 
-        job, tally = shipped.receive(told), Tally(1)
+        job, tally = shipped.receive(error_message), Tally(1)
         _run_one(job, place(self.out), tally, lambda tally: None, None, wait=True)
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 
 
-def told(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """Return the error message of a failed run; an unexpected exception's contains the traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)

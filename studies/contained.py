@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 from causeway.pycontrol.interrupts import noticing_interrupts, was_interrupted
 from causeway.pycontrol.own_code import own_code
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from causeway.bridge.errors import RunError
+from causeway.errors import RunError
 
 
 def compare_fingerprint(folder: Path, run_id: str, scalars: Mapping[tuple[str, str], float]) -> None:

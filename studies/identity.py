@@ -16,12 +16,12 @@ from importlib import metadata
 from pathlib import Path
 
 from causeway.bridge import engines
-from causeway.bridge.edges import Edge
-from causeway.bridge.errors import UserError
-from causeway.bridge.opened import opened_below
-from causeway.bridge.places import SOURCES, cache_dir
-from causeway.bridge.sources import imported, own_files
-from causeway.bridge.user_file import is_users_own
+from causeway.errors import UserError
+from causeway.toolchain.adapters import Adapter
+from causeway.toolchain.installation import SOURCES, cache_dir
+from causeway.toolchain.opened_files import opened_below
+from causeway.toolchain.sources import imported, own_files
+from causeway.toolchain.user_file import is_users_own
 
 DIGITS = 10
 
@@ -110,26 +110,28 @@ def causeway_code(own: frozenset[str], engine: str) -> str:
     files = core | own_files(own, core)
     entries = [f"{one.relative_to(SOURCES).as_posix()}\0{_content(one)}\0" for one in files]
     digest = hashlib.blake2b("".join(sorted(entries)).encode(), digest_size=16)
-    for edge in _edges(engine):
-        digest.update(f"{edge.simulator}\0".encode())
+    for adapter in _adapters(engine):
+        digest.update(f"{adapter.simulator}\0".encode())
     return digest.hexdigest()[:DIGITS]
 
 
 def _core(engine: str) -> Iterator[Path]:
     """Yield the source files that every run on an engine executes."""
-    for room in ("bridge", "pycontrol", "studies"):
-        yield from (SOURCES / room).glob("*.py")
+    for package in ("bridge", "network", "pycontrol", "studies", "toolchain"):
+        yield from (SOURCES / package).glob("*.py")
+    yield SOURCES / "causeway" / "errors.py"
+    yield SOURCES / "proto" / "contract.py"
     yield SOURCES / "proto" / "causeway.proto"
     yield from (SOURCES / "bridge" / "engines").glob("__init__.py")
     yield from (SOURCES / "bridge" / "engines").glob(f"{engine}*.py")
-    for edge in _edges(engine):
-        yield from edge.sources()
-        yield from (SOURCES / edge.folder).rglob("*.ini")
+    for adapter in _adapters(engine):
+        yield from adapter.sources()
+        yield from (SOURCES / adapter.folder).rglob("*.ini")
 
 
-def _edges(engine: str) -> list[Edge]:
+def _adapters(engine: str) -> list[Adapter]:
     try:
-        return engines.get(engine).edges()
+        return engines.get(engine).adapters()
     except UserError:  # not in the registry: a recording, or the engine of a test
         return []
 

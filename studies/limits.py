@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork
 from causeway.bridge.validation import LATEST_PS, MOST_NODES
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork
 
 FASTEST_PER_S = 1e9
 """Broadcasts per second of a whole system. At higher rates, several would occur in every nanosecond."""
@@ -79,6 +79,6 @@ def _long_enough(spec: RunSpec) -> None:
 
 def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:
     if not isinstance(value, int | float | np.integer | np.floating):
-        return  # the engine reports wrong types (bridge/checked.py)
+        return  # the engine reports wrong types (bridge/validation_spec.py)
     if not low <= value <= high:  # NaN too
         raise UserError(f"study {spec.study}: {what} is {value:g}; an engine takes {low:g} to {high:g}")

@@ -18,17 +18,17 @@ def add_results(tables: dict[str, dict[str, Any]], folder: Path, name: str) -> N
     files = [path for suffix in (".sca", ".vec") if (path := folder / f"{name}{suffix}").exists()]
     if not files:
         return
-    theirs = pandas_tables(files)
+    external = pandas_tables(files)
     shift = max(tables["vectors"]["vector_id"], default=-1) + 1
     for table in ("vectors", "samples"):
-        theirs[table]["vector_id"] += shift
+        external[table]["vector_id"] += shift
     for table in ("scalars", "vectors", "samples", *WHOLE):
-        _append(tables.setdefault(table, {}), theirs[table].drop(columns="run_id"), OURS.get(table, {}))
+        _append(tables.setdefault(table, {}), external[table].drop(columns="run_id"), OURS.get(table, {}))
 
 
-def _append(ours: dict[str, Any], theirs: Any, fill: dict[str, Any]) -> None:
+def _append(ours: dict[str, Any], external: Any, fill: dict[str, Any]) -> None:
     rows = max((len(column) for column in ours.values()), default=0)
-    for name in theirs.columns:
-        column = theirs[name].astype(object).where(theirs[name].notna(), None).tolist() if name == "event" else None
-        more = theirs[name].tolist() if column is None else column
+    for name in external.columns:
+        column = external[name].astype(object).where(external[name].notna(), None).tolist() if name == "event" else None
+        more = external[name].tolist() if column is None else column
         ours[name] = [*ours.get(name, [fill.get(name)] * rows), *more]

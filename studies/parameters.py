@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
-from causeway.bridge.errors import UserError, unknown
+from causeway.errors import UserError, unknown
 from causeway.studies.study import Params, Study
 
 

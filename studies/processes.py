@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import compact, health, locks, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import worker
-from causeway.studies.campaign import Tally, Watch, told
-from causeway.studies.description import describe_in
+from causeway.studies.campaign import Tally, Watch, error_message
+from causeway.studies.describe import describe_in
 from causeway.studies.runner import Job
 
 LAND_AFTER_S = 1.0
@@ -50,7 +50,7 @@ class _Worker:
 
 
 @dataclass
-class _Given:
+class _Dispatched:
     """A run that a worker is executing, and its lock."""
 
     job: Job
@@ -81,7 +81,7 @@ class _Campaign:
         self.out, self.watch, self.tally = out, watch, Tally(len(jobs))
         self.todo, self.busy = deque(jobs), deque[Job]()
         self.waiting = _Waiting()
-        self.running: dict[Future[worker.Done], _Given] = {}
+        self.running: dict[Future[worker.Done], _Dispatched] = {}
         self.idle: list[_Worker] = []
         self.described: set[str] = set()
 
@@ -96,7 +96,7 @@ class _Campaign:
             self._land()
             self._stop()
         compact.compact_if_many(self.out)
-        self._tell()
+        self._report()
         return self.tally
 
     def _give_out(self, count: int) -> None:
@@ -131,7 +131,7 @@ class _Campaign:
             self._give(job, lock, tries)
             return
         at.process = at.process or next(iter(set(multiprocessing.active_children()) - before), None)
-        self.running[future] = _Given(job, at, lock, tries)
+        self.running[future] = _Dispatched(job, at, lock, tries)
 
     def _step(self, count: int) -> None:
         """Wait for a worker, collect finished runs, give out more, and commit if that is due."""
@@ -144,7 +144,7 @@ class _Campaign:
         self._give_out(count)
         if self._is_due():
             self._land()
-        self._tell()
+        self._report()
 
     def _is_due(self) -> bool:
         waiting = self.waiting
@@ -188,7 +188,7 @@ class _Campaign:
     def _lock_path(self, job: Job) -> Path:
         return store.lock_path(self.out, store.quote(job.run_id))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.tally.running = len(self.running)
         self.watch(self.tally)
 
@@ -222,7 +222,7 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
     if error is None:
         return future.result()
     if not isinstance(error, BrokenProcessPool):
-        return (told(error) if isinstance(error, Exception) else repr(error)), {}, None
+        return (error_message(error) if isinstance(error, Exception) else repr(error)), {}, None
     how = f"it died {_TRIES} times"
     if at.process is not None:
         at.process.join(_PATIENCE_S)

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis.plots import Headline, Plot
-from causeway.bridge.errors import UserError, unknown
-from causeway.bridge.opened import opened_below
-from causeway.bridge.user_file import enter_home_of, is_users_own, module_from
+from causeway.errors import UserError, unknown
 from causeway.studies.identity import StudyCode, data_of, of_file, of_shipped
 from causeway.studies.study import Study
+from causeway.toolchain.opened_files import opened_below
+from causeway.toolchain.user_file import enter_home_of, is_users_own, module_from
 
 STUDIES = {
     "hash": "causeway.studies.hash.study:HashStudy",

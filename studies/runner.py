@@ -15,16 +15,15 @@ from typing import Any
 
 from causeway.bridge import engines
 from causeway.bridge.engine import Engine, RunSpec, result_name
-from causeway.bridge.errors import UserError, unknown
 from causeway.bridge.events import Kind
-from causeway.bridge.network import AbstractNetwork, InetNetwork, Network
-from causeway.bridge.places import commit, version
-from causeway.bridge.user_file import enter_home_of
-from causeway.pycontrol.asked import checked_scalars
+from causeway.errors import UserError, unknown
+from causeway.network.networks import AbstractNetwork, InetNetwork, Network
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
 from causeway.studies.contained import contained
+from causeway.studies.external_project import ExternalProject
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
@@ -32,7 +31,8 @@ from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import project_code
 from causeway.studies.study import Params, Study
-from causeway.studies.theirs import Theirs
+from causeway.toolchain.installation import commit, version
+from causeway.toolchain.user_file import enter_home_of
 
 PLACES_EVERY_PS = "places_every_ps"
 """Option of a job: the interval at which the positions of all nodes are recorded, for the report's animation."""
@@ -47,7 +47,7 @@ class Job:
 
     def __init__(
         self, name: str, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0, record_to: str = "",
-        theirs: Theirs | None = None, options: Mapping[str, Any] | None = None,
+        external: ExternalProject | None = None, options: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         """A name in the registry, or the path of a file that defines a study."""
@@ -57,11 +57,11 @@ class Job:
         """The files of the study's own code and their digest."""
         self.params: Params = make_params(self.study, parameters)
         self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
-        self.theirs = theirs
+        self.external = external
         """A user's own INET project, whose network replaces the study's."""
         self.options = dict(options or {})
         """Options of the engine, besides those of the study."""
-        self.point = point_of(self.study, self.params, theirs.told if theirs else {})
+        self.point = point_of(self.study, self.params, external.reported if external else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
         self._planned: Identity | None = None
         """The code in the process that planned the run; None if that is this process."""
@@ -70,8 +70,8 @@ class Job:
     def identity(self) -> Identity:
         """Digests of all code that determines the run's results, as it is on this machine."""
         project = ""
-        if self.theirs is not None:
-            project = self.theirs.code
+        if self.external is not None:
+            project = self.external.code
         elif self.engine == "omnet":
             project = self._own_project()
         return Identity(self.study_code.digest, causeway_code(self.study_code.own, self.engine), project)
@@ -126,7 +126,7 @@ class Job:
         """
         with self.study_code.watched():
             own = self.study.network(self.params, self.seed)
-        network = self.theirs.instead_of(own) if self.theirs else own
+        network = self.external.instead_of(own) if self.external else own
         every_ps = self.options.get(PLACES_EVERY_PS, 0)
         if not every_ps:
             return network
@@ -138,7 +138,7 @@ class Job:
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
-        return Job, (*arguments, self.theirs, self.options), {"_planned": self._planned or self.identity}
+        return Job, (*arguments, self.external, self.options), {"_planned": self._planned or self.identity}
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
         cap=job.cap,
         passive_kinds=passive_kinds | 1 << int(Kind.PLACE),
         record_to=Path(job.record_to) if job.record_to else None,
-        options={**({} if job.theirs else study.options(params, job.engine)), **options},
+        options={**({} if job.external else study.options(params, job.engine)), **options},
     )
     check_spec(spec)
     return spec
@@ -232,7 +232,7 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         observers = study.observers(params, spec.network.nodes)
         outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
         found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
-        scalars = checked_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(params, found))
+        scalars = validated_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(params, found))
     job.study_code.check_read(study.name)
     if folder := spec.options.get("fingerprint"):
         compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
@@ -244,7 +244,7 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:
     """Return the run as rows of the result tables (analysis/schema.py)."""
-    project_values = job.theirs.told if job.theirs else {}
+    project_values = job.external.reported if job.external else {}
     values = {**job.parameters, **project_values}
     own = [("run", name, float(value)) for name, value in scalars.items()]
     engine = [(module, name, float(value)) for (module, name), value in outcome.engine_scalars.items() if module]

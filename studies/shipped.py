@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from causeway.analysis import ship, spark
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies.runner import Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Told = tuple[tuple[Any, ...], dict[str, Any], str]
+Shipped = tuple[tuple[Any, ...], dict[str, Any], str]
 """The arguments of a job, its further attributes, and the name of the zip file of its study ("" if not needed)."""
 
 
-def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
+def send(session: SparkSession, jobs: Iterable[Job]) -> list[Shipped]:
     """Send the studies' files to the workers of a session; return the jobs as arguments of `receive`."""
     archives: dict[str, str] = {}
     sent = []
@@ -32,7 +32,7 @@ def send(session: SparkSession, jobs: Iterable[Job]) -> list[Told]:
     return sent
 
 
-def receive(sent: Told) -> Job:
+def receive(sent: Shipped) -> Job:
     """Return the job on the worker, after unpacking its study if that was sent."""
     (name, *rest), known, archive = sent
     if archive:

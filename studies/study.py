@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from causeway.analysis.plots import Expected, Headline, Plot, Scene
-from causeway.bridge.network import Network
+from causeway.network.networks import Network
 from causeway.pycontrol.protocol import Observer, Protocol
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 MS_PS = 10**9
 S_PS = 10**12
@@ -91,7 +91,7 @@ class Study(ABC):
 
     def checks(self, params: Any) -> Checks:
         """Return the settings of `causeway check` for this study: smaller models, further properties."""
-        from causeway.pycontrol.check.checks import Checks
+        from causeway.explore.checks import Checks
 
         return Checks()
 

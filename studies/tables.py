@@ -28,7 +28,7 @@ from typing import Any, cast
 from causeway.analysis import published, store, versions
 from causeway.analysis.reduce import arithmetic, expression
 from causeway.analysis.reduce.scalars import run_values
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies.study import Study
 
 KEYS = ("engine", "seed", "parameters")
@@ -135,7 +135,7 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple
     runs = store.read_pandas(folder, "runs")
     runs = runs[runs["study"] == study.name].fillna({"code": ""})
     if versions.mixed_groups(runs):
-        mixed = next(versions.told(folder, study.name))
+        mixed = next(versions.mixed_versions(folder, study.name))
         raise UserError(f"{folder}: {mixed}; a table shows one code: name other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
     texts = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in given}
@@ -255,7 +255,7 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
 
 def _land(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         temporary.write_text(text)
 
 

@@ -7,13 +7,13 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from causeway.bridge.errors import UserError, unknown
-from causeway.bridge.network import MobileNetwork
-from causeway.pycontrol.check import properties
-from causeway.pycontrol.check.checks import Checks
-from causeway.pycontrol.check.mobile import MobileWorld
-from causeway.pycontrol.check.properties import Rules
-from causeway.pycontrol.check.world import Budget, World
+from causeway.errors import UserError, unknown
+from causeway.explore import properties
+from causeway.explore.checks import Checks
+from causeway.explore.mobile_model import MobileModel
+from causeway.explore.model import Budget, Model
+from causeway.explore.properties import Rules
+from causeway.network.networks import MobileNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.shared import watching_contents
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
@@ -36,13 +36,13 @@ class Trial:
     budget: Mapping[str, Any] = field(default_factory=dict)
     """Changes to the study's own budget of losses, crashes and other optional events."""
     always: tuple[str, ...] = ()
-    """Python conditions over `nodes` (and `world`) that must hold in every state."""
+    """Python conditions over `nodes` (and `model`; formerly `world`) that must hold in every state."""
     at_end: tuple[str, ...] = ()
     """Python conditions that must hold when no event is left."""
     bounds: Mapping[str, int] = field(default_factory=dict)
     """Name of an attribute of nodes -> the largest number of things that a node may keep in it."""
     clocks: str = ""
-    """The order of timers, if not the study's; see `World.clocks`."""
+    """The order of timers, if not the study's; see `Model.clocks`."""
     calls: tuple[str, ...] = ()
     """The application's calls that may happen; empty: all calls of the study."""
     every: bool = False
@@ -51,7 +51,7 @@ class Trial:
     """True if a node must not change contents that it sent or received: some counterexamples violate only this."""
 
     def __post_init__(self) -> None:
-        known = (*properties.ON_DELIVERY, *properties.AT_REST)
+        known = (*properties.ON_DELIVERY, *properties.QUIESCENT)
         for name in self.properties:
             if name not in known:
                 raise unknown("property", name, known)
@@ -83,7 +83,7 @@ class Trial:
     def size(self) -> Size | None:
         """The parameter that sets the number of nodes; None if there is none or the study fixes the number."""
         checks = self.checks
-        if checks.nodes or checks.world is not None or checks.protocol is not None:
+        if checks.nodes or checks.model is not None or checks.protocol is not None:
             return None
         return size_of(self.study, self.settings)
 
@@ -114,12 +114,12 @@ class Trial:
     def rules(self) -> Rules:
         """Return the properties that must hold, except those that are checked on delivery."""
         checks, names = self.checks, self.names
-        at_rest = [properties.AT_REST[name] for name in names if name in properties.AT_REST]
-        at_rest += [*checks.at_end.values(), *map(condition, self.at_end)]
+        quiescent = [properties.QUIESCENT[name] for name in names if name in properties.QUIESCENT]
+        quiescent += [*checks.at_end.values(), *map(condition, self.at_end)]
         always = [*checks.always.values(), *map(condition, self.always)]
         always += [properties.bounded(name, most) for name, most in self.bounds.items()]
         ordered = bool(properties.BY_ORDER & set(names) or checks.at_end or self.at_end)
-        return Rules(tuple(at_rest), tuple(always), ordered)
+        return Rules(tuple(quiescent), tuple(always), ordered)
 
     def words(self) -> str:
         """Return the names of all properties that must hold, separated by commas."""
@@ -127,12 +127,12 @@ class Trial:
         bounds = [f"at most {most} in {name}" for name, most in self.bounds.items()]
         return ", ".join([*self.names, *checks.always, *checks.at_end, *self.always, *self.at_end, *bounds])
 
-    def make(self) -> World:
+    def make(self) -> Model:
         """Return a fresh model."""
         with watching_contents() if self.contents else nullcontext():
             return self._made()
 
-    def _made(self) -> World:
+    def _made(self) -> Model:
         study, checks = self.study, self.checks
         params = make_params(study, self.settings)
         protocol = checks.protocol() if checks.protocol else study.protocol(params)
@@ -141,8 +141,8 @@ class Trial:
                 f"study {study.name} computes on columns with these parameters; `check` needs a protocol of nodes "
                 "(PerNode), or a twin of nodes that `Study.checks` names"
             )
-        if checks.world is not None:
-            world = checks.world(protocol, self.full_budget())
+        if checks.model is not None:
+            model = checks.model(protocol, self.full_budget())
         else:
             network = study.network(params, SEED)
             workload = network.workload
@@ -150,16 +150,16 @@ class Trial:
             senders = tuple(range(workload.first_node, min(nodes, workload.first_node + workload.nodes)))
             stations = len(network.station_xy_mm) if isinstance(network, MobileNetwork) else 0
             if stations > 1:
-                world = MobileWorld(protocol, nodes, self.full_budget(), SEED, stations=stations)
+                model = MobileModel(protocol, nodes, self.full_budget(), SEED, stations=stations)
             else:
-                world = World(protocol, nodes, self.full_budget(), SEED, senders)
-        world.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
+                model = Model(protocol, nodes, self.full_budget(), SEED, senders)
+        model.watched = tuple(properties.ON_DELIVERY[name] for name in self.names if name in properties.ON_DELIVERY)
         for name in self.calls:
             if name not in checks.calls:
                 raise unknown("call", name, checks.calls)
-        world.calls = {name: call for name, call in checks.calls.items() if name in self.calls or not self.calls}
-        world.clocks = self.clocks or checks.clocks
-        return world
+        model.calls = {name: call for name, call in checks.calls.items() if name in self.calls or not self.calls}
+        model.clocks = self.clocks or checks.clocks
+        return model
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as a mapping to write as JSON."""
@@ -202,7 +202,7 @@ def parse_bounds(texts: Sequence[str]) -> dict[str, int]:
 
 
 def condition(text: str) -> Any:
-    """Return a rule that evaluates a Python condition over `nodes` and `world` from the user's command line.
+    """Return a rule that evaluates a Python condition over `nodes` and `model` from the user's command line.
 
     Raises:
         UserError: The condition is no Python expression. The rule raises it, too, if the evaluation fails.
@@ -213,9 +213,9 @@ def condition(text: str) -> Any:
         raise UserError(f"'{text}' is no Python condition: {error.msg}") from None
 
     @calls_handlers
-    def rule(world: Any) -> str | None:
+    def rule(model: Any) -> str | None:
         try:
-            holds = eval(code, {"nodes": world.nodes, "world": world})
+            holds = eval(code, {"nodes": model.nodes, "model": model, "world": model})
         except TookTooLong as error:
             raise UserError(f"'{text}' {error}") from None
         except Exception as error:

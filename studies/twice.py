@@ -19,9 +19,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
+from causeway.pycontrol.run_trace import tracing
 from causeway.pycontrol.shared import watching_contents
-from causeway.pycontrol.trace import tracing
 from causeway.studies.runner import Job, run_job
 
 HASH_SEEDS = ("1", "4242")
@@ -32,7 +32,7 @@ LEFT_BEHIND = 8
 
 
 class Row(NamedTuple):
-    """One event of a run's trace (causeway.pycontrol.trace)."""
+    """One event of a run's trace (causeway.pycontrol.run_trace)."""
 
     now_ps: int
     who: str
@@ -129,7 +129,7 @@ def _run(job: Job, place: Path) -> dict[str, Any]:
 def _main(place: Path) -> None:
     """Execute one of the runs, in this process; the second one also looks for contents that are changed."""
     job = pickle.load(sys.stdin.buffer)
-    if job.theirs is not None:  # otherwise OMNeT++ writes its files into the user's project
+    if job.external is not None:  # otherwise OMNeT++ writes its files into the user's project
         job = job.but(options={**job.options, "results": str(place / "omnetpp")})
     second = place.name == HASH_SEEDS[1]
     kept = _other_addresses() if second else []

@@ -9,8 +9,8 @@ from typing import Any
 
 from causeway.analysis import store
 from causeway.analysis.remote import place
-from causeway.studies import again
-from causeway.studies.campaign import summary, told
+from causeway.studies import second_run
+from causeway.studies.campaign import error_message, summary
 from causeway.studies.runner import Job, run_job
 
 _PR_SET_PDEATHSIG = 1
@@ -32,7 +32,7 @@ def start(parent: int) -> None:
 def simulate(job: Job, out: str) -> Done:
     """Execute one run for the result folder `out`; an error is returned, not raised."""
     try:
-        result = again.checked(job, run_job(job))
+        result = second_run.checked(job, run_job(job))
         tables = store.conformed(result.tables)
         if sum(table.nbytes for table in tables.values()) > _LARGE_BYTES:
             store.write_run(place(out), result.tables)  # processes.py has written the description of its study
@@ -40,5 +40,5 @@ def simulate(job: Job, out: str) -> Done:
     except MemoryError:
         return "this machine has too little memory for it; choose smaller parameters, or a smaller --jobs", {}, None
     except Exception as error:
-        return told(error), {}, None
+        return error_message(error), {}, None
     return "", summary(result), tables

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from causeway.bridge.engines.inline import InlineSession
-from tests.worlds import drawn
-from tests.worlds.command import causeway_here  # noqa: F401 (a fixture)
+from tests.helpers import drawn
+from tests.helpers.command import causeway_here  # noqa: F401 (a fixture)
 
 drawn.register()
 

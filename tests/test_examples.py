@@ -14,7 +14,10 @@ from causeway.bridge import engines
 
 TOP = Path(__file__).resolve().parents[1]
 EXAMPLES = TOP / "examples"
-needs_ns3 = [pytest.mark.ns3, pytest.mark.skipif(engines.get("ns3").missing() is not None, reason="no ns-3 edge here")]
+needs_ns3 = [
+    pytest.mark.ns3,
+    pytest.mark.skipif(engines.get("ns3").missing() is not None, reason="no ns-3 adapter here"),
+]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.worlds import drawn
+from tests.helpers import drawn
 
 PROFILE = frozenset({"deadline", "derandomize", "database"})
 """What the profiles decide for all tests."""

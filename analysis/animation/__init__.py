@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from causeway.analysis import pages, store
 from causeway.analysis.animation import nodes, scene
-from causeway.analysis.description import Description
 from causeway.analysis.plots import Scene
-from causeway.bridge.errors import UserError
+from causeway.analysis.study_description import Description
+from causeway.errors import UserError
 
 
 def write_all(
@@ -47,13 +47,15 @@ def write_all(
     return found, refused
 
 
-def write_scene(result_dir: Path, run_id: str, asked: Scene | None, out_html: Path) -> None:
+def write_scene(result_dir: Path, run_id: str, requested: Scene | None, out_html: Path) -> None:
     """Write the page of one run, as its study describes the scene."""
-    assert asked is not None
-    data = scene.collect(_samples(result_dir, run_id), asked)
+    assert requested is not None
+    data = scene.collect(_samples(result_dir, run_id), requested)
     if not data["nodes"]:
-        raise UserError(f"run {run_id} did not record the positions of both its {asked.place}s and its {asked.thing}s")
-    _write(result_dir, run_id, data, asked, out_html)
+        raise UserError(
+            f"run {run_id} did not record the positions of both its {requested.place}s and its {requested.thing}s"
+        )
+    _write(result_dir, run_id, data, requested, out_html)
 
 
 def write_nodes(result_dir: Path, run_id: str, out_html: Path) -> None:
@@ -64,10 +66,10 @@ def write_nodes(result_dir: Path, run_id: str, out_html: Path) -> None:
     _write(result_dir, run_id, data, None, out_html)
 
 
-def _write(result_dir: Path, run_id: str, data: dict[str, Any], asked: Scene | None, out_html: Path) -> None:
+def _write(result_dir: Path, run_id: str, data: dict[str, Any], requested: Scene | None, out_html: Path) -> None:
     rows = store.read_table_of(result_dir, "parameters", run_id).to_pylist()
-    told = ", ".join(f"{row['name']} {row['value']}" for row in rows)
-    pages.write(out_html, "animation/page.html", title=run_id, told=told, data=data, scene=asked)
+    reported = ", ".join(f"{row['name']} {row['value']}" for row in rows)
+    pages.write(out_html, "animation/page.html", title=run_id, reported=reported, data=data, scene=requested)
 
 
 def _samples(result_dir: Path, run_id: str) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The data of an animation of any run that recorded the positions of its nodes (`causeway run --animate`).
 
-It consists of the series of the modules `place[i]` and `trouble[i]` (`pycontrol/places.py`), and of those that nodes
-recorded themselves (`node[i]`).
+It consists of the series of the modules `place[i]` and `trouble[i]` (`pycontrol/animation_samples.py`), and of those
+that nodes recorded themselves (`node[i]`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Convert OMNeT++'s result files (.sca, .vec, text or SQLite) to the result tables. Start here: `convert`.
 
 `job` reads one file from its beginning to its end: `text` a text file (`records` its records, `kernel`, which is
-compiled, its vector data), `sqlite` a database. `landing` commits many files at once, and `stage` keeps unfinished
+compiled, its vector data), `sqlite` a database. `replacing` commits many files at once, and `stage` keeps unfinished
 work out of the reader's sight. The files may come from any OMNeT++ project; nothing here depends on Causeway's runs.
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 
 from causeway.analysis import compact, schema, store
 from causeway.analysis.convert import job
+from causeway.analysis.convert.commit import CLASH, Lander
+from causeway.analysis.convert.conversion_report import FileReport, Report
 from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
-from causeway.analysis.convert.landing import CLASH, Lander
 from causeway.analysis.convert.piece import Mark, Piece
-from causeway.analysis.convert.report import FileReport, Report
 from causeway.analysis.convert.stage import fingerprint, is_sqlite, source_id
 from causeway.analysis.remote import is_remote, place
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,9 +72,9 @@ def convert(
                 if piece.report.status != "failed":
                     _add(lander, piece, keep_going)
         except UserError:
-            _land(lander)  # the files before the bad one
+            _commit(lander)  # the files before the bad one
             raise
-        _land(lander)
+        _commit(lander)
     compact.compact_if_many(folder)
     order = {path: number for number, path in enumerate(files.values())}
     report.files.sort(key=lambda file: order[file.source])
@@ -93,7 +93,7 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _land(lander: Lander, piece: Piece | None = None) -> None:
+def _commit(lander: Lander, piece: Piece | None = None) -> None:
     """Hand over a piece; without one, commit the pieces that wait."""
     try:
         lander.flush() if piece is None else lander.add(piece)
@@ -104,7 +104,7 @@ def _land(lander: Lander, piece: Piece | None = None) -> None:
 
 def _add(lander: Lander, piece: Piece, keep_going: bool) -> None:
     try:
-        _land(lander, piece)
+        _commit(lander, piece)
     except UserError as error:
         if not keep_going:
             raise

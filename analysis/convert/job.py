@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from causeway.analysis.convert import stage, text
+from causeway.analysis.convert.conversion_report import FileReport
 from causeway.analysis.convert.declared import hash_table
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Section
-from causeway.analysis.convert.report import FileReport
 from causeway.analysis.convert.samples import Collected, SampleWriter
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 RANGE_BYTES = 128 << 20
 """The length of a range of a large file."""
@@ -124,7 +124,7 @@ def read_file(
         piece.mark = Mark(piece.resolved, status.st_size, status.st_mtime_ns)
         if before and _is_unchanged(before, status, keep_going):
             piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.runs
-            piece.report.problem_count, piece.report.problems = before.problems, list(before.told)
+            piece.report.problem_count, piece.report.problems = before.problems, list(before.reported)
         elif stage.is_sqlite(source):
             from causeway.analysis.convert import sqlite
 
@@ -203,7 +203,7 @@ def _read_text(piece: Piece, content: Path, before: Mark | None, keep_going: boo
     mark = piece.mark
     mark.end, mark.fingerprint = records.end, stage.fingerprint(content, records.end)
     mark.rows = report.rows + (before.rows if piece.continued and before else 0)
-    mark.problems, mark.told, mark.runs = problems.count, report.problems[:50], report.runs
+    mark.problems, mark.reported, mark.runs = problems.count, report.problems[:50], report.runs
 
 
 def _collect(piece: Piece, content: Path, records: text.Records, start: int, problems: text.Problems) -> int:

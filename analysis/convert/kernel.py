@@ -8,7 +8,7 @@ end, since every loop stops there.
 import numpy as np
 
 from causeway.analysis.convert.declared import DONE, FULL, NO_EVENT, ODD, UNDECLARED
-from causeway.bridge.jit import njit
+from causeway.toolchain.jit import njit
 
 _LF, _CR, _TAB, _SPACE, _DOT = 10, 13, 9, 32, 46
 _MINUS, _PLUS, _ZERO, _NINE = 45, 43, 48, 57

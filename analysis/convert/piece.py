@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from causeway.analysis import physical, schema
-from causeway.analysis.arrays import array
+from causeway.analysis.arrow_arrays import array
 from causeway.analysis.convert import stage
+from causeway.analysis.convert.conversion_report import FileReport
 from causeway.analysis.convert.records import Header, Rows
-from causeway.analysis.convert.report import FileReport
 
 IN_MEMORY_BYTES = 48 << 20
 """Rows of a piece beyond this are staged on the disk: bounds the memory of a conversion."""
@@ -40,7 +40,7 @@ class Mark:
     rows: int = 0
     problems: int = 0
     runs: list[str] = field(default_factory=list)  # their names in the file
-    told: list[str] = field(default_factory=list)  # bad lines, to be reported again
+    reported: list[str] = field(default_factory=list)  # bad lines, to be reported again
     names: dict[str, str] = field(default_factory=dict)  # name of a run in the file -> its name in the tables
 
     @classmethod

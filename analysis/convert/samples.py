@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.analysis import schema, store
-from causeway.analysis.arrays import of_numbers, of_texts
+from causeway.analysis.arrow_arrays import of_numbers, of_texts
 from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.physical import SOURCE
 
@@ -92,12 +92,12 @@ class SampleWriter:
     def __init__(self, path: Path, run_id: str, source: str) -> None:
         self.run_id, self.rows, self._source = run_id, 0, of_texts([source])
         self.batch, self._other = Batch(), Batch()
-        self._landing = store.landing(path)
+        self._replacing = store.replacing(path)
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[None] | None = None
 
     def __enter__(self) -> "SampleWriter":
-        self._file = pq.ParquetWriter(self._landing.__enter__(), _STAGED, **_OPTIONS)
+        self._file = pq.ParquetWriter(self._replacing.__enter__(), _STAGED, **_OPTIONS)
         return self
 
     def swap(self) -> None:
@@ -124,4 +124,4 @@ class SampleWriter:
         finally:
             self._thread.shutdown()
             self._file.close()
-            self._landing.__exit__(type(error) if error else None, error, trace)
+            self._replacing.__exit__(type(error) if error else None, error, trace)

@@ -19,7 +19,7 @@ from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.convert.piece import Mark, Piece, Staged
 from causeway.analysis.convert.records import Header
 from causeway.analysis.convert.samples import Batch, SampleWriter
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 _ROWS = 100_000
 _MOST_PROBLEMS = 1000
@@ -123,7 +123,7 @@ class _Reader:
         mark.end, report.rows = self._samples(runs, start)
         mark.fingerprint, mark.rows = self._seen(mark.end), report.rows + (before.rows if before and grown else 0)
         report.runs = mark.runs = names
-        mark.problems, mark.told = report.problem_count, report.problems[:50]
+        mark.problems, mark.reported = report.problem_count, report.problems[:50]
 
     def _problem(self, table: str, row: Any, expected: object) -> None:
         problem = f"{self.piece.source}: table {table}, row {row}: expected {expected}"

@@ -54,7 +54,7 @@ def folder_of(out: Path, source: Path) -> Path:
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:
     """Write a note (JSON) into a stage, atomically."""
-    with store.landing(folder / f"{name}.json") as temporary:
+    with store.replacing(folder / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(content))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from causeway.analysis.convert import scalars
+from causeway.analysis.convert import scalar_lines
 from causeway.analysis.convert.declared import DONE, FULL, NO_EVENT
 from causeway.analysis.convert.lexer import BadLine, exact_time, integer, number, text, tokens
 from causeway.analysis.convert.records import COLUMNS, Header, RecordReader, Rows, Section
@@ -122,11 +122,11 @@ def _take(
     """Read records: plain scalars many at once, all others one by one."""
     at, data = 0, np.frombuffer(raw, np.uint8)
     while at < len(starts):
-        behind = min(len(starts), at + scalars.LEAST_LINES)
+        behind = min(len(starts), at + scalar_lines.LEAST_LINES)
         if not raw.startswith(b"scalar", int(starts[at])):  # as far as the next scalar
             behind = next((i for i in range(at + 1, behind) if raw.startswith(b"scalar", int(starts[i]))), behind)
         elif reader.may_take_scalars:
-            many = scalars.stretch(data, starts[at:], ends[at:], reader.run_id, reader.count("scalar"))
+            many = scalar_lines.stretch(data, starts[at:], ends[at:], reader.run_id, reader.count("scalar"))
             if many is not None:
                 reader.took_scalars(many.rows, *many.last)
                 for table, rows in (("scalars", many.scalars), ("attributes", many.attributes)):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from causeway.analysis.figures.latex import escape
 from causeway.analysis.figures.numbers import short
-from causeway.analysis.report.verdict import told
+from causeway.analysis.report.verdict import explained
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> str:
@@ -30,7 +30,7 @@ def compared(rows: pd.DataFrame, caption: str) -> str:
     for key, group in rows.groupby(keys, sort=False):
         found: dict[str, Mapping[Any, Any]] = {row["engine"]: row for row in group.to_dict("records")}
         first = group.iloc[0]
-        said = told(first["relation"], first["published"], first["low"], first["high"])
+        said = explained(first["relation"], first["published"], first["low"], first["high"])
         body.append((*key, said, *(_measured(found.get(engine)) for engine in engines)))
     return table((*keys, "published", *engines), body, caption)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from causeway.analysis import store
 from causeway.analysis.export import tex
 from causeway.analysis.figures.sheet import Sheet
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 FORMATS = ("svg", "pdf", "pgf", "tex")
 FIGURES = ("svg", "pdf", "pgf")
@@ -42,7 +42,7 @@ class Export:
         name = self._free(f"{plot.study} {plot.title}")
         for form in FIGURES:
             if form in self.formats:
-                with store.landing(self._path(f"{name}.{form}")) as temporary:
+                with store.replacing(self._path(f"{name}.{form}")) as temporary:
                     sheet.save(temporary, form)
 
     def finish(self, compared: pd.DataFrame) -> None:
@@ -72,16 +72,16 @@ def _slug(title: str) -> str:
 
 def _take_away_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
     """Remove figures that are not in the report any more: they would pass for today's."""
-    told = out / OURS
-    lines = told.read_text(encoding="utf-8", errors="replace").splitlines() if told.exists() else []
+    reported = out / OURS
+    lines = reported.read_text(encoding="utf-8", errors="replace").splitlines() if reported.exists() else []
     before = {name for name in lines if Path(name).name == name}
     for name in before - now:
         if name.rpartition(".")[2] in formats:
             (out / name).unlink(missing_ok=True)
     kept = now | {name for name in before if (out / name).exists()}
-    _text(told, "".join(f"{name}\n" for name in sorted(kept)))
+    _text(reported, "".join(f"{name}\n" for name in sorted(kept)))
 
 
 def _text(path: Path, text: str) -> None:
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

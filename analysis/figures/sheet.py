@@ -27,8 +27,8 @@ from causeway.analysis.figures.latex import escape
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.figures.style import HEIGHT_IN, LEGEND_ROW_IN, WIDTH_IN, settings
 from causeway.analysis.reduce.expression import without_quotes
-from causeway.bridge.errors import UserError
-from causeway.bridge.user_file import in_users_words
+from causeway.errors import UserError
+from causeway.toolchain.user_file import in_users_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,10 +76,10 @@ class Sheet:
         try:
             drawn = kind.draw(axes, data, **plot.more)
         except Exception as error:
-            told = in_users_words(error)
-            if isinstance(error, UserError) or told is None:
+            reported = in_users_words(error)
+            if isinstance(error, UserError) or reported is None:
                 raise
-            raise UserError(f"plot '{plot.title}': kind '{plot.kind}' does not draw it: {told}") from error
+            raise UserError(f"plot '{plot.title}': kind '{plot.kind}' does not draw it: {reported}") from error
         numbers = drawn if isinstance(drawn, pd.DataFrame) else _as_numbers(data)
         if lacks := [name for name in NUMBERS if name not in numbers]:
             raise UserError(f"kind '{plot.kind}' returns a frame without the column {lacks[0]} ({', '.join(NUMBERS)})")
@@ -102,8 +102,8 @@ class Sheet:
         if form == "svg":
             path.write_text(self._as_svg(), encoding="utf-8")
         elif form == "pdf":
-            told = {"Title": title, "CreationDate": None, "Producer": None, "Creator": None}
-            self.figure.savefig(path, format="pdf", metadata=told)
+            reported = {"Title": title, "CreationDate": None, "Producer": None, "Creator": None}
+            self.figure.savefig(path, format="pdf", metadata=reported)
         else:
             self._save_pgf(path)
 
@@ -111,9 +111,9 @@ class Sheet:
         import matplotlib
 
         text = io.StringIO()
-        told = {"Title": self.data.plot.title, "Date": None, "Creator": None, "Format": None, "Type": None}
+        reported = {"Title": self.data.plot.title, "Date": None, "Creator": None, "Format": None, "Type": None}
         with matplotlib.rc_context({"svg.hashsalt": repr(self.data.plot)}):  # ids differ from those of other figures
-            self.figure.savefig(text, format="svg", metadata=told)
+            self.figure.savefig(text, format="svg", metadata=reported)
         return text.getvalue()
 
     def _save_pgf(self, path: Path) -> None:

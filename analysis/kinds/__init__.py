@@ -26,8 +26,8 @@ from pathlib import Path
 
 from causeway.analysis.kinds.kind import KINDS, Kind, plot_kind
 from causeway.analysis.plots import Plot
-from causeway.bridge.errors import UserError
-from causeway.bridge.user_file import module_from
+from causeway.errors import UserError
+from causeway.toolchain.user_file import module_from
 
 __all__ = ["Kind", "kind_of", "known", "load", "plot_kind"]
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, overload
 
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import expression
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 KINDS: dict[str, Kind] = {}
 """By name."""

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from causeway.analysis.query.patterns import matcher
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 Column = Callable[[str], Any]
 """Return the values of a field, one for each row; raise KeyError if there is no such field."""

@@ -21,7 +21,7 @@ from causeway.analysis.query.filters import select
 from causeway.analysis.query.series import Series
 from causeway.analysis.remote import place
 from causeway.analysis.versions import mixed_groups
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 if TYPE_CHECKING:
     import xarray

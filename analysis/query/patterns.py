@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)")
 _DIGITS = re.compile(r"\d+")

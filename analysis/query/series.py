@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 Numbers = NDArray[np.float64]
 MSER_BATCH = 5

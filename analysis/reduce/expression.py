@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

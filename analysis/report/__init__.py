@@ -2,7 +2,7 @@
 
 Kinds of plots (`causeway.analysis.kinds`) draw what the studies ask for, `page` says what the sections show, and the
 templates (analysis/templates/report) how. What the studies ask for stands in the folder
-(`causeway.analysis.description`): a report knows no study.
+(`causeway.analysis.study_description`): a report knows no study.
 """
 
 import os
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from causeway.analysis import animation, description, kinds, pages, schema, store, versions
+from causeway.analysis import animation, kinds, pages, schema, store, versions
+from causeway.analysis import study_description as description
 from causeway.analysis.export.write import Export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.numbers import name_and_unit
@@ -66,10 +67,10 @@ def write(
     out = place(out_dir) if out_dir else source.folder / "report"
     refuse_links(out.parent, out.name, f"{out.name}/export")
     described = description.read(source.folder)
-    asked = [plot for one in described for plot in one.plots] + list(plots)
-    plots = [plot for plot in asked if plot.kind in kinds.known()]
+    requested = [plot for one in described for plot in one.plots] + list(plots)
+    plots = [plot for plot in requested if plot.kind in kinds.known()]
     published = comparison.frame_of([row for one in described for row in one.published])
-    runs = versions.told_apart(store.read_pandas(source.folder, "runs"))
+    runs = versions.distinguished(store.read_pandas(source.folder, "runs"))
     parameters = store.read_pandas(source.folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
     wanted |= set(wrong.SCALARS)
@@ -98,7 +99,7 @@ def write(
     known_studies = {one.study for one in described} | {figure.plot.study for figure in drawn}
     if (unknown := sorted(set(runs["study"]) - known_studies)) and "" not in known_studies:
         sections.append(Section("undescribed", "Not described", "undescribed.html", unknown))
-    if strange := [plot for plot in asked if plot not in plots]:
+    if strange := [plot for plot in requested if plot not in plots]:
         sections.append(Section("strange", "Kinds of plots that are not known here", "strange.html", strange))
     sections.append(Section("scalars", "All scalars", "scalars.html", _scalar_table(means)))
     sections.append(Section("run", "What was run", "run.html", page.what_was_run(runs, parameters)))
@@ -173,7 +174,7 @@ def _wrong_sections(
 
 def _mixed(folder: Path) -> list[Section]:
     """Return what there is to say where runs are of several codes."""
-    lines = list(versions.told(folder))
+    lines = list(versions.mixed_versions(folder))
     return [Section("codes", "Runs of several codes", "codes.html", lines)] if lines else []
 
 
@@ -230,16 +231,16 @@ def _with_parameters(means: pd.DataFrame, known: comparison.Runs) -> pd.DataFram
     """Each point's parameters behind its scalars; empty where its runs do not agree (seeds of a converted run, say)."""
     keys = ["study", "point", "engine"]
     grouped = known.texts.join(known.runs[keys]).groupby(keys, dropna=False)
-    told = grouped.first().where(grouped.nunique() == 1)
-    taken = {name: f"parameter {name}" for name in told.columns if name in means.columns}
-    return means.merge(told.rename(columns=taken).reset_index(), on=keys, how="left")
+    explained = grouped.first().where(grouped.nunique() == 1)
+    taken = {name: f"parameter {name}" for name in explained.columns if name in means.columns}
+    return means.merge(explained.rename(columns=taken).reset_index(), on=keys, how="left")
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
     """Write a table for people's spreadsheets: texts that these would compute as formulas stay texts."""
     texts = frame.select_dtypes(["object", "string", "category"]).columns
     plain = frame.assign(**{name: frame[name].map(_no_formula) for name in texts})
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         plain.to_csv(temporary, index=False)
 
 

@@ -12,7 +12,7 @@ from causeway.analysis.figures.data import NUMBERS
 from causeway.analysis.pages import Table
 from causeway.analysis.plots import Plot
 from causeway.analysis.published import NOT_COMPARED
-from causeway.analysis.report.verdict import Verdict, bounds_verdict, told, verdict
+from causeway.analysis.report.verdict import Verdict, bounds_verdict, explained, verdict
 
 _WORDS = {"good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away"}
 NOT_RUN = "not run here"
@@ -170,11 +170,11 @@ def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
         if tuple("" if pd.isna(row[key]) else row[key] for key in keys) in measured:
             continue
         why = row["note"] if row["scalar"] == NOT_COMPARED else NOT_RUN
-        rows.append((*(row[key] for key in keys[:3]), told(*(row[key] for key in keys[3:])), why))
+        rows.append((*(row[key] for key in keys[:3]), explained(*(row[key] for key in keys[3:])), why))
     rows.sort(key=lambda row: row[-1] == NOT_RUN)
     return Table(("where", "quantity", "condition", "published", "why"), rows, stack=True)
 
 
 def _said(relation: str, published: float, low: float, high: float) -> str | float:
     """Return what the paper says; a plain number stays one, so that a column of them stands to the right."""
-    return published if relation == "=" else told(relation, published, low, high)
+    return published if relation == "=" else explained(relation, published, low, high)

@@ -52,7 +52,7 @@ def _apart(published: float, measured: float) -> Verdict:
     return Verdict("off", f"✗ ×{ratio:.3g}")
 
 
-def told(relation: str, published: float, low: float, high: float) -> str:
+def explained(relation: str, published: float, low: float, high: float) -> str:
     """What the paper says, in its own form: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
     if relation == "to":
         return f"{short(low)} to {short(high)}"

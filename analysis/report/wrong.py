@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from causeway.analysis import store
-from causeway.analysis.description import Description
 from causeway.analysis.pages import Table
 from causeway.analysis.reduce.comparison import Runs
+from causeway.analysis.study_description import Description
 
 SCALARS = ("violations", "duplicates")
 _HEAD = ("study", "point", "engine", "what", "runs", "of them wrong", "in all")
@@ -88,7 +88,7 @@ def _rows(one: Wrong, known: Runs) -> list[tuple[object, ...]]:
 def write_pages(examples: Sequence[Example], out: Path) -> None:
     """Write the pages that the sections point to."""
     for number, one in enumerate(examples):
-        with store.landing(out / link_to(number)) as temporary:
+        with store.replacing(out / link_to(number)) as temporary:
             temporary.write_text(one.page, encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-// An edge that does nothing but tell events: windows of 1,000 each, as fast as the controller takes them.
+// An adapter that does nothing but tell events: windows of 1,000 each, as fast as the controller takes them.
 #include <cstdint>
 #include <cstdlib>
 

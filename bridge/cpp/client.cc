@@ -57,7 +57,7 @@ size_t Client::take_answer() {
         fail(refused.what());
     }
     take_topics();
-    take_promises();
+    take_lookaheads();
     return in_.actions().kind().size();
 }
 
@@ -65,16 +65,16 @@ void Client::take_topics() {
     const Actions &a = in_.actions();
     for (size_t i = 0, rows = a.topic().size(); i < rows; ++i) {
         const uint8_t topic = at<uint8_t>(a.topic(), i);
-        if (topic > 0) window_.patience().sent(at<int64_t>(a.ref(), i), topic);
+        if (topic > 0) window_.lookahead().sent(at<int64_t>(a.ref(), i), topic);
     }
 }
 
-void Client::take_promises() {
+void Client::take_lookaheads() {
     const Actions &a = in_.actions();
     const size_t promises = a.patient_topic().size();
     for (size_t i = 0; i < promises; ++i) {
-        window_.patience().promise(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i),
-                                   at<int64_t>(a.patience_ps(), i));
+        window_.lookahead().declare(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i),
+                                    at<int64_t>(a.patience_ps(), i));
     }
     if (promises > 0) window_.look_again();
 }

@@ -139,7 +139,7 @@ class Client {
     size_t take_answer();
     void expect(Frame::BodyCase body, const char *what);
     void take_topics();
-    void take_promises();
+    void take_lookaheads();
 };
 
 }  // namespace causeway

@@ -1,7 +1,7 @@
 // The path of a host: straight lines, at constant speed, between positions at instants.
 //
 // Both packet-level adapters use this code, with these operations in this order, so that a host is at the same
-// millimetre on both. bridge/traces.py has the same as `place_at`.
+// millimetre on both. network/movement.py has the same as `place_at`.
 #pragma once
 
 #include <algorithm>

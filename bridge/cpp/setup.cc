@@ -133,7 +133,7 @@ void check_mobile(const MobileNetwork &network) {
     check_movement(network);
 }
 
-void check_troubles(const Troubles &troubles, int32_t nodes) {
+void check_network_faults(const Troubles &troubles, int32_t nodes) {
     const auto kind = numbers<uint8_t>(troubles.kind());
     const auto a = numbers<int32_t>(troubles.a()), b = numbers<int32_t>(troubles.b());
     for (size_t i = 0; i < kind.size(); ++i) {
@@ -177,7 +177,7 @@ void check_setup(const Setup &setup) {
     }
     check_workload(setup.workload());
     check_instants("a scripted failure", setup.faults().time_ps());
-    check_troubles(setup.troubles(), nodes_of(setup));
+    check_network_faults(setup.troubles(), nodes_of(setup));
     check_nodes(setup, nodes_of(setup));
 }
 
@@ -218,7 +218,7 @@ void AnswerCheck::check(const Actions &answer, int64_t effect_ps) {
     if (!damaged.empty()) refuse("the controller's answer is damaged: " + damaged);
     held_[Operand::EARLIEST_PS] = effect_ps;
     for (size_t row = 0; row < answer.kind().size(); ++row) check_action(answer, row);
-    for (size_t row = 0; row < answer.patient_topic().size(); ++row) check_promise(answer, row);
+    for (size_t row = 0; row < answer.patient_topic().size(); ++row) check_lookahead(answer, row);
 }
 
 void AnswerCheck::check_action(const Actions &answer, size_t row) {
@@ -242,11 +242,11 @@ void AnswerCheck::check_action(const Actions &answer, size_t row) {
     if (kind == Act::CONNECT) ++held_[Operand::CONNECTIONS];
 }
 
-void AnswerCheck::check_promise(const Actions &answer, size_t row) {
+void AnswerCheck::check_lookahead(const Actions &answer, size_t row) {
     held_[Operand::PATIENT_NODE] = at<int32_t>(answer.patient_node(), row);
     held_[Operand::PATIENT_TOPIC] = at<uint8_t>(answer.patient_topic(), row);
     held_[Operand::PATIENCE_PS] = at<int64_t>(answer.patience_ps(), row);
-    for (const Check &rule : rules_of_promise()) {
+    for (const Check &rule : rules_of_lookahead()) {
         if (rule.is_broken(held_)) refuse(rule.words(held_));
     }
 }

@@ -40,7 +40,7 @@ class AnswerCheck {
     Held held_;
 
     void check_action(const Actions &answer, size_t row);
-    void check_promise(const Actions &answer, size_t row);
+    void check_lookahead(const Actions &answer, size_t row);
 };
 
 }  // namespace causeway

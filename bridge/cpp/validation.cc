@@ -179,7 +179,7 @@ const std::vector<Check> &rules_of_action(uint8_t kind) {
     return known[kind];
 }
 
-const std::vector<Check> &rules_of_promise() {
+const std::vector<Check> &rules_of_lookahead() {
     static const std::vector<Check> known = rules_of_table("promises");
     return known;
 }

@@ -50,7 +50,7 @@ class Check {
 const std::vector<Check> &rules_of_action(uint8_t kind);
 
 // Returns the rules of a declared lookahead.
-const std::vector<Check> &rules_of_promise();
+const std::vector<Check> &rules_of_lookahead();
 
 // Throws std::runtime_error, with a message, unless every field and column of a message, and of the messages in it, is
 // as its rule allows in a network of so many nodes. The columns must be whole.

@@ -9,7 +9,7 @@
 
 #include "bridge/cpp/columns.h"
 #include "bridge/cpp/contract.h"
-#include "bridge/cpp/patience.h"
+#include "bridge/cpp/lookahead.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -39,14 +39,14 @@ class WindowBuilder {
     // Adds an event. Times must not decrease.
     void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was reported after a later one");
-        if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && patience_.of(node, ref) == Constant::IGNORED) return;
+        if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && lookahead_.of(node, ref) == Constant::IGNORED) return;
         last_ps_ = time_ps;
         rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
 
     // The topics of packets and the lookaheads of nodes. Call `look_again` after a change of a lookahead.
-    PatienceTable &patience() { return patience_; }
+    LookaheadTable &lookahead() { return lookahead_; }
     void look_again() { keep_from(0); }
 
     // Returns the first instant at which an action may answer the events: the simulator must not go on to it before the
@@ -94,12 +94,12 @@ class WindowBuilder {
     int unanswered_ = 0;
     int64_t last_ps_ = 0;
     int64_t horizon_ps_ = kNever;
-    PatienceTable patience_;
+    LookaheadTable lookahead_;
 
     // Returns the first instant at which an action may answer an event.
     int64_t deadline_ps(const Row &row) const {
         if (passive_kinds_ >> row.kind & 1) return kNever;
-        const int64_t patience_ps = row.kind == Kind::ARRIVAL ? patience_.of(row.node, row.ref) : 0;
+        const int64_t patience_ps = row.kind == Kind::ARRIVAL ? lookahead_.of(row.node, row.ref) : 0;
         const int64_t wait_ps = std::max(reaction_ps_, patience_ps);
         return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
     }

@@ -1,4 +1,4 @@
-// The workload and scripted failures of nodes; bridge/workload.py computes the same, to the bit.
+// The workload and scripted failures of nodes; network/workload.py computes the same, to the bit.
 #pragma once
 
 #include <algorithm>

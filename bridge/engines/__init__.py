@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 
 from causeway.bridge.engine import Engine
-from causeway.bridge.errors import unknown
-from causeway.bridge.network import MobileNetwork, Network
+from causeway.errors import unknown
+from causeway.network.networks import MobileNetwork, Network
 
 ENGINES = {
     "inline": "causeway.bridge.engines.inline:InlineEngine",

@@ -1,7 +1,7 @@
 """The inline engine: the abstract network in this process, with numpy and numba, without a simulator.
 
-Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `bridge/network.py` and draw
-from the same counter-based generator. The kernels are in `inline_wheel.py`.
+Its digests equal those of the same network on OMNeT++ to the bit: both follow the rules in `network/networks.py` and
+draw from the same counter-based generator. The kernels are in `inline_wheel.py`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.edges import Edge
 from causeway.bridge.engine import DURATION_OVER, NOTHING_LEFT, STOPPED, Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
-from causeway.bridge.engines.inline_trouble import FAR_SIDE, TroubleRows
+from causeway.bridge.engines.inline_faults import FAR_SIDE, FaultRows
 from causeway.bridge.engines.inline_wheel import Load, Rules, Wheel
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window
-from causeway.bridge.jit import compiled
+from causeway.bridge.framing import fault_tables
 from causeway.bridge.memory import Allowance
-from causeway.bridge.network import AbstractNetwork, Network
-from causeway.bridge.taped import TapedSession
-from causeway.bridge.wire import trouble_tables
-from causeway.bridge.workload import NEVER, Script, WorkloadTables, next_broadcast
+from causeway.bridge.recorded_session import TapedSession
+from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork, Network
+from causeway.network.workload import NEVER, Script, WorkloadTables, next_broadcast
+from causeway.toolchain.adapters import Adapter
+from causeway.toolchain.jit import compiled
 
 ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
     int(act) for act in (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE)
@@ -50,7 +50,7 @@ class InlineEngine:
         """Return None: the engine needs nothing that is not installed with Causeway."""
         return None
 
-    def edges(self) -> list[Edge]:
+    def adapters(self) -> list[Adapter]:
         """Return no adapters."""
         return []
 
@@ -74,11 +74,11 @@ def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
     return max(1000, min(width, 10**11))
 
 
-def _trouble_of(network: AbstractNetwork) -> TroubleRows:
-    tables = trouble_tables(network.trouble)
-    side = np.full((len(network.trouble), network.nodes), FAR_SIDE, np.int8)
+def _faults_of(network: AbstractNetwork) -> FaultRows:
+    tables = fault_tables(network.network_faults)
+    side = np.full((len(network.network_faults), network.nodes), FAR_SIDE, np.int8)
     side[np.array(tables["side_trouble"], np.int64), np.array(tables["side_node"], np.int64)] = tables["side"]
-    return TroubleRows(
+    return FaultRows(
         np.array(tables["kind"], np.uint8), np.array(tables["from_ps"], np.int64), np.array(tables["to_ps"], np.int64),
         np.array(tables["a"], np.int32), np.array(tables["b"], np.int32), side,
     )  # fmt: skip
@@ -98,7 +98,7 @@ class InlineSession:
         self._rules = Rules(
             network.nodes, spec.seed, _slot_width_ps(network, spec.reaction_ps), spec.reaction_ps,
             spec.duration_ps or NEVER, spec.cap, PASSIVE_CAP, spec.passive_kinds, network.delay_quantiles_ns,
-            network.loss, network.send_ps, network.send_ps_per_byte, network.recv_ps, _trouble_of(network),
+            network.loss, network.send_ps, network.send_ps_per_byte, network.recv_ps, _faults_of(network),
         )  # fmt: skip
         self._w = _empty_wheel(network.nodes)
         self._at = self._w.at
@@ -226,7 +226,7 @@ class InlineSession:
 
     def _start_faults(self) -> None:
         faults = self.network.faults
-        self._at["faulty"] = len(faults.time_ps) > 0 or len(self.network.trouble) > 0
+        self._at["faulty"] = len(faults.time_ps) > 0 or len(self.network.network_faults) > 0
         while self._at["free_rows"][0] < len(faults.time_ps):
             self._grow_pool(2 * len(self._w.pool))
         for time_ps, node, up in zip(faults.time_ps, faults.node, faults.up, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from causeway.bridge.jit import compiled
+from causeway.toolchain.jit import compiled
 
 RUN = 40
 """The length of runs that are sorted by insertion before they are merged."""

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.bridge.engines.inline_faults import FaultRows, is_fault_on, is_link_down
 from causeway.bridge.engines.inline_order import earlier, sort
-from causeway.bridge.engines.inline_trouble import TroubleRows, is_cut, is_troubled
 from causeway.bridge.events import BROADCAST_PEER, Kind
-from causeway.bridge.jit import compiled
-from causeway.bridge.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
-from causeway.bridge.schema import constant
-from causeway.bridge.workload import NEVER, WorkloadTables, next_broadcast
+from causeway.network.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
+from causeway.network.workload import NEVER, WorkloadTables, next_broadcast
+from causeway.proto.contract import constant
+from causeway.toolchain.jit import compiled
 
 K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
     int(k) for k in (Kind.NODE, Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.BROADCAST)
@@ -86,7 +86,7 @@ class Rules(NamedTuple):
     send_ps: int
     send_ps_per_byte: int
     recv_ps: int
-    trouble: TroubleRows
+    network_faults: FaultRows
 
 
 class Load(NamedTuple):
@@ -281,7 +281,7 @@ def _take_from_heap(w):
 def _copies(c, w, now, node, packet, peer, interface):
     """Send a packet: one copy per receiver leaves now."""
     first, last = (0, c.nodes) if peer == BROADCAST_PEER else (peer, peer + 1)
-    troubled = is_troubled(c.trouble, now)
+    fault_on = is_fault_on(c.network_faults, now)
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
@@ -290,7 +290,7 @@ def _copies(c, w, now, node, packet, peer, interface):
         kind = K_REACH if c.recv_ps > 0 else K_ARRIVAL
         if c.loss > 0.0 and draw_unit(c.seed, STREAM_LOSS, packet, receiver) < c.loss:
             kind = K_LOST
-        if troubled and is_cut(c.trouble, now, node, receiver):
+        if fault_on and is_link_down(c.network_faults, now, node, receiver):
             kind = K_LOST
         put(w, c.width_ps, reach, kind, receiver, packet, interface, 0)
 

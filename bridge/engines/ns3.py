@@ -10,11 +10,11 @@ import sysconfig
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from causeway.bridge.edges import Edge, build, missing_tools
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import MobileNetwork, Network
 from causeway.bridge.session import PairSession, open_session
+from causeway.errors import UserError
+from causeway.network.networks import MobileNetwork, Network
+from causeway.toolchain.adapters import Adapter, build, missing_tools
 
 HOW_TO_GET_IT = "no ns-3 found: pip install --no-deps ns3==3.44.post0 (or set NS3_ROOT=...)"
 PROGRAM = "ns3/causeway-ns3"
@@ -40,21 +40,21 @@ class Ns3Engine:
 
     def missing(self, network: Network | None = None) -> str | None:
         """See `causeway.bridge.engine.Engine`."""
-        edges = self.edges()
-        if not edges:
+        adapters = self.adapters()
+        if not adapters:
             return HOW_TO_GET_IT
         if isinstance(network, MobileNetwork) and network.radio not in self.radios:
             there = " and ".join(self.radios)
             return f"engine ns3 has no radio '{network.radio}', it has {there}: use one of them, or --engine omnet"
-        return None if edges[0].is_built() else missing_tools()
+        return None if adapters[0].is_built() else missing_tools()
 
-    def edges(self) -> list[Edge]:
+    def adapters(self) -> list[Adapter]:
         """Return the adapter for the installed ns-3, if there is one."""
         found = find_ns3()
         if found is None:
             return []
         root, version_ = found
-        return [Edge(self.name, f"ns3-{version_}", "ns3", (PROGRAM,), {"NS3_ROOT": str(root)})]
+        return [Adapter(self.name, f"ns3-{version_}", "ns3", (PROGRAM,), {"NS3_ROOT": str(root)})]
 
     def open(self, spec: RunSpec) -> PairSession:
         """Begin a run; compile the adapter before if it is out of date."""
@@ -62,6 +62,6 @@ class Ns3Engine:
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
         if (why := self.missing(spec.network)) is not None:
             raise UserError(f"engine ns3 cannot run here: {why}")
-        edge = self.edges()[0]
-        build(edge)
-        return open_session(spec, self.name, [str(edge.product(PROGRAM))])
+        adapter = self.adapters()[0]
+        build(adapter)
+        return open_session(spec, self.name, [str(adapter.product(PROGRAM))])

@@ -26,13 +26,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from causeway.bridge.edges import Edge, build, missing_tools
 from causeway.bridge.engine import RunSpec, result_name
-from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork, Network
-from causeway.bridge.places import SOURCES
 from causeway.bridge.session import PairSession, open_session
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
+from causeway.toolchain.adapters import Adapter, build, missing_tools
+from causeway.toolchain.installation import SOURCES
+from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 
 LIBRARY = "omnet/libcauseway_omnet.so"
 INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
@@ -78,19 +78,19 @@ class OmnetEngine:
 
             if why := missing_inet(found):
                 return why
-        return None if edge_of(found).is_built() else missing_tools()
+        return None if adapter_of(found).is_built() else missing_tools()
 
-    def edges(self) -> list[Edge]:
+    def adapters(self) -> list[Adapter]:
         """Return the adapter for the installed OMNeT++, if there is one."""
         found = find_omnetpp()
-        return [] if found is None else [edge_of(found)]
+        return [] if found is None else [adapter_of(found)]
 
     def open(self, spec: RunSpec) -> PairSession:
         """Begin a run; compile the adapter before if it is out of date."""
         found = find_omnetpp()
         if found is None or (why := self.missing()):
             raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
-        build(edge_of(found))
+        build(adapter_of(found))
         launch = launch_of(spec, found)
         if (ui := spec.options.get("ui", CMDENV)) != CMDENV:
             if why := missing_ui(found, ui):
@@ -118,19 +118,19 @@ def missing_ui(found: Found, ui: str) -> str | None:
     return None
 
 
-def edge_of(found: Found) -> Edge:
+def adapter_of(found: Found) -> Adapter:
     """Return the adapter for this installation, with the INET modules if there is an INET."""
     simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
     if found.inet_is_known:
         simulator += f"-inet-{found.inet_version}"
         variables["INET_ROOT"] = str(found.inet_root)
         products.append(INET_LIBRARY)
-    return Edge("omnet", simulator, "omnet", tuple(products), variables)
+    return Adapter("omnet", simulator, "omnet", tuple(products), variables)
 
 
 def loadable(found: Found, library: str) -> str:
     """Return one of the adapter's libraries in the form for `opp_run -l`: without lib and .so."""
-    path = edge_of(found).product(library)
+    path = adapter_of(found).product(library)
     return str(path.with_name(path.stem.removeprefix("lib")))
 
 

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
-from causeway.bridge.engines.omnet_find import INET, Found
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import InetNetwork, MobileNetwork
-from causeway.bridge.places import SOURCES
+from causeway.errors import UserError
+from causeway.network.networks import InetNetwork, MobileNetwork
+from causeway.toolchain.installation import SOURCES
+from causeway.toolchain.omnet_find import INET, Found
 
 INET_EDGE = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from causeway.bridge.edges import build
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, edge_of, loadable
-from causeway.bridge.engines.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, adapter_of, loadable
 from causeway.bridge.engines.omnet_inet import missing_inet
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
+from causeway.toolchain.adapters import build
+from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
 
 QUERY_S = 60.0
 """Far longer than opp_run needs to list runs."""
@@ -46,7 +46,7 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
     found = find_omnetpp()
     if found is None or (why := missing_inet(found)):
         raise UserError(f"{ini} cannot be run here: {HOW_TO_GET_IT if found is None else why}")
-    build(edge_of(found))
+    build(adapter_of(found))
     runs = read_runs(_ask(found, ini, config))
     _check_names(runs, ini, config)
     if not runs:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from causeway.bridge import wire
-from causeway.bridge.edges import Edge
+from causeway.bridge import framing
 from causeway.bridge.engine import Finish, RunSpec
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import COLUMNS, Actions, Window, column
-from causeway.bridge.network import Network
 from causeway.bridge.recording import CONTROLLER, describe, frames
-from causeway.bridge.schema import CONTRACT
+from causeway.errors import RunError, UserError
+from causeway.network.networks import Network
+from causeway.proto.contract import CONTRACT
+from causeway.toolchain.adapters import Adapter
 
 
 class ReplayEngine:
@@ -32,7 +32,7 @@ class ReplayEngine:
         """Return None: a recording needs no further software."""
         return None
 
-    def edges(self) -> list[Edge]:
+    def adapters(self) -> list[Adapter]:
         """Return no adapters."""
         return []
 
@@ -77,13 +77,13 @@ class ReplaySession:
             raise RunError(
                 f"frame {self._frame}: the recorded controller answered window {self._window}, this one did not"
             )
-        frame = wire.decode(data)
+        frame = framing.decode(data)
         body = frame.WhichOneof("body")
         if body == "finish":
-            return wire.finish(frame.finish)
+            return framing.finish(frame.finish)
         if body != "window":
             raise RunError(f"frame {self._frame} of {self.path} is of a wrong kind ({body or 'empty'}); record it anew")
-        window = wire.window(frame.window)
+        window = framing.window(frame.window)
         self._window = window.number
         return window
 
@@ -99,7 +99,7 @@ class ReplaySession:
                 f"frame {self._frame}: this controller answered window {self._window}, the recorded one did not"
             )
         try:
-            recorded = wire.actions(wire.decode(data).actions)
+            recorded = framing.actions(framing.decode(data).actions)
         except ValueError:
             raise RunError(
                 f"frame {self._frame} of {self.path} is damaged: its columns differ; record it anew"
@@ -130,8 +130,8 @@ def first_difference(recorded: Actions, replayed: Actions) -> str | None:
         return f"row {rows}: recorded {len(recorded)} actions, now {len(replayed)}"
     if recorded.stop != replayed.stop:
         return f"stop: recorded {recorded.stop}, now {replayed.stop}"
-    if recorded.patience != replayed.patience:
-        pairs = zip_longest(recorded.patience, replayed.patience)
+    if recorded.lookaheads != replayed.lookaheads:
+        pairs = zip_longest(recorded.lookaheads, replayed.lookaheads)
         was, now = next((a, b) for a, b in pairs if a != b)
         return f"declared lookahead: recorded {was}, now {now}"
     return None

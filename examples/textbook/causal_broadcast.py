@@ -8,7 +8,7 @@ After K. Birman, A. Schiper and P. Stephenson, *Lightweight causal and atomic gr
 Verdict: a message comes after all that its sender had delivered. The careless version only counts the sender's own.
 """
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 Stamped = tuple[int, tuple[int, ...]]
 
@@ -48,8 +48,8 @@ class Careless(Causal):
         return True
 
 
-class CausalBroadcast(SmallStudy):
+class CausalBroadcast(ModelStudy):
     name, title = "causal_broadcast", "causal broadcast (Birman, Schiper, Stephenson)"
     versions = {"right": Causal, "careless": Careless}
     verdicts = {"careless": "causal order"}
-    asked = Checks(properties=("once", "causal", "arrives"), budget=Budget(broadcasts=3), alike=True)
+    model_checks = Checks(properties=("once", "causal", "arrives"), budget=Budget(broadcasts=3), symmetric=True)

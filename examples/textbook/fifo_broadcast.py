@@ -8,7 +8,7 @@ After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcas
 Verdict: messages of one sender come in the order in which it broadcast them. The hasty version delivers what comes.
 """
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 
 class Fifo(Node):
@@ -41,8 +41,8 @@ class Hasty(Fifo):
         self.deliver(content[1])
 
 
-class FifoBroadcast(SmallStudy):
+class FifoBroadcast(ModelStudy):
     name, title = "fifo_broadcast", "FIFO broadcast"
     versions = {"right": Fifo, "hasty": Hasty}
     verdicts = {"hasty": "FIFO order"}
-    asked = Checks(properties=("once", "fifo", "arrives"), budget=Budget(broadcasts=3), alike=True)
+    model_checks = Checks(properties=("once", "fifo", "arrives"), budget=Budget(broadcasts=3), symmetric=True)

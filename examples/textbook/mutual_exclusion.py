@@ -11,7 +11,7 @@ Verdict: never two nodes inside, and who asked gets in. The hasty version does n
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 
 class Lamport(Node):
@@ -66,21 +66,21 @@ class Hasty(Lamport):
         return True
 
 
-def one_inside(world: Any) -> str | None:
-    inside = [node.id for node in world.nodes if node.inside]
+def one_inside(model: Any) -> str | None:
+    inside = [node.id for node in model.nodes if node.inside]
     return f"mutual exclusion: nodes {inside} are inside together" if len(inside) > 1 else None
 
 
-def all_got_in(world: Any) -> str | None:
-    waiting = [node.id for node in world.nodes if node.mine is not None]
+def all_got_in(model: Any) -> str | None:
+    waiting = [node.id for node in model.nodes if node.mine is not None]
     return f"starved: node {waiting[0]} never gets in" if waiting else None
 
 
-class MutualExclusion(SmallStudy):
+class MutualExclusion(ModelStudy):
     name, title = "mutual_exclusion", "Lamport's mutual exclusion"
     versions = {"right": Lamport, "hasty": Hasty}
     verdicts = {"hasty": "mutual exclusion"}
-    asked = Checks(
+    model_checks = Checks(
         always={"one inside": one_inside}, at_end={"all got in": all_got_in}, calls={"ask": Lamport.ask},
-        budget=Budget(broadcasts=0, calls=2, in_order=True), alike=True,
+        budget=Budget(broadcasts=0, calls=2, in_order=True), symmetric=True,
     )  # fmt: skip

@@ -12,7 +12,7 @@ everybody who asks.
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 NOBODY = -1
 ASK, VOTE = "ask", "vote"
@@ -68,19 +68,19 @@ class Generous(Raft):
         return True
 
 
-def one_leader(world: Any) -> str | None:
-    for term in {term for node in world.nodes for term in node.led}:
-        leaders = [node.id for node in world.nodes if term in node.led]
+def one_leader(model: Any) -> str | None:
+    for term in {term for node in model.nodes for term in node.led}:
+        leaders = [node.id for node in model.nodes if term in node.led]
         if len(leaders) > 1:
             return f"election safety: nodes {leaders} both lead term {term}"
     return None
 
 
-class RaftElection(SmallStudy):
+class RaftElection(ModelStudy):
     name, title = "raft_election", "Raft's leader election"
     versions = {"right": Raft, "unsaved": Unsaved, "generous": Generous}
     verdicts = {"unsaved": "election safety", "generous": "election safety"}
-    asked = Checks(
+    model_checks = Checks(
         always={"one leader a term": one_leader}, calls={"election": Raft.stand},
-        budget=Budget(broadcasts=0, calls=2, crashes=1), alike=True,
+        budget=Budget(broadcasts=0, calls=2, crashes=1), symmetric=True,
     )  # fmt: skip

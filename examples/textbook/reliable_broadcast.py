@@ -9,7 +9,7 @@ for a sender that fails while it is sending.
 Verdict: what one node delivers all deliver, with one copy lost. The trusting version leaves it to the sender.
 """
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 
 class Reliable(Node):
@@ -39,8 +39,8 @@ class Trusting(Reliable):
             self.send(EVERYONE, message, 100)
 
 
-class ReliableBroadcast(SmallStudy):
+class ReliableBroadcast(ModelStudy):
     name, title = "reliable_broadcast", "eager reliable broadcast"
     versions = {"right": Reliable, "trusting": Trusting}
     verdicts = {"trusting": "everything arrives"}
-    asked = Checks(properties=("once", "arrives"), budget=Budget(broadcasts=2, losses=1), alike=True)
+    model_checks = Checks(properties=("once", "arrives"), budget=Budget(broadcasts=2, losses=1), symmetric=True)

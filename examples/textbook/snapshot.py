@@ -10,7 +10,7 @@ Verdict: what nodes and links are recorded with is all the money there is. The b
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 PURSE = 2
 MARKER, COIN = "marker", "coin"
@@ -58,8 +58,8 @@ class Blind(Banker):
         pass
 
 
-def money_is_kept(world: Any) -> str | None:
-    nodes = world.nodes
+def money_is_kept(model: Any) -> str | None:
+    nodes = model.nodes
     if all(node.recorded is None for node in nodes):
         return None
     if any(node.recorded is None or node.open for node in nodes):
@@ -68,11 +68,11 @@ def money_is_kept(world: Any) -> str | None:
     return f"snapshot: {found} coins of {there} are in the picture" if found != there else None
 
 
-class Snapshot(SmallStudy):
+class Snapshot(ModelStudy):
     name, title = "snapshot", "Chandy and Lamport's snapshot"
     versions = {"right": Banker, "blind": Blind}
     verdicts = {"blind": "snapshot"}
-    asked = Checks(
+    model_checks = Checks(
         at_end={"money is kept": money_is_kept}, calls={"pay": Banker.pay, "snapshot": Banker.record_all},
         budget=Budget(broadcasts=0, calls=3, in_order=True),
     )  # fmt: skip

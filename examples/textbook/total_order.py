@@ -9,7 +9,7 @@ fixed-sequencer kind.
 Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as it has a place.
 """
 
-from causeway import EVERYONE, Budget, Checks, Node, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 
 
 class Ordered(Node):
@@ -51,8 +51,8 @@ class Hasty(Ordered):
         self.deliver(message)
 
 
-class TotalOrder(SmallStudy):
+class TotalOrder(ModelStudy):
     name, title = "total_order", "total order by a sequencer"
     versions = {"right": Ordered, "hasty": Hasty}
     verdicts = {"hasty": "total order"}
-    asked = Checks(properties=("once", "total", "arrives"), budget=Budget(broadcasts=3))
+    model_checks = Checks(properties=("once", "total", "arrives"), budget=Budget(broadcasts=3))

@@ -15,7 +15,7 @@ prepared. With `--crashes 1 --no-forever` a manager that has prepared waits for 
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, Alike, Budget, Checks, Node, SmallParams, SmallStudy
+from causeway import EVERYONE, Budget, Checks, ModelParams, ModelStudy, Node, SymmetricNodes
 
 WORKING, PREPARED, COMMITTED, ABORTED = "working", "prepared", "committed", "aborted"
 
@@ -80,13 +80,13 @@ class Manager(Node):
             self.state = content
 
 
-def agreed(world: Any) -> str | None:
-    states = {node.state for node in world.nodes[1:]}
+def agreed(model: Any) -> str | None:
+    states = {node.state for node in model.nodes[1:]}
     return "agreement: one manager has committed, another aborted" if {COMMITTED, ABORTED} <= states else None
 
 
-def nobody_waits(world: Any) -> str | None:
-    waiting = [node.id for node in world.nodes[1:] if node.state == PREPARED and node.id not in world.down]
+def nobody_waits(model: Any) -> str | None:
+    waiting = [node.id for node in model.nodes[1:] if node.state == PREPARED and node.id not in model.down]
     return f"blocked: manager {waiting[0]} has prepared and never hears what came of it" if waiting else None
 
 
@@ -97,17 +97,17 @@ def renamed(value: Any, names: Any) -> Any:
     return value
 
 
-class TwoPhaseCommit(SmallStudy):
+class TwoPhaseCommit(ModelStudy):
     name, title = "two_phase_commit", "two-phase commit"
     versions = {"right": Coordinator, "hasty": Hasty}
     verdicts = {"hasty": "agreement"}
 
-    def node(self, params: SmallParams, id_: int) -> Node:
+    def node(self, params: ModelParams, id_: int) -> Node:
         return Manager() if id_ else self.versions[params.version](params.nodes - 1)
 
-    def checks(self, params: SmallParams) -> Checks:
+    def checks(self, params: ModelParams) -> Checks:
         budget = Budget(broadcasts=0, forever=True, recover=False)
         return Checks(
             always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget, clocks="none",
-            symmetry=Alike(range(1, params.nodes), renamed),
+            symmetry=SymmetricNodes(range(1, params.nodes), renamed),
         )  # fmt: skip

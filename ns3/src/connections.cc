@@ -46,7 +46,7 @@ void Connections::forget(int node) {
         socket->forget();
     }
     for (auto it = listeners_.lower_bound({node, 0}); it != listeners_.end() && it->first.first == node;) {
-        DynamicCast<TellingSocket>(it->second)->forget();
+        DynamicCast<ReportingSocket>(it->second)->forget();
         it = listeners_.erase(it);
     }
 }
@@ -54,12 +54,12 @@ void Connections::forget(int node) {
 // ---- opening --------------------------------------------------------------------------------------------------------
 void Connections::listen(int node, uint16_t port, bool begin) {
     auto &listener = listeners_[{node, port}];
-    if (listener) DynamicCast<TellingSocket>(listener)->forget();
+    if (listener) DynamicCast<ReportingSocket>(listener)->forget();
     if (!begin) {
         listeners_.erase({node, port});
         return;
     }
-    listener = TellingSocket::make(nodes_.Get(node));
+    listener = ReportingSocket::make(nodes_.Get(node));
     if (listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port)) < 0) {
         throw std::runtime_error("port " + std::to_string(port) + " of node " + std::to_string(node) +
                                  " is in use by the simulator itself; listen on another one");
@@ -74,7 +74,7 @@ void Connections::connect(const Action &action) {
     const Ipv4Address here = address_for_(action.node, action.peer, interface);
     const Ipv4Address there = address_for_(action.peer, action.node, interface);
     const Key key{action.ref, action.node};
-    auto socket = TellingSocket::make(nodes_.Get(action.node));
+    auto socket = ReportingSocket::make(nodes_.Get(action.node));
     if (socket->Bind(InetSocketAddress(here, 0)) < 0) return tell(Kind::ENDED, key, Ending::TIMED_OUT);
     Address name;
     socket->GetSockName(name);
@@ -85,7 +85,7 @@ void Connections::connect(const Action &action) {
 
 void Connections::accept(int node, Ptr<ns3::Socket> socket, const Address &from) {
     const auto address = InetSocketAddress::ConvertFrom(from);
-    const auto accepted = DynamicCast<TellingSocket>(socket);
+    const auto accepted = DynamicCast<ReportingSocket>(socket);
     const auto found = coming_.find({address.GetIpv4(), address.GetPort()});
     if (found == coming_.end()) {
         over_.push_back(accepted);
@@ -99,7 +99,7 @@ void Connections::accept(int node, Ptr<ns3::Socket> socket, const Address &from)
     on_data(key, socket);
 }
 
-void Connections::attach(const Key &key, Ptr<TellingSocket> socket) {
+void Connections::attach(const Key &key, Ptr<ReportingSocket> socket) {
     ends_[key].socket = socket;
     socket->SetConnectCallback(MakeCallback(&Connections::on_connected, this).Bind(key),
                                MakeCallback(&Connections::on_not_connected, this).Bind(key));
@@ -125,7 +125,7 @@ void Connections::read(End &end, uint32_t bytes) {
         left -= taken->GetSize();
         end.unread -= taken->GetSize();
     }
-    if (was_shut && !end.socket->is_shut()) end.socket->tell_window();
+    if (was_shut && !end.socket->is_shut()) end.socket->report_window();
 }
 
 void Connections::on_data(Key key, Ptr<ns3::Socket>) {
@@ -143,9 +143,9 @@ void Connections::on_room(Key key, Ptr<ns3::Socket>, uint32_t) {
     const auto found = ends_.find(key);
     if (found == ends_.end()) return;
     End &end = found->second;
-    const uint64_t room = end.written - end.socket->unacknowledged() - end.room_told;
+    const uint64_t room = end.written - end.socket->unacknowledged() - end.room_reported;
     if (room < Constant::ROOM_BYTES) return;
-    end.room_told += room;
+    end.room_reported += room;
     tell(Kind::ROOM, key, static_cast<int64_t>(room));
 }
 

@@ -11,7 +11,7 @@
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
 #include "plan.h"
-#include "telling_socket.h"
+#include "reporting_socket.h"
 
 namespace causeway {
 
@@ -33,8 +33,8 @@ class Connections {
   private:
     using Key = std::pair<int64_t, int>;  // connection, node
     struct End {
-        ns3::Ptr<TellingSocket> socket;
-        uint64_t written = 0, room_told = 0;
+        ns3::Ptr<ReportingSocket> socket;
+        uint64_t written = 0, room_reported = 0;
         uint32_t unread = 0;  // bytes reported to the program, which has not read them
         bool established = false, closed = false, other_is_done = false;
     };
@@ -43,7 +43,7 @@ class Connections {
     void listen(int node, uint16_t port, bool begin);
     void connect(const Action &action);
     void accept(int node, ns3::Ptr<ns3::Socket> socket, const ns3::Address &from);
-    void attach(const Key &key, ns3::Ptr<TellingSocket> socket);
+    void attach(const Key &key, ns3::Ptr<ReportingSocket> socket);
     void write(End &end, uint32_t bytes);
     void read(End &end, uint32_t bytes);
     void tell(Kind::Value kind, const Key &key, int64_t arg) const;
@@ -63,7 +63,7 @@ class Connections {
     std::map<Key, End> ends_;
     std::map<From, int64_t> coming_;  // opened, not yet accepted
     std::map<std::pair<int, uint16_t>, ns3::Ptr<ns3::Socket>> listeners_;
-    std::vector<ns3::Ptr<TellingSocket>> over_;  // kept until no method of theirs is running
+    std::vector<ns3::Ptr<ReportingSocket>> over_;  // kept until no method of theirs is running
     uint64_t opened_ = 0, broken_ = 0;
 };
 

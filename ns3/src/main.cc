@@ -1,13 +1,13 @@
 // causeway-ns3: simulates one mobile network for a controller at the other end of the bridge.
 //
-// Start reading at Edge::run (edge.cc), the loop. World (world.cc) is the network.
+// Start reading at Adapter::run (adapter.cc), the loop. SimulatedNetwork (mobile_network.cc) is the network.
 
 #include <exception>
 
-#include "edge.h"
+#include "adapter.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "world.h"
+#include "mobile_network.h"
 
 namespace {
 
@@ -43,7 +43,7 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
         plan.area = {{area_mm[0] / 1000.0, area_mm[1] / 1000.0}, {area_mm[2] / 1000.0, area_mm[3] / 1000.0}};
     }
     plan.places_every_ps = network.places_every_ps();
-    plan.trouble = causeway::TroubleMap(setup.troubles(), static_cast<size_t>(plan.nodes()));
+    plan.network_faults = causeway::NetworkFaultMap(setup.troubles(), static_cast<size_t>(plan.nodes()));
     plan.host_tcp = network.host_tcp();
     return plan;
 }
@@ -51,17 +51,17 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
 }  // namespace
 
 int main() {
-    causeway::Edge edge;
-    const causeway::Setup &setup = edge.hello("ns3", "ns-3.44");
+    causeway::Adapter adapter;
+    const causeway::Setup &setup = adapter.hello("ns3", "ns-3.44");
     try {
         if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 adapter builds mobile networks only");
         const auto simulator = causeway::SteppedSimulator::install();
         ns3::RngSeedManager::SetSeed(1);
         ns3::RngSeedManager::SetRun(setup.seed());
-        causeway::World world(plan_of(setup), edge.reports());
-        edge.run(world, *simulator);
+        causeway::SimulatedNetwork world(plan_of(setup), adapter.reports());
+        adapter.run(world, *simulator);
     } catch (const std::exception &error) {
-        edge.fail(error.what());
+        adapter.fail(error.what());
     }
     return 0;  // without Simulator::Destroy(), which would only take time
 }

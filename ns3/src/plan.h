@@ -9,7 +9,7 @@
 
 #include "bridge/cpp/cells.h"
 #include "bridge/cpp/path.h"
-#include "bridge/cpp/trouble.h"
+#include "bridge/cpp/faults.h"
 #include "causeway.pb.h"
 
 namespace causeway {
@@ -31,7 +31,7 @@ struct Plan {
     std::pair<Point, Point> area{};       // the area where hosts walk, if has_area
     bool has_area = false;
     int64_t places_every_ps = 0;
-    TroubleMap trouble;
+    NetworkFaultMap network_faults;
     bool covered_only = true;
     int64_t position_every_ps = 0;
     bool host_tcp = false;

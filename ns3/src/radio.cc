@@ -83,9 +83,9 @@ Loss lay_disk(YansWifiPhyHelper &phy, double reach_m) {
 }
 
 /// Makes radios that send into an Air.
-class AirPhyHelper : public YansWifiPhyHelper {
+class WirelessPhyHelper : public YansWifiPhyHelper {
   public:
-    AirPhyHelper() { m_phys.front().SetTypeId("causeway::AirPhy"); }
+    WirelessPhyHelper() { m_phys.front().SetTypeId("causeway::WirelessPhy"); }
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
             "on wifi, frames at more than 24 Mb/s do not reach the border of the cell: choose a lower radio_bps");
     }
     const std::string mode = mode_for(plan.radio_bps > 0 ? plan.radio_bps : disk ? DISK_BPS : WIFI_BPS);
-    AirPhyHelper phy;
+    WirelessPhyHelper phy;
     const Loss loss = disk ? lay_disk(phy, plan.reach_m) : lay_free_space(phy, plan.reach_m);
     phy.SetChannel(CreateObject<YansWifiChannel>());  // ns-3 requires one; no frame uses it
     WifiMacHelper mac;
@@ -112,9 +112,9 @@ Radios install_radio(const Plan &plan, const NodeContainer &nodes) {
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(mode), "NonUnicastMode",
                                  StringValue(mode), "ControlMode", StringValue(control));
     Radios radios{wifi.Install(phy, mac, nodes),
-                  Create<Air>(loss.model, loss.range_m, plan.most_speed_m_s(), plan.trouble)};
+                  Create<WirelessChannel>(loss.model, loss.range_m, plan.most_speed_m_s(), plan.network_faults)};
     for (uint32_t i = 0; i < radios.devices.GetN(); ++i) {
-        radios.air->add(DynamicCast<AirPhy>(DynamicCast<WifiNetDevice>(radios.devices.Get(i))->GetPhy()));
+        radios.air->add(DynamicCast<WirelessPhy>(DynamicCast<WifiNetDevice>(radios.devices.Get(i))->GetPhy()));
     }
     return radios;
 }

@@ -8,7 +8,7 @@
 // once: a unicast that is not acknowledged is not repeated. 2 Mb/s.
 #pragma once
 
-#include "air.h"
+#include "wireless_channel.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "plan.h"
@@ -17,7 +17,7 @@ namespace causeway {
 
 struct Radios {
     ns3::NetDeviceContainer devices;  // in the order of the nodes, as in `air`
-    ns3::Ptr<Air> air;
+    ns3::Ptr<WirelessChannel> air;
 };
 
 /// Gives every node a radio on one shared channel. The nodes must have their mobility already. Throws with a line for

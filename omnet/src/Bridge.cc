@@ -46,7 +46,7 @@ const Setup &Bridge::setup() {
                                      std::to_string(OMNETPP_VERSION & 0xff));
         if (SimTime::getScaleExp() != -12) fail("simulation time must be in picoseconds: simtime-resolution = ps");
     }
-    return EdgeBase::setup();
+    return AdapterBase::setup();
 }
 
 void Bridge::registerNode(int node, NodeHandler *handler) {
@@ -99,7 +99,8 @@ void Bridge::exchanged(const Window &window, size_t actions) {
        << " s: " << window.kind().size() << " events sent, " << actions << " actions received\n";
 }
 
-// ---- EdgeBase's interface -------------------------------------------------------------------------------------------
+// ---- AdapterBase's interface
+// -------------------------------------------------------------------------------------------
 
 NodeHandler *Bridge::handlerOf(int node) {
     if (!handlers_[node]) fail("no module registered for node " + std::to_string(node));

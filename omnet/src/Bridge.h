@@ -1,7 +1,8 @@
 // The bridge of a simulation, which all modules of the adapter use.
 //
 // Modules report events with emit...() at the current simulation time; actions are passed to the handlers that modules
-// registered for their nodes. Timers, broadcasts and failures are the same on every simulator: see bridge/cpp/edge.h.
+// registered for their nodes. Timers, broadcasts and failures are the same on every simulator: see
+// bridge/cpp/adapter.h.
 //
 //     void MyApp::initialize() { Bridge::instance().registerNode(par("nodeId"), this); }
 //     void MyApp::onSend(const Action &action) { ... }                       // a packet is to be sent now
@@ -20,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/cpp/edge.h"
+#include "bridge/cpp/adapter.h"
 
 namespace causeway {
 
@@ -52,7 +53,7 @@ class NodeHandler {
     virtual omnetpp::cComponent *component() = 0;
 };
 
-class Bridge : public EdgeBase {
+class Bridge : public AdapterBase {
   public:
     // Returns the bridge of the present network.
     static Bridge &instance();
@@ -97,8 +98,8 @@ class Bridge : public EdgeBase {
         *exchanged = false;
         return next_ps < free_until_ps() || askMayRun(next_ps, exchanged);
     }
-    using EdgeBase::end_ps;
-    using EdgeBase::end_reason;
+    using AdapterBase::end_ps;
+    using AdapterBase::end_reason;
     void end();
 
   private:

@@ -50,21 +50,21 @@ class DueEvent : public Event, public Pooled<DueEvent> {
   public:
     using Pooled<DueEvent>::operator new;
     using Pooled<DueEvent>::operator delete;
-    explicit DueEvent(const EdgeBase::Due &due) : Event(priorityOf(due.what)), due_(due) {}
+    explicit DueEvent(const AdapterBase::Due &due) : Event(priorityOf(due.what)), due_(due) {}
     void execute() override {
         Bridge::instance().happen(due_);
         delete this;
     }
 
   private:
-    const EdgeBase::Due due_;
+    const AdapterBase::Due due_;
 
-    static short priorityOf(EdgeBase::Due::What what) {
+    static short priorityOf(AdapterBase::Due::What what) {
         switch (what) {
-            case EdgeBase::Due::FAILURE:
-            case EdgeBase::Due::SWITCH:
+            case AdapterBase::Due::FAILURE:
+            case AdapterBase::Due::SWITCH:
                 return kNodePriority;
-            case EdgeBase::Due::SEND:
+            case AdapterBase::Due::SEND:
                 return kSendPriority;
             default:
                 return 0;

@@ -48,7 +48,7 @@ void Medium::copyTo(int receiver, const Action &send, int64_t leave_ps) {
         round_ns_to_ps(from_table(delay_quantiles_ns_.data(), draw(seed_, RandomStream::DELAY, send.ref, receiver)));
     Copy::Fate fate = recv_ps_ > 0 ? Copy::REACHES_CPU : Copy::ARRIVES;
     if (loss_ > 0.0 && unit(draw(seed_, RandomStream::LOSS, send.ref, receiver)) < loss_) fate = Copy::IS_LOST;
-    if (Bridge::instance().trouble().cut(send.node, receiver, leave_ps)) fate = Copy::IS_LOST;
+    if (Bridge::instance().network_faults().cut(send.node, receiver, leave_ps)) fate = Copy::IS_LOST;
     (new Copy(processes_[receiver], send.ref, send.interface, fate))
         ->scheduleAt(leave_ps + std::max<int64_t>(Constant::MIN_DELAY_PS, delay_ps));
 }

@@ -1,4 +1,4 @@
-// The abstract network's model of delay, loss and CPUs; the rules are those of bridge/network.py.
+// The abstract network's model of delay, loss and CPUs; the rules are those of network/networks.py.
 #pragma once
 
 #include <vector>

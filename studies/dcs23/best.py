@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causeway.bridge.workload import Segment
+from causeway.network.workload import Segment
 from causeway.pycontrol.protocols.dcs.policies import table
 from causeway.studies.dcs23 import loads, rare
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.workload import Script, Segment
+from causeway.network.workload import Script, Segment
 
 S_PS = 10**12
 TARGET_EVERY_S = 20

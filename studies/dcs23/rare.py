@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causeway.bridge.errors import RunError
+from causeway.errors import RunError
 from causeway.pycontrol.protocol import HELD, Observer
-from causeway.studies.dcs23.rare_kernel import State, watch
+from causeway.studies.dcs23.rare_kernel import RareState, watch
 from causeway.studies.dcs23.sizes import LOADS, PROCESSES, TARGETS
 
 RECENT = 1 << 10
@@ -51,7 +51,7 @@ class Exposed(Observer):
 
     def __init__(self, nodes: int) -> None:
         words = RECENT // 64
-        self._s = State(
+        self._s = RareState(
             delivered=np.zeros((nodes, words), np.uint64), past=np.zeros((RECENT, words), np.uint64),
             sender=np.zeros(RECENT, np.int32), owed=np.zeros(RECENT, np.int64), stamp=np.zeros(nodes + 1, np.int64),
             waiting=np.zeros(nodes, np.int64), line=np.zeros((nodes, 4, 3), np.int64),

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.jit import njit
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD
+from causeway.toolchain.jit import njit
 
 ONE = np.uint64(1)
 NOBODY = -1
@@ -19,7 +19,7 @@ WAITS, MISSES, OTHERS = range(3)
 """Of a line's row: the slot of the message, of the one it waits for (or NOBODY), and how many could cover that."""
 
 
-class State(NamedTuple):
+class RareState(NamedTuple):
     """Everything the kernel reads and writes."""
 
     delivered: NDArray[np.uint64]

@@ -9,19 +9,19 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Expected, Headline, Plot
-from causeway.bridge.network import AbstractNetwork, Network, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, Network, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import DELIVER, Observer, Protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
-from causeway.pycontrol.protocols.dcs.columns import DynamicClockSet
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy
 from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
 from causeway.pycontrol.protocols.dcs.policies.table import Table
+from causeway.pycontrol.protocols.dcs.vectorized import DynamicClockSet
 from causeway.studies.dcs23 import loads
 from causeway.studies.dcs23.best import EXPOSURE_LOADS
 from causeway.studies.dcs23.rare import FIGURE5_RARE, Exposed
@@ -30,7 +30,7 @@ from causeway.studies.limits import must_fit
 from causeway.studies.study import S_PS, Params, Study
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 RANDOM = {"load": "random", "duration_s": 240.0, "rate": 150.0}
 """Figure 8. The text does not tell its peaks; with 150 per second a fixed clock of 97 entries violates causality as
@@ -244,9 +244,9 @@ class Dcs23Study(Study):
         )
 
     def checks(self, params: Dcs23Params) -> Checks:
-        from causeway.studies.dcs23 import checks
+        from causeway.studies.dcs23 import exploration
 
-        return checks.checks(params)
+        return exploration.checks(params)
 
     def reaction_ps(self, params: Dcs23Params) -> int:
         return params.reaction_us * 10**6

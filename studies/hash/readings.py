@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.jit import njit
-from causeway.bridge.workload import Script
+from causeway.network.workload import Script
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, Observer
+from causeway.toolchain.jit import njit
 
 JITTER_MS = 10.0
 """Standard deviation of a broadcast around its slot, in the authors' program."""

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Expected, Headline, Plot
-from causeway.bridge.network import AbstractNetwork, Network, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, Network, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import Observer, Protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
-from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.state import Choices
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
 from causeway.studies.hash.readings import DirectErrors, entries_of, reach_of, staggered, steady
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 SMALL = 500
 """Up to so many processes errors are also counted as the authors' program counts them."""
@@ -212,9 +212,9 @@ class HashStudy(Study):
         return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
 
     def checks(self, params: HashParams) -> Checks:
-        from causeway.studies.hash import checks
+        from causeway.studies.hash import exploration
 
-        return checks.checks(params)
+        return exploration.checks(params)
 
     def reaction_ps(self, params: HashParams) -> int:
         return round(params.reaction_ms * MS_PS)

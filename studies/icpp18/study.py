@@ -16,18 +16,18 @@ from pydantic import Field, model_validator
 from causeway.analysis.plots import Headline, Plot
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.network import AbstractNetwork, normal_delay
-from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
-from causeway.bridge.workload import Script, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay
+from causeway.network.random import STREAM_PROTOCOL, draw_unit
+from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import Compared
+from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wire
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.limits import must_fit
 from causeway.studies.study import MS_PS, Params, Study
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 UNIT_PS = MS_PS
 UNIT_NS = UNIT_PS // 1000
@@ -152,9 +152,9 @@ class Icpp18Study(Study):
         return protocol
 
     def checks(self, params: Icpp18Params) -> Checks:
-        from causeway.studies.icpp18 import checks
+        from causeway.studies.icpp18 import exploration
 
-        return checks.checks(params)
+        return exploration.checks(params)
 
     def reaction_ps(self, params: Icpp18Params) -> int:
         return UNIT_PS

@@ -14,17 +14,17 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
-from causeway.bridge.workload import Faults, Script, Workload
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.random import STREAM_PROTOCOL, draw_unit
+from causeway.network.workload import Faults, Script, Workload
 from causeway.pycontrol.protocol import Observer
 from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
-from causeway.pycontrol.protocols.ladc18.columns import BundledBroadcast, Limits
+from causeway.pycontrol.protocols.ladc18.vectorized import BundledBroadcast, Limits
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.study import MS_PS, Params, Study
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 UNIT_PS = MS_PS
 SEND_PS = REACTION_PS = UNIT_PS // 10
@@ -145,9 +145,9 @@ class Ladc18Study(Study):
         )  # fmt: skip
 
     def checks(self, params: Ladc18Params) -> Checks:
-        from causeway.studies.ladc18 import checks
+        from causeway.studies.ladc18 import exploration
 
-        return checks.checks(params)
+        return exploration.checks(params)
 
     def reaction_ps(self, params: Ladc18Params) -> int:
         return REACTION_PS

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from causeway.bridge.network import WIRE, MobileNetwork
-from causeway.pycontrol.protocols.mobile.host import State
+from causeway.network.networks import WIRE, MobileNetwork
+from causeway.pycontrol.protocols.mobile.host import HostState
 from causeway.pycontrol.protocols.mobile.meter import S_PS, Meter
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost
 from causeway.studies.mobile20.failures import VICTIM_STATION
@@ -125,4 +125,4 @@ def _cell_and_state(host: Any) -> tuple[float, float]:
         return -1.0, DOWN
     if isinstance(host, FloodingHost):
         return float(host.station), CONNECTED if host.connected else CONNECTING
-    return float(host.id_C), CONNECTED if host.state is State.ESTAB else CONNECTING
+    return float(host.id_C), CONNECTED if host.state is HostState.ESTAB else CONNECTING

@@ -6,8 +6,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from causeway.bridge.random import STREAM_PROTOCOL, draw_unit
-from causeway.bridge.workload import Script, Segment, Workload
+from causeway.network.random import STREAM_PROTOCOL, draw_unit
+from causeway.network.workload import Script, Segment, Workload
 
 STREAM_JITTER = STREAM_PROTOCOL + 9
 JITTER_PS = NormalDist(0, 10 * 10**9)

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.events import Kind
-from causeway.bridge.network import MobileNetwork
+from causeway.network.networks import MobileNetwork
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.messages import what_about
@@ -22,14 +22,14 @@ from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, Flood
 from causeway.studies.hexagons import Place, hexagonal_places, tree_of
 from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
-from causeway.studies.mobile20.places import host_places
-from causeway.studies.mobile20.rest import EVERY_PS as REST_EVERY_PS
-from causeway.studies.mobile20.rest import Rest
+from causeway.studies.mobile20.quiescence import EVERY_PS as REST_EVERY_PS
+from causeway.studies.mobile20.quiescence import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
+from causeway.studies.mobile20.start_positions import host_places
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 if TYPE_CHECKING:
-    from causeway.pycontrol.check.checks import Checks
+    from causeway.explore.checks import Checks
 
 HOSTS_PER_CELL = 10
 CELLS = (7, 19, 37, 61, 127)
@@ -280,9 +280,9 @@ class Mobile20Study(Study):
         return MobileRun(params, self.network(params, 0) if params.trace else None)
 
     def checks(self, params: Mobile20Params) -> Checks:
-        from causeway.studies.mobile20 import checks
+        from causeway.studies.mobile20 import exploration
 
-        return checks.checks(params)
+        return exploration.checks(params)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
         return params.reaction_us * (MS_PS // 1000)

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from causeway.aio import SoloLoop
-from tests.worlds.aio_world import results
-from tests.worlds.drawn import examples
+from tests.helpers.aio_programs import results
+from tests.helpers.drawn import examples
 
 TICK_S = 0.004
 STEPS = st.one_of(
@@ -32,12 +32,12 @@ PROGRAMS = st.lists(st.lists(STEPS, max_size=5), min_size=1, max_size=5)
 async def perform(program: list[list[tuple[str, int]]]) -> list[tuple]:
     """What happened, in order, with the number of the tick."""
     loop = asyncio.get_running_loop()
-    began, told = loop.time(), []
+    began, reported = loop.time(), []
     queue, lock = asyncio.Queue(), asyncio.Lock()
     tasks: list[asyncio.Task] = []
 
     def tell(*what):
-        told.append((round((loop.time() - began) / TICK_S), *what))
+        reported.append((round((loop.time() - began) / TICK_S), *what))
 
     async def step(me: int, what: str, number: int) -> None:
         if what == "sleep":
@@ -68,7 +68,7 @@ async def perform(program: list[list[tuple[str, int]]]) -> list[tuple]:
 
     tasks += [asyncio.create_task(run(me, steps)) for me, steps in enumerate(program)]
     ends = await asyncio.gather(*tasks, return_exceptions=True)
-    return [*told, [type(end).__name__ for end in ends]]
+    return [*reported, [type(end).__name__ for end in ends]]
 
 
 def on(loop_factory, program):

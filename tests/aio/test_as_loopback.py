@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.worlds.aio_world import in_a_row, results, run_on
-from tests.worlds.drawn import examples
-from tests.worlds.ports import free_ports
+from tests.helpers.aio_programs import in_a_row, results, run_on
+from tests.helpers.drawn import examples
+from tests.helpers.ports import free_ports
 
 STEPS = st.one_of(
     st.tuples(st.just("write"), st.integers(1, 30_000)),
@@ -56,14 +56,14 @@ class Hears(asyncio.DatagramProtocol):
 
 
 async def client(host: str, port: int, nobodys: int, program: list[tuple[str, int]]) -> list:
-    told: list = []
+    reported: list = []
     loop = asyncio.get_running_loop()
     reader, writer = await asyncio.open_connection(host, port)
     written = read = 0
 
     async def rest() -> None:
         writer.write_eof()
-        told.append(await reader.read())
+        reported.append(await reader.read())
         writer.close()
         await writer.wait_closed()
 
@@ -73,14 +73,14 @@ async def client(host: str, port: int, nobodys: int, program: list[tuple[str, in
             await writer.drain()
             written += number
         elif what == "read" and written > read:
-            told.append(await reader.readexactly(min(number, written - read)))
-            read += len(told[-1])
+            reported.append(await reader.readexactly(min(number, written - read)))
+            read += len(reported[-1])
         elif what == "sleep":
             await asyncio.sleep(number / 1000)
         elif what == "ask":
             transport, hears = await loop.create_datagram_endpoint(Hears, remote_addr=(host, port))
             transport.sendto(bytes(range(1, 200)) * (number // 199 + 1))
-            told.append(await hears.heard)
+            reported.append(await hears.heard)
             transport.close()
         elif what == "again":
             await rest()
@@ -89,9 +89,9 @@ async def client(host: str, port: int, nobodys: int, program: list[tuple[str, in
         elif what == "nobody":
             with pytest.raises(ConnectionRefusedError) as error:
                 await asyncio.open_connection(host, nobodys)
-            told.append(type(error.value))
+            reported.append(type(error.value))
     await rest()
-    return told
+    return reported
 
 
 @contextlib.asynccontextmanager

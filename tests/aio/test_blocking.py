@@ -17,10 +17,10 @@ import time
 import pytest
 
 from causeway.aio import SoloLoop
-from causeway.aio.solo import solo_world
+from causeway.aio.solo import solo_environment
 from causeway.aio.watch import Watch
-from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import results, run
+from causeway.errors import RunError
+from tests.helpers.aio_programs import results, run
 
 
 def wait_for_the_clock():
@@ -84,7 +84,7 @@ async def main():
         pass
     await asyncio.sleep(1)
 
-watch = Watch(patience_s=0.2)
+watch = Watch(limit_s=0.2)
 with asyncio.Runner(loop_factory=SoloLoop) as runner:
     runner.run(main())
 watch.end()
@@ -107,7 +107,7 @@ def test_many_short_steps_are_not_named(capsys):
         while time.monotonic() < until:
             await asyncio.sleep(1)
 
-    watch = Watch(patience_s=0.1)
+    watch = Watch(limit_s=0.1)
     with asyncio.Runner(loop_factory=SoloLoop) as runner:
         runner.run(main())
     watch.end()
@@ -130,8 +130,8 @@ def test_outside_of_a_node_nothing_is_refused():
     program = textwrap.dedent(
         """
         import queue, threading, os
-        from causeway.aio.solo import solo_world
-        with solo_world():
+        from causeway.aio.solo import solo_environment
+        with solo_environment():
             q = queue.Queue()
             threading.Thread(target=lambda: q.put(1)).start()
             assert q.get() == 1 and os.system("true") == 0
@@ -189,6 +189,6 @@ def test_a_suite_of_tests_has_sockets_of_its_own_on_the_solo_loop():
             transport.sendto(b"a datagram")
             return await reader.read(), await heard, await right[0].readline(), time.time() < 2**31
 
-    with solo_world(), asyncio.Runner(loop_factory=SoloLoop) as runner:
+    with solo_environment(), asyncio.Runner(loop_factory=SoloLoop) as runner:
         came = runner.run(main())
     assert came == (b"a stream\n", (b"a datagram", ("127.0.0.1", 98)), b"a pair\n", True)

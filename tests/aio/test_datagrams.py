@@ -9,8 +9,8 @@ import socket
 import pytest
 
 from causeway.aio import ProgramNode
-from causeway.aio.wire import DATAGRAM_HEADER_BYTES
-from tests.worlds.aio_world import DELAY_S, REACTION_S, faults, results, run
+from causeway.aio.packets import DATAGRAM_HEADER_BYTES
+from tests.helpers.aio_programs import DELAY_S, REACTION_S, faults, results, run
 
 
 class Inbox(asyncio.DatagramProtocol):
@@ -144,7 +144,7 @@ def test_a_broadcast_reaches_all_and_needs_permission():
     assert results(main, 4) == [(1, []), (1, []), (1, [PermissionError]), (1, [])]
 
 
-def test_a_connected_socket_is_told_when_nobody_listens():
+def test_a_connected_socket_is_reported_when_nobody_listens():
     async def main(node):
         if node.id == 0:
             box = await endpoint(remote_addr=("node1", 1234))
@@ -193,7 +193,7 @@ def test_a_datagram_that_is_too_long_is_an_error_of_the_socket():
     assert results(main, programs={"mtu_bytes": 1000})[0] == [errno.EMSGSIZE]
 
 
-def test_datagrams_that_cannot_be_sent_are_counted_and_the_first_is_told(caplog):
+def test_datagrams_that_cannot_be_sent_are_counted_and_the_first_is_reported(caplog):
     async def main(node):
         box = await endpoint(local_addr=("0.0.0.0", 9))
         if node.id == 1:
@@ -208,9 +208,9 @@ def test_datagrams_that_cannot_be_sent_are_counted_and_the_first_is_told(caplog)
     protocol, outcome = run(main)
     assert protocol.results[1] == [errno.EMSGSIZE, errno.ENETUNREACH, errno.ENETUNREACH, socket.EAI_NONAME]
     assert outcome.scalars["refused_datagrams"] == 4
-    told = [record.getMessage() for record in caplog.records if "datagram" in record.getMessage()]
-    assert len(told) == 1 and told[0].startswith("[node1 0.50")
-    assert "65508 bytes" in told[0] and "test_datagrams.py:" in told[0] and "refused_datagrams" in told[0]
+    reported = [record.getMessage() for record in caplog.records if "datagram" in record.getMessage()]
+    assert len(reported) == 1 and reported[0].startswith("[node1 0.50")
+    assert "65508 bytes" in reported[0] and "test_datagrams.py:" in reported[0] and "refused_datagrams" in reported[0]
 
 
 def test_a_node_talks_to_itself_without_the_network():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from causeway.aio.names import BROADCASTS, Names
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def test_more_nodes_than_there_are_addresses_are_refused() -> None:

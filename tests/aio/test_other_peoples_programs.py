@@ -17,9 +17,9 @@ import sys
 import pytest
 
 from causeway.aio import Programs
-from causeway.bridge.network import constant_delay
+from causeway.network.networks import constant_delay
 from causeway.pycontrol.loop import Outcome
-from tests.worlds.aio_world import faults, in_a_row, results, run, run_on
+from tests.helpers.aio_programs import faults, in_a_row, results, run, run_on
 
 FOLDER = os.environ.get("CAUSEWAY_AIO_DEPS", "")
 if FOLDER and FOLDER not in sys.path:
@@ -90,7 +90,7 @@ def test_kademlia_finds_nearly_every_key_over_a_radio(engine, quiet):
 
 # ---- aiocoap: datagrams, block-wise transfer, observation ---------------------------------------------------------
 @pytest.mark.parametrize("loss", [0.0, 0.1])
-def test_aiocoap_transfers_block_by_block_and_is_told_of_changes(loss):
+def test_aiocoap_transfers_block_by_block_and_is_reported_of_changes(loss):
     assert results(_coap(), 2, jitter_ms=5, loss=loss, duration_s=390)[1] == (True, True)
 
 
@@ -385,13 +385,13 @@ def _raft():
             answer = await self.calls.ask(to, b"append", pb.AppendEntriesRequest(**fields))
             if answer is None:
                 return fields["term"], False
-            return (told := pb.AppendEntriesResponse.FromString(answer)).term, told.success
+            return (reported := pb.AppendEntriesResponse.FromString(answer)).term, reported.success
 
         async def request_vote(self, *, to, **fields):
             answer = await self.calls.ask(to, b"vote", pb.RequestVoteRequest(**fields))
             if answer is None:
                 return fields["term"], False
-            return (told := pb.RequestVoteResponse.FromString(answer)).term, told.vote_granted
+            return (reported := pb.RequestVoteResponse.FromString(answer)).term, reported.vote_granted
 
     class Server(importlib.import_module("aioraft.server").AbstractRaftServer):
         def bind(self, protocol):

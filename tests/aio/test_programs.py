@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from causeway.aio import ProgramStudy
-from causeway.bridge.errors import UserError
-from causeway.bridge.workload import Segment, Workload
+from causeway.errors import UserError
+from causeway.network.workload import Segment, Workload
 from causeway.studies.runner import Job, run_job
-from tests.worlds.aio_world import results, run
+from tests.helpers.aio_programs import results, run
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "chatter.py"
 FLOOD = '''
@@ -92,7 +92,7 @@ def test_log_lines_have_node_and_simulated_time(caplog):
 
 
 def test_sys_exit_in_a_program_says_what_to_do():
-    from causeway.bridge.errors import RunError
+    from causeway.errors import RunError
 
     async def main(node):
         async def leaves():

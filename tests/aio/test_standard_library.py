@@ -24,7 +24,7 @@ MODULES = (
 def test_the_standard_librarys_own_tests_pass(module):
     if importlib.util.find_spec("test") is None or importlib.util.find_spec(f"test.test_asyncio.{module}") is None:
         pytest.skip(f"this Python comes without test.test_asyncio.{module}")
-    command = [sys.executable, "-m", "tests.worlds.aio_stdlib", module]
+    command = [sys.executable, "-m", "tests.helpers.aio_stdlib", module]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     name, ran, failed, *which = done.stdout.split("\n")

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from causeway.aio.connection import WINDOW_BYTES
-from causeway.bridge.errors import RunError
-from tests.worlds.aio_world import DELAY_S, REACTION_S, echo, exchange, faults, results, run
+from causeway.errors import RunError
+from tests.helpers.aio_programs import DELAY_S, REACTION_S, echo, exchange, faults, results, run
 
 ROUND_TRIP_S = 2 * (DELAY_S + REACTION_S)
 
@@ -204,7 +204,7 @@ def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(rea
     assert results(main)[1] == asyncio.run(over_loopback()) == outcome
 
 
-def test_a_reset_that_the_reader_was_told_of_is_no_forgotten_error_whatever_is_collected_first():
+def test_a_reset_that_the_reader_was_reported_of_is_no_forgotten_error_whatever_is_collected_first():
     """asyncio's reader keeps the error in a future, too; whether the collector finds that one first is chance."""
 
     async def drop(reader, writer):

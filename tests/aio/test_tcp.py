@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from causeway.bridge.network import MobileNetwork
-from causeway.bridge.workload import Workload
-from tests.worlds.aio_world import echo, exchange, faults, in_a_row, run_on
+from causeway.network.networks import MobileNetwork
+from causeway.network.workload import Workload
+from tests.helpers.aio_programs import echo, exchange, faults, in_a_row, run_on
 
 WINDOW_BYTES, SEND_BUFFER_BYTES, HIGH_WATER_BYTES = 7504, 65_536, 65_536
 SYN_GIVES_UP_S = 200

@@ -9,8 +9,8 @@ import asyncio
 
 import pytest
 
-from tests.worlds.aio_world import in_a_row, run, run_on
-from tests.worlds.ports import free_ports
+from tests.helpers.aio_programs import in_a_row, run, run_on
+from tests.helpers.ports import free_ports
 
 
 class HalfClose:
@@ -64,7 +64,7 @@ class Limits:
     limit = 64
 
     async def serve(self, reader, writer):
-        told = []
+        reported = []
         for read in (
             lambda: reader.readuntil(b"\n"),
             lambda: reader.readexactly(5),
@@ -73,10 +73,10 @@ class Limits:
             reader.read,
         ):
             try:
-                told.append(await read())
+                reported.append(await read())
             except (ValueError, asyncio.IncompleteReadError) as error:
-                told.append(type(error).__name__)
-        writer.write(repr(told).encode())
+                reported.append(type(error).__name__)
+        writer.write(repr(reported).encode())
         writer.close()
 
     async def ask(self, host, port):
@@ -86,7 +86,7 @@ class Limits:
         return await reader.read()
 
 
-class Patience:
+class Lookahead:
     """A reader whose time is over reads on later and loses nothing."""
 
     async def serve(self, reader, writer):
@@ -194,35 +194,35 @@ class Protocols:
         writer.close()
 
     async def ask(self, host, port):
-        told, lost = [], asyncio.get_running_loop().create_future()
+        reported, lost = [], asyncio.get_running_loop().create_future()
 
         class Teller(asyncio.Protocol):
             def connection_made(self, transport):
                 self.transport = transport
-                told.append(transport.is_reading())
+                reported.append(transport.is_reading())
 
             def data_received(self, data):
-                told.append(data)
+                reported.append(data)
                 self.transport.pause_reading()
                 asyncio.get_running_loop().call_later(0.3, self.transport.resume_reading)
 
             def eof_received(self):
-                told.append("end")
+                reported.append("end")
                 return True
 
             def connection_lost(self, error):
-                told.append(("lost", error))
+                reported.append(("lost", error))
                 lost.set_result(None)
 
         transport, _ = await asyncio.get_running_loop().create_connection(Teller, host, port)
         await asyncio.sleep(0.8)
-        told.append(transport.is_closing())
+        reported.append(transport.is_closing())
         transport.write(b"still")
         await asyncio.sleep(0.1)
         transport.close()
         transport.close()
         await lost
-        return [*told, transport.is_closing()]
+        return [*reported, transport.is_closing()]
 
 
 class Buffers:
@@ -287,17 +287,17 @@ class Sizes:
         transport.close()
 
     async def ask(self, host, port):
-        told = []
+        reported = []
 
         class Teller(asyncio.DatagramProtocol):
             def datagram_received(self, data, addr):
-                told.append(data)
+                reported.append(data)
 
             def error_received(self, error):
-                told.append(error.errno)
+                reported.append(error.errno)
 
             def connection_lost(self, error):
-                told.append(("lost", error))
+                reported.append(("lost", error))
 
         transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(Teller, remote_addr=(host, port))
         for size in (1, 1400, 60_000, 65_508):
@@ -310,10 +310,10 @@ class Sizes:
         transport.close()
         transport.sendto(b"after")
         await asyncio.sleep(0.1)
-        return told
+        return reported
 
 
-PROGRAMS = [HalfClose, Restart, Limits, Patience, SlowReader, Gone, Group, Protocols, Buffers, Changed, Sizes]
+PROGRAMS = [HalfClose, Restart, Limits, Lookahead, SlowReader, Gone, Group, Protocols, Buffers, Changed, Sizes]
 OVER_RADIO = [HalfClose, Restart, SlowReader, Gone, Protocols, Changed, Sizes]
 
 

@@ -14,7 +14,7 @@ import pytest
 from causeway.analysis import compact, convert, delta, health, physical, store
 from tests.analysis.convert.test_nothing_vanishes import samples, sca, values, vec
 from tests.analysis.test_store import tables
-from tests.worlds.kills import Steps
+from tests.helpers.kills import Steps
 
 
 def fill(folder, single=6, together=5):

@@ -8,9 +8,9 @@ import pytest
 from causeway.analysis.reduce import expression
 from causeway.analysis.reduce.comparison import COLUMNS, Runs, compare
 from causeway.analysis.reduce.scalars import run_values
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies.registry import PUBLISHED
-from tests.worlds.published_numbers import load_published
+from tests.helpers.published_numbers import load_published
 
 HEAD = "paper,where,quantity,condition,study,parameters,scalar,published,note\n"
 

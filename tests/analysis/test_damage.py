@@ -15,10 +15,11 @@ import pytest
 from rich.console import Console
 
 from causeway import results
-from causeway.analysis import compact, convert, delta, description, files, health, physical, report, store
-from causeway.analysis.description import Description
-from causeway.bridge.errors import UserError
+from causeway.analysis import compact, convert, delta, files, health, physical, report, store
+from causeway.analysis import study_description as description
+from causeway.analysis.study_description import Description
 from causeway.cli.doctor import look_over
+from causeway.errors import UserError
 from tests.analysis.test_store import tables
 
 
@@ -140,18 +141,18 @@ def test_a_flip_in_any_byte_of_a_folder_gives_no_other_rows(tmp_path):
 def test_a_flip_changes_no_number_of_a_notebook_or_a_report(tmp_path):
     folder = one_commit(tmp_path / "out")
 
-    def told() -> list[str]:
+    def reported() -> list[str]:
         opened, page = results.open(folder), report.write(folder, tmp_path / "report")
         frames = [opened.runs(), opened.scalars(), opened.scalars(wide=True)]
         return [frame.to_csv() for frame in frames] + [path.read_text() for path in page.parent.glob("*.*")]
 
-    right, refused = told(), Counter[str]()
+    right, refused = reported(), Counter[str]()
     for path, byte in each_rot(folder, step=97):
         if path.parent.name == "_copies":
             continue
         forget_all()
         try:
-            assert told() == right, f"{path.relative_to(folder)}:{byte}"
+            assert reported() == right, f"{path.relative_to(folder)}:{byte}"
         except UserError:
             refused[path.parent.name] += 1
     assert refused.keys() >= {"studies", "_delta_log", "table=runs", "table=scalars"}
@@ -227,7 +228,7 @@ def test_a_compaction_refuses_what_is_damaged_instead_of_signing_it(tmp_path):
     assert len(whats(folder)) == 1, "and it is still told"
 
 
-def test_a_log_that_has_rotted_is_told_and_put_back(tmp_path):
+def test_a_log_that_has_rotted_is_reported_and_put_back(tmp_path):
     folder = small(tmp_path / "out")
     right, log = everything(folder), delta._log(folder, 1)
     at = log.read_bytes().index(b"numRecords") + 14
@@ -268,7 +269,7 @@ def test_the_doctor_says_what_it_did_and_what_is_left(tmp_path, capsys):
     assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
 
 
-def test_the_doctor_takes_nothing_that_has_just_landed(tmp_path):
+def test_the_doctor_takes_nothing_that_has_just_committed(tmp_path):
     """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
     real = os.replace
 

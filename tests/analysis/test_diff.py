@@ -7,7 +7,7 @@ import pytest
 
 from causeway.analysis import store
 from causeway.analysis.diff import Difference, diff, save
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def folder(path, values: dict, engine: str = "inline", point: str = "p"):

@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from causeway.analysis import description, report
-from causeway.analysis.description import Description
+from causeway.analysis import report, study_description
 from causeway.analysis.export import tex, write
 from causeway.analysis.kinds import known
 from causeway.analysis.plots import Plot
-from causeway.bridge.errors import UserError
-from tests.worlds.result_folder import fill
+from causeway.analysis.study_description import Description
+from causeway.errors import UserError
+from tests.helpers.result_folder import fill
 
 SHIPPED = ("bar", "box", "cdf", "histogram", "line", "scatter")
 
@@ -25,8 +25,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = fill(tmp_path_factory.mktemp("results"), engines=("inline", "ns3"), sizes=(10, 50), seeds=3)
     plots = [Plot(f"All & of {kind}", "clocks", "wrong", "n", kind=kind) for kind in SHIPPED]
     plots.append(Plot("All & of line", "clocks", "wrong", "n"))
-    told = Description("clocks", "Made up", "clk", tuple(plots))
-    description.write(folder, "clocks", description.text_of(told))
+    reported = Description("clocks", "Made up", "clk", tuple(plots))
+    study_description.write(folder, "clocks", study_description.text_of(reported))
     report.write(folder, formats=("svg", "pdf"))
     return folder / "report" / "export"
 
@@ -53,8 +53,8 @@ def test_what_an_export_no_longer_has_is_taken_away_and_nothing_else(exported: P
     (exported.parent / "outside.svg").write_text("mine")
     with (exported / write.OURS).open("a") as listed:
         listed.write("../outside.svg\n")
-    told = Description("clocks", "Made up", "clk", (Plot("All & of bar", "clocks", "wrong", "n", kind="bar"),))
-    description.write(folder, "clocks", description.text_of(told))
+    reported = Description("clocks", "Made up", "clk", (Plot("All & of bar", "clocks", "wrong", "n", kind="bar"),))
+    study_description.write(folder, "clocks", study_description.text_of(reported))
     report.write(folder, formats=("svg",))
     assert {path.name for path in exported.glob("*.svg")} == {"clocks-all-of-bar.svg", "mine.svg"}
     assert (exported.parent / "outside.svg").exists()
@@ -91,7 +91,7 @@ def test_a_figure_for_latex_is_measured_by_latex_and_every_text_in_it_is_latex(t
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_without_latex_it_is_told_what_a_figure_for_latex_needs(tmp_path: Path, monkeypatch) -> None:
+def test_without_latex_it_is_reported_what_a_figure_for_latex_needs(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     fill(tmp_path, engines=("inline",), sizes=(10,), seeds=2)
     with pytest.raises(UserError, match=r"PGF needs LaTeX, .*texlive-latex-base"):

@@ -13,8 +13,8 @@ from causeway.analysis.reduce import comparison, expression
 from causeway.analysis.reduce.scalars import run_values
 from causeway.analysis.spark import read_spark
 from causeway.analysis.units import in_plain_units
-from causeway.bridge.errors import UserError
-from tests.worlds.page import parse, table, words
+from causeway.errors import UserError
+from tests.helpers.page import parse, table, words
 
 PLOTS = """
 from causeway import Plot
@@ -74,7 +74,7 @@ def test_axes_and_keys_read_well(folder: Path) -> None:
     assert [text for text in texts if text.startswith("iat ")] == ["iat 500ms", "iat 1s", "iat 2.5s"]
 
 
-def test_what_cannot_be_drawn_is_told_when_nothing_can(folder: Path) -> None:
+def test_what_cannot_be_drawn_is_reported_when_nothing_can(folder: Path) -> None:
     page = report.write(folder, plots=[Plot("No such", "Aloha", "nothing", "iat")]).read_text()
     assert "nothing of that name to draw: No such (nothing)" in words(parse(page))
 
@@ -194,8 +194,8 @@ def test_what_is_drawn_says_its_names_units_and_scales(queues: Path) -> None:
     report.write(queues, plots=kinds.load(queues.parent / "more.py"))
     drawn = pd.read_csv(queues / "report" / "figures.csv", keep_default_na=False)
     names = ["study", "kind", "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale"]
-    told = drawn[drawn["title"] == "Mean wait"][names].iloc[0].tolist()
-    assert told == ["Fifo", "line", "iat", "", "log", "wait", "s", "linear"]
+    reported = drawn[drawn["title"] == "Mean wait"][names].iloc[0].tolist()
+    assert reported == ["Fifo", "line", "iat", "", "log", "wait", "s", "linear"]
     time = drawn[drawn["title"] == "Servers"][["x_name", "x_unit"]].iloc[0].tolist()
     assert time == ["simulated time", "s"]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from causeway.analysis import description, kinds, report, store
-from causeway.analysis.description import Description
+from causeway.analysis import kinds, report, store, study_description
 from causeway.analysis.kinds import kind
 from causeway.analysis.plots import Plot
-from causeway.bridge.errors import UserError
-from tests.worlds.page import parse, words
-from tests.worlds.result_folder import fill
+from causeway.analysis.study_description import Description
+from causeway.errors import UserError
+from tests.helpers.page import parse, words
+from tests.helpers.result_folder import fill
 
 TOP = Path(__file__).resolve().parents[2]
 EXAMPLE = TOP / "examples" / "spread.py"
@@ -45,7 +45,7 @@ def own_kinds(monkeypatch):
 
 def page_of(folder: Path, *plots: Plot) -> str:
     fill(folder, engines=("inline",), sizes=(10, 50), seeds=2)
-    description.write(folder, "clocks", description.text_of(Description("clocks", "Made up", "clk", plots)))
+    study_description.write(folder, "clocks", study_description.text_of(Description("clocks", "Made up", "clk", plots)))
     return report.write(folder).read_text()
 
 
@@ -76,7 +76,7 @@ def test_a_kind_of_a_file_of_ones_own_is_drawn_where_the_file_is_given_and_named
     assert is_drawn(tmp_path / "after", "Every run")
 
 
-def test_a_mistake_in_a_kind_of_ones_own_is_told_with_its_line(tmp_path: Path, own_kinds) -> None:
+def test_a_mistake_in_a_kind_of_ones_own_is_reported_with_its_line(tmp_path: Path, own_kinds) -> None:
     (tmp_path / "mine.py").write_text(DOTS.replace('found["value"]', 'found["values"]'))
     kinds.load(tmp_path / "mine.py")
     with pytest.raises(
@@ -169,7 +169,9 @@ def test_a_change_is_drawn_with_the_interval_of_the_differences_of_one_seed(tmp_
             "scalars": {"module": ["run"], "name": ["wrong"], "value": [value]},
         })  # fmt: skip
     plot = Plot("Change", "clocks", "wrong", "n", "way", kind="change", more={"against": "old"})
-    description.write(tmp_path, "clocks", description.text_of(Description("clocks", "Made up", "clk", (plot,))))
+    study_description.write(
+        tmp_path, "clocks", study_description.text_of(Description("clocks", "Made up", "clk", (plot,)))
+    )
     report.write(tmp_path)
     assert is_drawn(tmp_path, "Change")
     (row,) = pd.read_csv(tmp_path / "report" / "figures.csv").to_dict("records")

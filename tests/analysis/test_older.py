@@ -8,10 +8,10 @@ import pytest
 
 from causeway.analysis import compact, delta, health, report, store
 from causeway.analysis.diff import diff
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.results import open as open_results
 from tests.analysis.test_store import tables
-from tests.worlds import older_folder
+from tests.helpers import older_folder
 
 
 def older(folder: Path) -> Path:

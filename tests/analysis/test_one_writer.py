@@ -16,14 +16,14 @@ from causeway.analysis import health, locks, store
 from causeway.studies import campaign
 
 TOP = Path(__file__).parents[2]
-TOY = str(TOP / "tests" / "worlds" / "toy_study.py")
+TOY = str(TOP / "tests" / "helpers" / "toy_study.py")
 HOLD = """
 import sys, time
 from pathlib import Path
 from causeway.analysis import store
 with store.writing(Path(sys.argv[1]), sys.argv[2]) as mine:
     path = Path(sys.argv[1]) / "tables" / "table=scalars" / "x.parquet"
-    with store.landing(path) as temporary:
+    with store.replacing(path) as temporary:
         temporary.write_bytes(b"half")
         print(mine, flush=True)
         time.sleep(600)

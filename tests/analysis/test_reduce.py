@@ -15,7 +15,7 @@ from scipy import stats
 
 from causeway.analysis.reduce import arithmetic, expression, means
 from causeway.analysis.reduce.scalars import numbered, run_values
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def samples(runs: int = 3, rows: int = 700, seed: int = 2) -> pd.DataFrame:

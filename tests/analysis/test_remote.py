@@ -17,10 +17,10 @@ import pytest
 
 from causeway.analysis import compact, convert, delta, health, remote, report, schema, store
 from causeway.analysis.diff import diff
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.results import open as open_results
 from tests.analysis.test_store import tables
-from tests.worlds.s3 import needs_s3, s3  # noqa: F401
+from tests.helpers.s3 import needs_s3, s3  # noqa: F401
 
 TOP = Path(__file__).parents[2]
 VEC = """version 3
@@ -71,9 +71,9 @@ def test_a_folder_of_this_machine_may_look_like_a_url(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("url", ["ftp://host/folder", "s3://", "s3a:///"])
 def test_a_url_that_cannot_be_a_folder_is_refused_in_one_line(url):
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as reported:
         remote.place(url)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(reported.value)
 
 
 def test_runs_land_alone_and_together_and_are_put_together(url):
@@ -117,7 +117,7 @@ def test_a_file_that_was_cut_on_its_way_is_found(url, tmp_path):
 def test_a_writer_that_fails_leaves_nothing_behind(url):
     folder = remote.place(url % "fails")
     path = folder / "tables" / "table=scalars" / "x"
-    with pytest.raises(RuntimeError), store.landing(path) as here:
+    with pytest.raises(RuntimeError), store.replacing(path) as here:
         here.write_bytes(b"half of it")
         raise RuntimeError
     assert not path.exists() and not list(path.parent.glob("*"))
@@ -150,8 +150,8 @@ def test_files_of_omnetpp_are_converted_into_it_continued_and_found_unchanged(ur
     with (tmp_path / "x.vec").open("a") as file:
         file.write("0\t3\t1.5\t9\n")
     for folder in (out, here):
-        told = convert.convert([tmp_path / "x.vec", tmp_path / "x.sca"], folder)
-        assert [file.status for file in told.files] == ["continued", "up to date"]
+        reported = convert.convert([tmp_path / "x.vec", tmp_path / "x.sca"], folder)
+        assert [file.status for file in reported.files] == ["continued", "up to date"]
     for table in schema.TABLES:
         assert store.read_arrow(remote.place(out), table) == store.read_arrow(here, table), table
 

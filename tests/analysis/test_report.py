@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element
 import pandas as pd
 import pytest
 
-from causeway.analysis import description, published, report
-from causeway.analysis.description import Description
+from causeway.analysis import published, report, study_description
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
 from causeway.analysis.report.verdict import bounds_verdict, verdict
-from tests.worlds.page import parse, table, words
-from tests.worlds.result_folder import fill
+from causeway.analysis.study_description import Description
+from tests.helpers.page import parse, table, words
+from tests.helpers.result_folder import fill
 
 PLOTS = [
     Plot("Error rate", "clocks", "wrong", "n", "clock", paper="clk, Fig. 3", log_x=True, log_y=True),
@@ -36,7 +36,7 @@ def describe(folder):
     (folder / "clk.csv").write_text("\n".join(lines) + "\n")
     numbers = tuple(published.read(folder / "clk.csv"))
     described = Description("clocks", "Made up", "clk", tuple(PLOTS), (), numbers)
-    description.write(folder, "clocks", description.text_of(described))
+    study_description.write(folder, "clocks", study_description.text_of(described))
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def test_a_published_bound_is_judged_as_one(written):
 
 
 def test_the_tally_counts_what_was_not_run(page):
-    told = [words(line) for line in section(page, "published").iter("li")]
-    assert told == [
+    reported = [words(line) for line in section(page, "published").iter("li")]
+    assert reported == [
         "inline: of 4 published numbers 2 inside the interval or the bounds, or equal, 1 further away, 1 not run here",
         "omnet: of 4 published numbers 3 inside the interval or the bounds, or equal, 1 not run here",
     ]
@@ -154,7 +154,7 @@ def test_names_with_markup_are_text(tmp_path):
         "scalar": "wrong", "published": 1.0, "relation": "=", "low": None, "high": None, "note": "",
     }]  # fmt: skip
     described = Description("clocks", bad, bad, plots, (), tuple(numbers))
-    description.write(folder, "clocks", description.text_of(described))
+    study_description.write(folder, "clocks", study_description.text_of(described))
     text = report.write(folder, plots=[Plot(bad, "absent", "wrong")]).read_text()
     assert "<script" not in text.lower() and text.count("&lt;script&gt;") > 8
     assert not list(parse(text).iter("script"))

@@ -88,7 +88,7 @@ def test_a_table_with_another_runs_rows_is_refused(tmp_path):
 
 
 @pytest.mark.spark
-def test_spark_reads_what_was_landed_and_no_orphans(tmp_path, spark):
+def test_spark_reads_what_was_committed_and_no_orphans(tmp_path, spark):
     for run_id in ODD_IDS:
         store.write_run(tmp_path, tables(run_id))
     with store.files_for(store.to_write(tmp_path)) as writer:
@@ -124,7 +124,7 @@ def test_threads_that_land_the_same_runs_land_each_once(tmp_path):
     assert sorted(store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()) == sorted(rows), "and so the log says"
 
 
-def test_a_landing_does_not_read_the_log_again(tmp_path, monkeypatch):
+def test_a_committing_does_not_read_the_log_again(tmp_path, monkeypatch):
     opened, real = [], delta._open
     monkeypatch.setattr(delta, "_open", lambda folder: opened.append(folder) or real(folder))
     for number in range(30):

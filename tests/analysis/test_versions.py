@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from causeway.analysis.versions import told_apart, told_apart_together
+from causeway.analysis.versions import distinguished, distinguished_together
 
 
 def runs(*codes: str | None) -> pd.DataFrame:
@@ -12,12 +12,12 @@ def runs(*codes: str | None) -> pd.DataFrame:
 
 
 def test_an_engine_says_the_code_only_where_there_are_several() -> None:
-    assert told_apart(runs("abcdef99", "abcdef99"))["engine"].tolist() == ["inline", "inline"]
-    assert told_apart(runs("abcdef99", None))["engine"].tolist() == ["inline @abcdef", "inline @unknown"]
+    assert distinguished(runs("abcdef99", "abcdef99"))["engine"].tolist() == ["inline", "inline"]
+    assert distinguished(runs("abcdef99", None))["engine"].tolist() == ["inline @abcdef", "inline @unknown"]
 
 
 def test_folders_of_one_code_each_are_compared_and_a_mixed_one_code_by_code() -> None:
-    one, other = told_apart_together([runs("aaaaaa"), runs("bbbbbb")])
+    one, other = distinguished_together([runs("aaaaaa"), runs("bbbbbb")])
     assert one["engine"].tolist() == other["engine"].tolist() == ["inline"]
-    mixed, other = told_apart_together([runs("aaaaaa", "bbbbbb"), runs("bbbbbb")])
+    mixed, other = distinguished_together([runs("aaaaaa", "bbbbbb"), runs("bbbbbb")])
     assert mixed["engine"].tolist() == ["inline @aaaaaa", "inline @bbbbbb"] and other["engine"][0] == "inline @bbbbbb"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import bench_authors
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 
 PROGRAM = """#!/bin/sh
 grep -q 'Nodes\\[200\\]: NodePC;' ErrorDetectorWithRecovery.ned || exit 3
@@ -44,7 +44,7 @@ def test_deliveries_are_the_last_count_that_the_program_wrote(tmp_path: Path) ->
     assert 0 < bench_authors._theirs(code, 2) < 700 / 0.001
 
 
-def test_a_program_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_program_that_fails_is_reported_with_its_last_words(tmp_path: Path) -> None:
     code = built(tmp_path, "echo no such gate >&2; exit 7")
     with pytest.raises(RunError, match="ended with 7: no such gate"):
         bench_authors._theirs(code, 2)

@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.bridge import wire
+from causeway.bridge import framing
 from causeway.bridge.engine import Finish
 from causeway.bridge.events import PAD, Act, ActionRows, Actions, Kind, Window, no_actions
-from causeway.bridge.schema import CONTRACT, pb
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport
-from tests.worlds.bridge_tools import TOP, build_cpp, build_sanitized, small_spec
-from tests.worlds.drawn import examples
+from causeway.proto.contract import CONTRACT, pb
+from tests.helpers.bridge_tools import TOP, build_cpp, build_sanitized, small_spec
+from tests.helpers.drawn import examples
 
 L_PS = 1_000_000
 TIMERS = 40
@@ -79,7 +79,7 @@ def test_a_window_ends_one_reaction_time_after_its_first_active_event(ticker: Pa
     assert finish == Finish("done", SPREAD[-1], TIMERS, {("ticker", "events"): TIMERS})
 
 
-def test_ties_are_in_canonical_order_however_the_edge_told_them(ticker: Path) -> None:
+def test_ties_are_in_canonical_order_however_the_adapter_reported_them(ticker: Path) -> None:
     windows, _ = windows_of_a_run(ticker, SPREAD)
     assert rows(windows) == sorted(rows(windows))
     assert [ref for _, _, ref in rows(windows)][:4] == [TIMERS - 2, TIMERS - 1, TIMERS - 4, TIMERS - 3]
@@ -165,7 +165,7 @@ def test_the_run_ends_at_its_duration(ticker: Path) -> None:
     assert len(rows(windows)) == 16
 
 
-def test_over_tcp_the_edge_finds_the_runs_keys_in_its_environment(ticker: Path) -> None:
+def test_over_tcp_the_adapter_finds_the_runs_keys_in_its_environment(ticker: Path) -> None:
     windows, _ = windows_of_a_run(ticker, SPREAD, options={"endpoint": "tcp"})
     assert len(rows(windows)) == TIMERS
 
@@ -174,7 +174,8 @@ def test_over_tcp_the_edge_finds_the_runs_keys_in_its_environment(ticker: Path) 
 
 
 def edge_against(ticker: Path, *replies: bytes, deadline_s: float = 5) -> tuple[int, str, float]:
-    """Runs the edge against these frames, sent one after the other; its exit status, output, and how long it took."""
+    """Runs the adapter against these frames, sent one after the other; its exit status, output, and how long it
+    took."""
     transport = Transport()
     environment = {**os.environ, **transport.environment, "CAUSEWAY_DEADLINE_S": str(deadline_s)}
     began = time.monotonic()
@@ -185,65 +186,65 @@ def edge_against(ticker: Path, *replies: bytes, deadline_s: float = 5) -> tuple[
                 if number > 0:
                     transport.receive(10, lambda: None)
                 transport.send(reply, 10, lambda: None)
-            told = process.communicate(timeout=20)[1]
-            return process.returncode, told, time.monotonic() - began
+            reported = process.communicate(timeout=20)[1]
+            return process.returncode, reported, time.monotonic() - began
     finally:
         transport.close()
 
 
 def setup(**changes: object) -> bytes:
-    frame = pb.Frame.FromString(wire.encode_setup(small_spec()))
+    frame = pb.Frame.FromString(framing.encode_setup(small_spec()))
     for name, value in changes.items():
         setattr(frame.setup, name, value)
     return frame.SerializeToString()
 
 
-def test_the_edge_says_why_it_was_refused(ticker: Path) -> None:
-    status, told, _ = edge_against(ticker, wire.encode_error("wrong weather"))
+def test_the_adapter_says_why_it_was_refused(ticker: Path) -> None:
+    status, reported, _ = edge_against(ticker, framing.encode_error("wrong weather"))
     assert status == 3
-    assert told.startswith("causeway: ")
-    assert told.endswith(": wrong weather\n")
+    assert reported.startswith("causeway: ")
+    assert reported.endswith(": wrong weather\n")
 
 
 @pytest.mark.parametrize("change", [{"contract": CONTRACT + 1}, {"schema_sha256": "cd" * 32}])
-def test_the_edge_refuses_a_controller_of_another_contract(ticker: Path, change: dict) -> None:
-    status, told, _ = edge_against(ticker, setup(**change))
+def test_the_adapter_refuses_a_controller_of_another_contract(ticker: Path, change: dict) -> None:
+    status, reported, _ = edge_against(ticker, setup(**change))
     assert status == 3
-    assert told.startswith(f"causeway: this adapter was built from contract {CONTRACT} (schema ")
-    assert told.endswith("; rebuild the adapter\n")
+    assert reported.startswith(f"causeway: this adapter was built from contract {CONTRACT} (schema ")
+    assert reported.endswith("; rebuild the adapter\n")
 
 
 @pytest.mark.parametrize("junk", [b"\xff" * 300, setup()[:-9]])
-def test_the_edge_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
-    status, told, _ = edge_against(ticker, junk)
+def test_the_adapter_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
+    status, reported, _ = edge_against(ticker, junk)
     assert status == 3
-    assert "no frame of this contract" in told
+    assert "no frame of this contract" in reported
 
 
-def test_the_edge_refuses_actions_that_come_too_late(ticker: Path) -> None:
+def test_the_adapter_refuses_actions_that_come_too_late(ticker: Path) -> None:
     late = timers([-5])
-    status, told, _ = edge_against(ticker, setup(), wire.encode_actions(0, late))
-    assert (status, told) == (
+    status, reported, _ = edge_against(ticker, setup(), framing.encode_actions(0, late))
+    assert (status, reported) == (
         3,
         "causeway: action 0 of window 0 is wrong: an effect at -5 ps is too early or too late; allowed: 0 to "
         "4611686018427387903 ps\n",
     )
 
 
-def test_the_edge_refuses_an_answer_to_another_window(ticker: Path) -> None:
-    status, told, _ = edge_against(ticker, setup(), wire.encode_actions(4, timers([])))
+def test_the_adapter_refuses_an_answer_to_another_window(ticker: Path) -> None:
+    status, reported, _ = edge_against(ticker, setup(), framing.encode_actions(4, timers([])))
     assert status == 3
-    assert "window 4 instead of 0" in told
+    assert "window 4 instead of 0" in reported
 
 
 def test_a_silent_controller_is_left_at_the_deadline(ticker: Path) -> None:
-    status, told, seconds = edge_against(ticker, deadline_s=0.7)
+    status, reported, seconds = edge_against(ticker, deadline_s=0.7)
     assert status == 3
-    assert told.startswith("causeway: the controller was silent for 0.")
+    assert reported.startswith("causeway: the controller was silent for 0.")
     assert seconds < 3
 
 
-def test_an_edge_without_a_controller_says_how_to_start_it(ticker: Path) -> None:
+def test_an_adapter_without_a_controller_says_how_to_start_it(ticker: Path) -> None:
     done = subprocess.run([ticker], capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 3
     assert done.stderr.startswith("causeway: CAUSEWAY_ENDPOINT is not set; start this simulation with `causeway run")
@@ -252,21 +253,21 @@ def test_an_edge_without_a_controller_says_how_to_start_it(ticker: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("stopped", [False, True])
 @pytest.mark.parametrize("when", ["before the handshake", "in mid-run"])
-def test_when_the_controller_is_killed_the_edge_is_gone_even_if_it_is_stopped(
+def test_when_the_controller_is_killed_the_adapter_is_gone_even_if_it_is_stopped(
     ticker: Path, tmp_path: Path, when: str, stopped: bool
 ) -> None:
     script = (
         "import sys, time\n"
-        "from causeway.bridge import wire\n"
+        "from causeway.bridge import framing\n"
         "from causeway.bridge.process import Simulator\n"
         "from causeway.bridge.transport import Transport\n"
-        "from tests.worlds.bridge_tools import small_spec\n"
+        "from tests.helpers.bridge_tools import small_spec\n"
         "transport = Transport()\n"
         f"simulator = Simulator('ticker', ['{ticker}'], transport.environment)\n"
         "transport.receive(10, simulator.death)\n"
         "if sys.argv[1] == 'in mid-run':\n"
         "    transport.peer_is_connected()\n"
-        "    transport.send(wire.encode_setup(small_spec()), 10, simulator.death)\n"
+        "    transport.send(framing.encode_setup(small_spec()), 10, simulator.death)\n"
         "    transport.receive(10, simulator.death)\n"
         "print(simulator.pid, flush=True)\n"
         "time.sleep(600)\n"
@@ -276,14 +277,14 @@ def test_when_the_controller_is_killed_the_edge_is_gone_even_if_it_is_stopped(
         [sys.executable, "-c", script, when], cwd=TOP, env=environment, stdout=subprocess.PIPE, text=True
     ) as controller:
         assert controller.stdout is not None
-        edge = int(controller.stdout.readline())
+        adapter = int(controller.stdout.readline())
         if stopped:
-            os.kill(edge, signal.SIGSTOP)
+            os.kill(adapter, signal.SIGSTOP)
         controller.send_signal(signal.SIGKILL)
     end = time.monotonic() + 30
-    while is_alive(edge) and time.monotonic() < end:
+    while is_alive(adapter) and time.monotonic() < end:
         time.sleep(0.02)
-    assert not is_alive(edge)
+    assert not is_alive(adapter)
     if when == "in mid-run":
         assert list(tmp_path.glob("causeway-*")) == []
 

@@ -7,15 +7,18 @@ import re
 import numpy as np
 import pytest
 
-from causeway.bridge import engine, events, network, random, schema, wire
+from causeway.bridge import engine, events, framing
 from causeway.bridge.engines import inline_wheel
 from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Actions, Kind, Window, no_actions
-from causeway.bridge.schema import pb
-from tests.worlds.bridge_tools import TOP
+from causeway.network import networks as network
+from causeway.network import random
+from causeway.proto import contract as schema
+from causeway.proto.contract import pb
+from tests.helpers.bridge_tools import TOP
 
 EDGES = [
     path
-    for folder in ("bridge/cpp", "omnet/src", "omnet/inet/src", "ns3/src", "tests/worlds/cpp")
+    for folder in ("bridge/cpp", "omnet/src", "omnet/inet/src", "ns3/src", "tests/helpers/cpp")
     for path in sorted((TOP / folder).iterdir())
     if path.suffix in (".h", ".cc")
 ]
@@ -58,29 +61,29 @@ def test_a_window_has_the_columns_of_the_contract() -> None:
 def test_a_column_that_may_lack_is_left_out_of_the_frame() -> None:
     """So a column can be added without a change in the frames of protocols that do not fill it."""
     assert schema.may_lack("Actions") == {"topic"}
-    frame = pb.Frame.FromString(wire.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
+    frame = pb.Frame.FromString(framing.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
     assert frame.actions.topic == b"" and len(frame.actions.kind) == 2
-    assert wire.actions(frame.actions).topic is None
-    assert events.column(wire.actions(frame.actions), "topic").tolist() == [0, 0]
+    assert framing.actions(frame.actions).topic is None
+    assert events.column(framing.actions(frame.actions), "topic").tolist() == [0, 0]
 
 
 def test_rows_may_end_before_the_columns_that_may_lack() -> None:
     short = ActionRows([(0, 5, 1, 9, -1, 100, 0)])
-    assert wire.encode_actions(3, short) == wire.encode_actions(
+    assert framing.encode_actions(3, short) == framing.encode_actions(
         3, events.sends(*(np.array([x]) for x in (5, 1, 9, -1, 100)))
     )
     assert [len(pad) for pad in PAD] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_an_answer_whose_columns_differ_in_length_is_no_answer() -> None:
-    message = wire.decode(wire.encode_actions(1, no_actions())).actions
+    message = framing.decode(framing.encode_actions(1, no_actions())).actions
     message.node = b"1234"
     with pytest.raises(ValueError, match="column node has 1 rows, not 0"):
-        wire.actions(message)
+        framing.actions(message)
 
 
 @pytest.mark.parametrize("path", EDGES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_edge_types_a_number_or_a_word_of_the_contract_again(path) -> None:
+def test_no_adapter_types_a_number_or_a_word_of_the_contract_again(path) -> None:
     text = re.sub(r"//.*", "", path.read_text())
     names = "|".join([*pb.Kind.Value.keys(), *pb.Act.Value.keys(), *pb.Interface.Value.keys(), "kContract", "kTopics"])
     assert not re.search(rf"\b({names})\s*=\s*-?\d", text)

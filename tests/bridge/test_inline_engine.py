@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.engines import inline
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Kind, sends
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
-from causeway.bridge.trouble import Cut, Partition
-from causeway.bridge.workload import Faults, Script, Segment, Workload
+from causeway.errors import RunError, UserError
+from causeway.network.faults import LinkFailure, Partition
+from causeway.network.networks import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
+from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
-from tests.worlds.drawn import examples
-from tests.worlds.reference_engine import ReferenceEngine
+from tests.helpers.drawn import examples
+from tests.helpers.reference_engine import ReferenceEngine
 
 MS = 10**9
 
@@ -67,7 +67,7 @@ def troubles(draw, nodes):
         to_ps = from_ps + draw(st.sampled_from([1, 7 * MS, 80 * MS]))
         order = draw(st.permutations(range(nodes)))
         if draw(st.booleans()):
-            found.append(Cut(order[0], order[1], from_ps, to_ps))
+            found.append(LinkFailure(order[0], order[1], from_ps, to_ps))
         else:
             middle = draw(st.integers(1, nodes - 1))
             found.append(Partition(tuple(order[:middle]), tuple(order[middle : draw(st.integers(middle, nodes))]),
@@ -95,7 +95,7 @@ def specs(draw):
     network = AbstractNetwork(
         nodes, draw(DELAYS), workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
         send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
-        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), trouble=draw(troubles(nodes)),
+        recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), network_faults=draw(troubles(nodes)),
     )  # fmt: skip
     duration_ps = draw(st.sampled_from([0, 150 * MS]))
     return RunSpec("test", {}, draw(st.integers(0, 2**40)), network, MS // draw(st.sampled_from([1, 4])), duration_ps)
@@ -220,7 +220,7 @@ def test_a_receivers_cpu_serves_ties_in_order_of_packets():
     assert at_3 == [(3 * MS, 0), (4 * MS, 1)]  # sent at 1 ms, there at 2 ms, served for 1 ms each
 
 
-def test_lost_copies_are_told_and_about_as_many_as_asked_for():
+def test_lost_copies_are_reported_and_about_as_many_as_asked_for():
     net = AbstractNetwork(50, constant_delay(1), Workload(50, messages=200, segments=(Segment(0, 100.0),)), loss=0.25)
     spec = RunSpec("loss", {}, 1, net, MS, passive_kinds=0)
     kinds = [event[1] for event in seen_inline(spec, 0)]

@@ -1,8 +1,8 @@
 """A kind of event, a kind of action and a column are added in three places: the proto, who fills it, who reads it.
 
 A copy of the tree gets one more kind of event (BELL), one more kind of action (RING) and a column of actions
-(`loudness`). Nothing else of it is changed but an edge, which reads the action and its column and fills the event; the
-protocol that fills the one and reads the other is below.
+(`loudness`). Nothing else of it is changed but an adapter, which reads the action and its column and fills the event;
+the protocol that fills the one and reads the other is below.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.events import Act, Kind
-from tests.worlds.bridge_tools import TOP, build_cpp
+from tests.helpers.bridge_tools import TOP, build_cpp
 
-COPIED = ("aio", "analysis", "bridge", "causeway", "cli", "ns3", "omnet", "proto", "pycontrol", "studies")
+COPIED = (
+    "aio", "analysis", "bridge", "causeway", "cli", "explore", "network", "ns3", "omnet", "proto", "pycontrol",
+    "studies", "toolchain",
+)  # fmt: skip
 IN_THE_PROTO = {
     "    BROADCAST = 5;\n": f"    BROADCAST = 5;\n    BELL = {max(Kind) + 1};  // A bell rings. ref: how loud.\n",
     "    RECORD = 4 ": f"    RING = {max(Act) + 1};  // Rings a bell at `time_ps`.\n    RECORD = 4 ",
@@ -41,9 +44,9 @@ import sys
 import numpy as np
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.events import Act, Actions, Kind, no_actions
-from causeway.bridge.network import AbstractNetwork, constant_delay
+from causeway.network.networks import AbstractNetwork, constant_delay
 from causeway.bridge.session import open_session
-from causeway.bridge.workload import Workload
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.protocol import Protocol
 
@@ -92,18 +95,26 @@ def changed(path: Path, changes: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    build_cpp("ticker")  # skips where no edge can be built
+    build_cpp("ticker")  # skips where no adapter can be built
     top = tmp_path_factory.mktemp("tree")
     for name in COPIED:
         shutil.copytree(TOP / name, top / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     changed(top / "proto/causeway.proto", IN_THE_PROTO)
     changed(top / "bridge/cpp/client.h", WHERE_THE_EDGE_READS_IT)
-    (top / "edges").mkdir()
-    shutil.copy(TOP / "tests/worlds/cpp/ticker.cc", top / "edges/bells.cc")
-    changed(top / "edges/bells.cc", WHERE_THE_EDGE_FILLS_IT)
+    (top / "adapters").mkdir()
+    shutil.copy(TOP / "tests/helpers/cpp/ticker.cc", top / "adapters/bells.cc")
+    changed(top / "adapters/bells.cc", WHERE_THE_EDGE_FILLS_IT)
     proto = [sys.executable, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", "proto/causeway.proto"]
     subprocess.run(proto, cwd=top, check=True)
-    make = ["make", "-s", "-C", str(top / "bridge/cpp"), "program", "SOURCE=edges/bells.cc", "CXXFLAGS=-std=c++17 -O0"]
+    make = [
+        "make",
+        "-s",
+        "-C",
+        str(top / "bridge/cpp"),
+        "program",
+        "SOURCE=adapters/bells.cc",
+        "CXXFLAGS=-std=c++17 -O0",
+    ]
     subprocess.run(make, check=True)
     return top
 
@@ -111,7 +122,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("cap", [0, 1])
 def test_a_new_kind_of_event_a_new_kind_of_action_and_a_new_column_touch_three_places(tree: Path, cap: int) -> None:
-    """The protocol rings twice, 30 and 12 loud; the edge rings its bells at those times; the protocol hears both."""
+    """The protocol rings twice, 30 and 12 loud; the adapter rings its bells at those times; the protocol hears both."""
     environment = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", PROTOCOL, str(tree / "build/programs/bells"), str(cap)]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=300)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engines.omnet_query import IniRun, _check_names, read_runs
-from causeway.bridge.errors import UserError
-from causeway.studies.theirs import _settings
-from tests.worlds.omnetpp_tools import environment, need_home
+from causeway.errors import UserError
+from causeway.studies.external_project import _settings
+from tests.helpers.omnetpp_tools import environment, need_home
 
 TOLD = """\
 Run 0: $range=200m, $what="a, b", $repetition=0
@@ -44,7 +44,7 @@ def test_without_variables_there_is_one_plain_run() -> None:
     assert read_runs("Run 0: \n\tnetwork = Net\n") == [IniRun(0, {}, 0)]
 
 
-def test_variables_without_a_name_are_told_by_number() -> None:
+def test_variables_without_a_name_are_reported_by_number() -> None:
     (run,) = read_runs('Run 0: $p=1mW, $0=100, $größe=x, $1="a, b", $repetition=0\n')
     assert run.variables == {"p": "1mW", "0": "100", "größe": "x", "1": '"a, b"'}
 
@@ -66,12 +66,12 @@ def asked(folder: Path, config: str) -> list[IniRun]:
     (folder / "my.ini").write_text(INI)
     (folder / "N.ned").write_text("network N {}\n")
     command = [root / "bin" / "opp_run", "-s", "-u", "Cmdenv", "-f", "my.ini", "-c", config, "-q", "runconfig"]
-    told = subprocess.run(command, cwd=folder, env=environment(root), capture_output=True, text=True, check=True)
-    return read_runs(told.stdout)
+    reported = subprocess.run(command, cwd=folder, env=environment(root), capture_output=True, text=True, check=True)
+    return read_runs(reported.stdout)
 
 
 @pytest.mark.omnet
-def test_every_combination_that_omnetpp_tells_has_variables_of_its_own(tmp_path: Path) -> None:
+def test_every_combination_that_omnetpp_reports_has_variables_of_its_own(tmp_path: Path) -> None:
     runs = asked(tmp_path, "Anonymous")
     assert len({tuple(sorted(run.variables.items())) for run in runs}) == len(runs) == 8
     assert {run.variables["p"] for run in runs} == {"1mW", "2mW"}

@@ -12,11 +12,11 @@ import pytest
 
 from causeway.bridge import engines
 from causeway.bridge.engine import Finish
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Act, Actions, Window, no_actions
 from causeway.bridge.recording import describe, frames
 from causeway.bridge.session import open_session
-from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec
+from causeway.errors import RunError, UserError
+from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec
 
 
 def answer(window: Window) -> Actions:
@@ -68,14 +68,14 @@ def test_replay_feeds_every_window_and_ends_as_the_run_did(recording: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("column", "row", "told"),
+    ("column", "row", "reported"),
     [
         ("time_ps", 1, "row 1, column time_ps: recorded 1029999999, now 1030000004"),
         ("ref", 0, "row 0, column ref: recorded 30, now 35"),
         ("node", 1, "row 1, column node: recorded 0, now 5"),
     ],
 )
-def test_the_first_answer_that_differs_is_named(recording: Path, column: str, row: int, told: str) -> None:
+def test_the_first_answer_that_differs_is_named(recording: Path, column: str, row: int, reported: str) -> None:
     def differently(window: Window) -> Actions:
         actions = answer(window)
         if window.number >= 30:
@@ -85,7 +85,7 @@ def test_the_first_answer_that_differs_is_named(recording: Path, column: str, ro
         return actions
 
     # frames 0 and 1 are the handshake, then every window has two
-    with pytest.raises(RunError, match="at frame 63 \\(window 30\\): " + told):
+    with pytest.raises(RunError, match="at frame 63 \\(window 30\\): " + reported):
         replay(recording, differently)
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import NO_ACTIONS
 from causeway.bridge.process import Simulator
-from causeway.bridge.schema import CONTRACT
 from causeway.bridge.session import open_session
 from causeway.bridge.transport import Transport, private_directory
-from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec, wait_until
+from causeway.errors import RunError, UserError
+from causeway.proto.contract import CONTRACT
+from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec, wait_until
 
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
@@ -105,17 +105,17 @@ def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mode", "told"),
+    ("mode", "reported"),
     [
         ("bad frame, then deaf", "the simulator (fake) broke the contract: a message of"),
         ("hangs up", "the simulator closed its connection but did not end; it was ended"),
     ],
 )
-def test_a_simulator_that_breaks_the_contract_and_lives_on_is_told_at_once(mode: str, told: str) -> None:
+def test_a_simulator_that_breaks_the_contract_and_lives_on_is_reported_at_once(mode: str, reported: str) -> None:
     began = time.monotonic()
     with pytest.raises(RunError) as error:
         play(mode, small_spec(deadline_s=60.0))
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(reported)
     assert time.monotonic() - began < 15  # not the deadline
 
 
@@ -136,9 +136,11 @@ def test_of_output_without_end_only_the_end_is_kept() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak_before < 50_000  # kB, of 200 MB
 
 
-@pytest.mark.parametrize(("own", "told"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "of=mine"}, "of=mine")])
+@pytest.mark.parametrize(
+    ("own", "reported"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "of=mine"}, "of=mine")]
+)
 def test_a_simulator_has_large_pages_unless_the_user_tunes_it(
-    own: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    own: dict[str, str], reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     for name, value in own.items():
@@ -146,7 +148,7 @@ def test_a_simulator_has_large_pages_unless_the_user_tunes_it(
     simulator = Simulator("tuned", ["sh", "-c", 'echo "$GLIBC_TUNABLES"'], {})
     assert simulator.wait(10) == 0
     simulator.end()
-    assert simulator.last_lines() == [told]
+    assert simulator.last_lines() == [reported]
 
 
 def test_closing_does_not_wait_for_a_child_that_kept_the_output_open() -> None:
@@ -203,14 +205,14 @@ def test_an_endpoint_of_another_kind_is_refused() -> None:
         play("fine", small_spec(options={"endpoint": "carrier pigeon"}))
 
 
-def test_a_full_disk_while_recording_is_told_and_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_full_disk_while_recording_is_reported_and_leaves_no_half_file(tmp_path: Path) -> None:
     """A file-size limit stands in for the full disk: writing fails in the same place (with EFBIG instead of ENOSPC)."""
     script = (
         "import resource, signal, sys, os\n"
         "from pathlib import Path\n"
         "from tests.bridge.test_session import play\n"
-        "from tests.worlds.bridge_tools import small_spec\n"
-        "from causeway.bridge.errors import RunError\n"
+        "from tests.helpers.bridge_tools import small_spec\n"
+        "from causeway.errors import RunError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
         "try:\n"
@@ -230,7 +232,7 @@ def test_a_full_disk_while_recording_is_told_and_leaves_no_half_file(tmp_path: P
 def test_a_killed_controller_takes_its_simulator_along() -> None:
     script = (
         "import sys\n"
-        "from tests.worlds.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec\n"
+        "from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec\n"
         "from causeway.bridge.session import open_session\n"
         "session = open_session(small_spec(), 'fake', [*FAKE, 'stops answering'],\n"
         "                       {**FAKE_ENVIRONMENT, 'FAKE_MARK': sys.argv[1]})\n"

@@ -13,9 +13,9 @@ import pytest
 import zmq
 
 from causeway.bridge import transport as transports
-from causeway.bridge.errors import RunError
 from causeway.bridge.transport import Transport
-from tests.worlds.bridge_tools import wait_until, zmq_pair
+from causeway.errors import RunError
+from tests.helpers.bridge_tools import wait_until, zmq_pair
 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
 READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"

@@ -1,4 +1,6 @@
-"""The rules of actions and runs stand once: compiled, in words and at the edge the same is refused for one reason."""
+"""The rules of actions and runs stand once: compiled, in words and at the adapter the same is refused for one
+reason.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.bridge import wire
-from causeway.bridge.border import Border
-from causeway.bridge.checked import check_spec
+from causeway.bridge import framing
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Patience, Window
-from causeway.bridge.network import AbstractNetwork, InetNetwork, MobileNetwork, constant_delay
-from causeway.bridge.schema import pb
+from causeway.bridge.events import COLUMNS, EVENT, PAD, ROW, Act, ActionRows, Lookahead, Window
 from causeway.bridge.validation import LIMITS, bounds, rule_of_field, rules_of_action, rules_of_table
-from causeway.bridge.workload import Workload
-from tests.worlds.bridge_tools import build_cpp, small_spec
-from tests.worlds.drawn import examples
+from causeway.bridge.validation_frames import FrameValidator
+from causeway.bridge.validation_spec import check_spec
+from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, constant_delay
+from causeway.network.workload import Workload
+from causeway.proto.contract import pb
+from tests.helpers.bridge_tools import build_cpp, small_spec
+from tests.helpers.drawn import examples
 
 END_PS = 1000
 NETWORKS: dict[str, Any] = {
@@ -54,7 +56,7 @@ def numbers(name: str) -> st.SearchStrategy[int]:
 
 
 def sound(row: tuple[int, ...]) -> bool:
-    """Whether only the rules speak: which timers were set, the edge does not know."""
+    """Whether only the rules speak: which timers were set, the adapter does not know."""
     return row[0] != Act.CANCEL_TIMER or row[3] == 0
 
 
@@ -74,7 +76,7 @@ def nearly_sound(draw: Any) -> tuple[int, ...]:
 
 
 PROMISES = st.builds(
-    Patience, st.sampled_from([-1, 0, 2, 3, 4, 2**31 - 1]), st.sampled_from([0, 1, 15, 16, 255]),
+    Lookahead, st.sampled_from([-1, 0, 2, 3, 4, 2**31 - 1]), st.sampled_from([0, 1, 15, 16, 255]),
     st.sampled_from([-(2**63), -2, -1, 0, 5, 2**63 - 1]),
 )  # fmt: skip
 
@@ -83,37 +85,37 @@ def spec_of(network: str) -> RunSpec:
     return small_spec(network=NETWORKS[network], channels=("x", "y"))
 
 
-def answers_of(network: str, rows: list[tuple[int, ...]], promises: list[Patience]) -> list[ActionRows]:
+def answers_of(network: str, rows: list[tuple[int, ...]], lookaheads: list[Lookahead]) -> list[ActionRows]:
     """Return one answer for each row, and one for each promise."""
     before = SOUND if network == "mobile" else SOUND[:1]
     return [
         *(ActionRows([*before, row]) for row in rows),
-        *(ActionRows([], patience=(promise,)) for promise in promises),
+        *(ActionRows([], lookaheads=(promise,)) for promise in lookaheads),
     ]
 
 
 def told_by_the_controller(network: str, answer: ActionRows) -> str:
     """Return why the controller refuses the answer; "" if it does not."""
-    border = Border(spec_of(network))
+    validator = FrameValidator(spec_of(network))
     none = [np.empty(0, EVENT[name]) for name in EVENT.names or ()]
     first, second = (Window(number, end_ps, True, *none) for number, end_ps in ((0, 0), (1, END_PS)))
-    border.check_window(first)
-    border.check_window(second)
+    validator.check_window(first)
+    validator.check_window(second)
     try:
-        border.check_actions(answer, second)
+        validator.check_actions(answer, second)
     except RunError as error:
         return str(error)
     return ""
 
 
 def told_by_the_edge(verdicts: Path, network: str, answers: list[ActionRows]) -> list[str]:
-    """Return why the edge refuses each answer; "" if it does not."""
-    return told_about(verdicts, network, [wire.encode_actions(1, answer) for answer in answers])
+    """Return why the adapter refuses each answer; "" if it does not."""
+    return told_about(verdicts, network, [framing.encode_actions(1, answer) for answer in answers])
 
 
 def told_about(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
-    """Return why the edge refuses each frame; "" if it does not."""
-    frames = [wire.encode_setup(spec_of(network)), *frames]
+    """Return why the adapter refuses each frame; "" if it does not."""
+    frames = [framing.encode_setup(spec_of(network)), *frames]
     given = b"".join(struct.pack("<I", len(frame)) + frame for frame in frames)
     done = subprocess.run([verdicts, str(END_PS)], input=given, capture_output=True, timeout=60, check=True)
     return done.stdout.decode().split("\n")[:-1]
@@ -123,18 +125,18 @@ def told_about(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
 @given(
     network=st.sampled_from(sorted(NETWORKS)),
     rows=st.lists(ROWS | nearly_sound().filter(sound), min_size=5, max_size=40),
-    promises=st.lists(PROMISES, max_size=5),
+    lookaheads=st.lists(PROMISES, max_size=5),
 )
-def test_the_compiled_check_the_words_and_the_edge_agree(
-    verdicts: Path, network: str, rows: list[tuple[int, ...]], promises: list[Patience]
+def test_the_compiled_check_the_words_and_the_adapter_agree(
+    verdicts: Path, network: str, rows: list[tuple[int, ...]], lookaheads: list[Lookahead]
 ) -> None:
-    agree(verdicts, network, answers_of(network, rows, promises))
+    agree(verdicts, network, answers_of(network, rows, lookaheads))
 
 
 def agree(verdicts: Path, network: str, answers: list[ActionRows]) -> None:
     """Assert that both sides refuse the same answers for the same reason."""
-    edge = told_by_the_edge(verdicts, network, answers)
-    for answer, there in zip(answers, edge, strict=True):
+    adapter = told_by_the_edge(verdicts, network, answers)
+    for answer, there in zip(answers, adapter, strict=True):
         here = told_by_the_controller(network, answer)
         reason = here.removeprefix("the answer to window 1 is wrong: ").split("): ", 1)[-1]
         assert there.endswith(reason) and bool(there) == bool(here), (answer.rows, here, there)
@@ -155,14 +157,14 @@ def test_they_agree_about_every_column_of_every_action_at_every_bound(verdicts: 
 def test_the_rows_that_are_drawn_are_refused_and_accepted(verdicts: Path) -> None:
     """Else the test above would show nothing."""
     sound_rows = [(int(act), END_PS, 2, 0, 0, 80, 1, 0) for act in Act if act != Act.CONNECT]
-    told = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Patience(0, 1, 5)]))
-    assert told == [""] * (len(sound_rows) + 1)
+    reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Lookahead(0, 1, 5)]))
+    assert reported == [""] * (len(sound_rows) + 1)
     bad = [(*row[:2], 4, *row[3:]) for row in sound_rows]
-    told = told_by_the_edge(verdicts, "mobile", answers_of("mobile", bad, [Patience(4, 1, 5)]))
-    assert all("node 4; allowed: 0 to 3" in one for one in told), told
+    reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", bad, [Lookahead(4, 1, 5)]))
+    assert all("node 4; allowed: 0 to 3" in one for one in reported), reported
 
 
-def test_every_rule_is_about_something_and_can_be_told() -> None:
+def test_every_rule_is_about_something_and_can_be_reported() -> None:
     held = dict.fromkeys((*COLUMNS, *LIMITS, "patient_node", "patient_topic", "patience_ps"), 3)
     rules = [rule for act in Act for rule in rules_of_action(int(act))] + [*rules_of_table("Actions", "promises")]
     for rule in rules:
@@ -197,16 +199,16 @@ def test_a_field_of_a_runs_description_has_one_bound_on_both_sides(verdicts: Pat
     least, most = rule.least.value(held), rule.most.value(held)
     frames, broken = [], []
     for value in (least - 1, least, most, most + 1):
-        frame = pb.Frame.FromString(wire.encode_setup(spec))
+        frame = pb.Frame.FromString(framing.encode_setup(spec))
         try:
             setattr(getattr(frame.setup, OUTER[message]) if OUTER[message] else frame.setup, field, value)
         except ValueError:
             continue  # the field's type has no room for it
         frames.append(frame.SerializeToString())
         broken.append(not least <= value <= most)
-    told = told_about(verdicts, network, frames)
+    reported = told_about(verdicts, network, frames)
     assert any(broken) and not all(broken)
-    assert [one.startswith(f"{rule.wrong} is ") for one in told] == broken, told
+    assert [one.startswith(f"{rule.wrong} is ") for one in reported] == broken, reported
 
 
 @pytest.mark.parametrize("field", ["send_ps", "send_ps_per_byte", "recv_ps", "loss"])

@@ -33,7 +33,7 @@ from causeway.analysis import schema, store
 from causeway.bridge import engines
 from causeway.studies import campaign
 
-TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+TOY = str(Path(__file__).parents[1] / "helpers" / "toy_study.py")
 POINTS = [{"messages": 20}, {"messages": 40}]
 REPETITIONS = 3
 OWN = ("started_at", "wall_s", "engine_version", "commit")

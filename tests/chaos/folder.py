@@ -33,7 +33,7 @@ import pyarrow.compute  # loaded once, not in each child
 import pyarrow.dataset
 
 from causeway.analysis import compact, convert, health, report, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 SCALARS = 3
 
@@ -182,15 +182,15 @@ def _is_alive(pid: int) -> bool:
 def _end(folder: Path, said: set[str]) -> list[str]:
     """Look at what is left, in a child."""
 
-    def look(folder: Path, draw: random.Random, tell: Callable[[list[str]], None]) -> None:
-        doctor(folder, draw, tell)
+    def look(folder: Path, draw: random.Random, report: Callable[[list[str]], None]) -> None:
+        doctor(folder, draw, report)
         for _ in range(2):
             runs = store.read_arrow(folder, "runs")["run_id"].to_pylist()
             _check(runs, store.read_arrow(folder, "scalars"))
             assert said <= set(runs), f"lost: {sorted(said - set(runs))}"
             if left := [problem.what for problem in health.problems(folder)]:
                 raise UserError(f"not repaired: {left[0]}")
-            compact_(folder, draw, tell)
+            compact_(folder, draw, report)
 
     pid, notes = _child(look, folder, -1, True)
     os.waitpid(pid, 0)

@@ -32,14 +32,14 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
-from causeway.bridge import engines, wire
-from causeway.bridge.border import Border
-from causeway.bridge.border_kernel import STATE
+from causeway.bridge import engines, framing
 from causeway.bridge.engine import Finish
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import EVENT, Window
 from causeway.bridge.recording import MAGIC, WITHOUT_CHECKSUMS, frames
+from causeway.bridge.validation_frames import FrameValidator
+from causeway.bridge.validation_kernel import STATE
 from causeway.cli.replay import replay_file
+from causeway.errors import RunError, UserError
 from causeway.pycontrol.loop import passive_mask
 from causeway.pycontrol.protocol import Context
 from causeway.studies.runner import Job, make_spec, run_job
@@ -93,41 +93,41 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
     job = Job(study, parameters, seed, "inline")
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
-    border, session = Border(spec), engines.get("inline").open(spec)
+    validator, session = FrameValidator(spec), engines.get("inline").open(spec)
     protocol.start(
         Context(
             spec.network.nodes, seed, spec.reaction_ps, [], network=spec.network,
-            tells_all_copies=spec.tells_all_copies,
+            reports_all_copies=spec.reports_all_copies,
         )
     )  # fmt: skip
     with suppress(RunError):  # what follows a window that never was need not fit to it
         while not isinstance(window := session.next(), Finish):
             for copy in (damaged(window, draw) for _ in range(COPIES)):
-                if crosses(border, copy, said) and draw.random() < BELIEVED and len(copy) == len(window):
+                if crosses(validator, copy, said) and draw.random() < BELIEVED and len(copy) == len(window):
                     said["believed"] += 1
                     window = copy
                     break
-            border.check_window(window)
+            validator.check_window(window)
             actions = protocol.on_window(window)
-            border.check_actions(actions, window)
+            validator.check_actions(actions, window)
             if window.reply:
                 session.answer(actions)
     return said
 
 
-def crosses(border: Border, window: Window, said: Counter[str]) -> bool:
+def crosses(validator: FrameValidator, window: Window, said: Counter[str]) -> bool:
     """Whether the border lets it pass; it forgets it again."""
-    kept = {name: border._s[name].copy() for name in STATE.names if not name.endswith("_owners")}
+    kept = {name: validator._s[name].copy() for name in STATE.names if not name.endswith("_owners")}
     said["windows"] += 1
     try:
-        border.check_window(window)
+        validator.check_window(window)
         return True
     except RunError:
         said["refused"] += 1
         return False
     finally:
         for name, values in kept.items():
-            border._s[name] = values
+            validator._s[name] = values
 
 
 # ---- recordings -----------------------------------------------------------------------------------------------------
@@ -172,10 +172,10 @@ def damaged_recording(whole: bytes, kept: list[tuple[int, bytes]], draw: random.
     elif what == 4:
         changed[at] = direction, data[: draw.randrange(len(data) + 1)]
     else:
-        frame = wire.decode(data)
+        frame = framing.decode(data)
         if frame.WhichOneof("body") == "window":
             with contextlib.suppress(ValueError):  # what a frame has no room for cannot come out of one
-                changed[at] = direction, wire.encode_window(damaged(wire.window(frame.window), draw))
+                changed[at] = direction, framing.encode_window(damaged(framing.window(frame.window), draw))
     return written(changed, draw)
 
 
@@ -195,7 +195,7 @@ def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw
 
 def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
     """What a child counted, and what went wrong in it."""
-    with tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as reported:
         pid = os.fork()
         if not pid:
             text = ""
@@ -204,15 +204,15 @@ def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
             except BaseException:
                 text = "!" + traceback.format_exc()
             finally:
-                os.write(told.fileno(), text.encode())
+                os.write(reported.fileno(), text.encode())
                 os._exit(0)
         status = ended(pid, BATCH_S)
         if status is None:
             os.kill(pid, 9)
             os.waitpid(pid, 0)
             return Counter(), "a child hung"
-        told.seek(0)
-        text = told.read().decode()
+        reported.seek(0)
+        text = reported.read().decode()
     if status or not text or text[0] == "!":
         return Counter(), text or f"a child died with status {status}"
     return Counter(eval(text)), ""

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from causeway.bridge.border import Border
+from causeway.bridge.validation_frames import FrameValidator
 from tests.chaos import fuzz
 
 
@@ -26,7 +26,7 @@ def test_damaged_recordings_are_refused_in_words_or_replayed() -> None:
 
 @pytest.mark.slow
 def test_without_a_border_damaged_windows_would_do_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Border, "check_window", lambda self, window: None)
+    monkeypatch.setattr(FrameValidator, "check_window", lambda self, window: None)
     monkeypatch.setattr(fuzz, "BELIEVED", 1.0)
     monkeypatch.setattr(fuzz, "BATCH_S", 20.0)  # a loop without end is harm enough
     _, wrong = fuzz.fuzz("windows", 10_000, 1, most_wrong=1)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from causeway.bridge.errors import UserError
 from causeway.cli.bundled import EXAMPLES, show_or_copy
+from causeway.errors import UserError
 from causeway.studies import registry
 
 
@@ -20,11 +20,11 @@ def printed(names: list[str], into: Path) -> str:
 
 
 def test_examples_are_listed_each_with_what_it_is(tmp_path: Path) -> None:
-    told = printed([], tmp_path)
+    reported = printed([], tmp_path)
     for path in EXAMPLES.rglob("*.py"):
         if "__pycache__" not in path.parts:
             name = path.relative_to(EXAMPLES).with_suffix("").as_posix()
-            (line,) = [line for line in told.splitlines() if line.startswith(f"{name} ")]
+            (line,) = [line for line in reported.splitlines() if line.startswith(f"{name} ")]
             assert len(line.split()) > 3, f"{name} does not say what it is"
 
 
@@ -40,6 +40,6 @@ def test_an_example_is_copied_with_what_it_reads_and_can_be_run(tmp_path: Path) 
     assert (tmp_path / "drone.py").read_text() == "mine"
 
 
-def test_an_example_that_there_is_not_is_told(tmp_path: Path) -> None:
+def test_an_example_that_there_is_not_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no example 'nothing'; `causeway examples` lists them"):
         printed(["nothing"], tmp_path)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import store
-from tests.worlds.command import causeway
+from tests.helpers.command import causeway
 
-TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+TOY = str(Path(__file__).parents[1] / "helpers" / "toy_study.py")
 TOP = Path(__file__).parents[2]
 
 
@@ -35,7 +35,7 @@ def test_the_command_says_its_version(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc")
 @pytest.mark.parametrize("given", [None, "2"])
-def test_a_command_starts_no_threads_for_matrices_unless_told_so(given):
+def test_a_command_starts_no_threads_for_matrices_unless_reported_so(given):
     env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     env |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}
     script = "import causeway.cli.main, numpy, os; print(len(os.listdir('/proc/self/task')))"

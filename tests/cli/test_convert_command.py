@@ -19,7 +19,7 @@ def test_convert_says_what_became_of_the_files(tmp_path):
     assert "1 up to date" in invoke("convert", tmp_path / "r.sca", "--out", tmp_path / "out").output
 
 
-def test_convert_with_keep_going_tells_bad_lines_and_exits_with_1(tmp_path):
+def test_convert_with_keep_going_reports_bad_lines_and_exits_with_1(tmp_path):
     (tmp_path / "r.sca").write_text(TEXT + "nonsense\n")
     found = invoke("convert", tmp_path / "r.sca", "--out", tmp_path / "out", "--keep-going")
     assert found.exit_code == 1 and "r.sca:6: expected a record" in found.output

@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from causeway.bridge.places import VARIABLE
 from causeway.cli import kernels
 from causeway.studies import registry
 from causeway.studies.runner import Job
+from causeway.toolchain.installation import VARIABLE
 
 LINE = "compiling what icpp18 needs (once, up to"
 KERNEL = """
 import sys
 sys.path.insert(0, {sources!r})
-from causeway.bridge.compiling import told_of_compiling
-from causeway.bridge.jit import njit
+from causeway.toolchain.first_compile import on_first_compile
+from causeway.toolchain.jit import njit
 
 @njit()
 def twice(x):
     return x + x
 
-with told_of_compiling(lambda: print("told")) as compiled:
+with on_first_compile(lambda: print("reported")) as compiled:
     print(twice(1), twice(2), compiled)
 """
 
@@ -35,10 +35,10 @@ def in_cache(cache: Path, *command: str) -> str:
     return subprocess.check_output([sys.executable, *command], env=os.environ | {VARIABLE: str(cache)}, text=True)
 
 
-def test_compiling_is_told_once_and_what_is_in_the_cache_is_not_compiled(tmp_path: Path) -> None:
+def test_compiling_is_reported_once_and_what_is_in_the_cache_is_not_compiled(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(KERNEL.format(sources=str(Path(__file__).parents[2])))
-    assert in_cache(tmp_path / "cache", str(program)) == "told\n2 4 ['twice']\n"
+    assert in_cache(tmp_path / "cache", str(program)) == "reported\n2 4 ['twice']\n"
     assert in_cache(tmp_path / "cache", str(program)) == "2 4 []\n"
 
 
@@ -75,7 +75,7 @@ def test_every_study_has_smallest_points_of_a_few_events(name: str) -> None:
 def test_a_study_is_ready_once_it_was_compiled_from_these_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of another clone, equal or not, have another folder (tests/bridge/test_compiled_code.py)."""
+    """Those of another clone, equal or not, have another folder (tests/toolchain/test_compiled_code.py)."""
     monkeypatch.setattr(kernels, "kernels_dir", lambda: tmp_path)
     monkeypatch.setattr(kernels, "_run_smallest", lambda name: None)
     assert not kernels._is_ready("hash")

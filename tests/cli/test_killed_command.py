@@ -13,8 +13,8 @@ import pytest
 
 from causeway.analysis import locks
 from causeway.bridge import engines
-from tests.worlds.bridge_tools import TOP
-from tests.worlds.kills import wait_for
+from tests.helpers.bridge_tools import TOP
+from tests.helpers.kills import wait_for
 
 pytestmark = [pytest.mark.omnet]
 
@@ -47,7 +47,7 @@ def command(tmp_path: Path):
     (tmp_path / "tmp").mkdir()
     environment = {**os.environ, "RUN_MARK": mark, "TMPDIR": str(tmp_path / "tmp")}
     arguments = [
-        "run", str(TOP / "tests" / "worlds" / "toy_study.py"), "--engine", "omnet", "--set", "messages=5000000",
+        "run", str(TOP / "tests" / "helpers" / "toy_study.py"), "--engine", "omnet", "--set", "messages=5000000",
         "--out", str(tmp_path / "out"), "--record",
     ]  # fmt: skip
     process = subprocess.Popen(
@@ -76,10 +76,10 @@ def test_when_the_whole_command_is_killed_nothing_stays(command, tmp_path: Path)
 def test_when_the_simulator_is_killed_the_command_says_so_and_ends_with_status_1(command, tmp_path: Path) -> None:
     process, mark = command
     os.kill(simulators(mark)[0], signal.SIGKILL)
-    told = process.communicate(timeout=20)[0]
+    reported = process.communicate(timeout=20)[0]
     assert process.returncode == 1
-    assert "the simulator (omnet) died: killed by SIGKILL; its last lines: " in " ".join(told.split())
-    assert "Traceback" not in told
+    assert "the simulator (omnet) died: killed by SIGKILL; its last lines: " in " ".join(reported.split())
+    assert "Traceback" not in reported
     assert list((tmp_path / "tmp").iterdir()) == []
     assert results(tmp_path / "out") == []
 
@@ -87,8 +87,8 @@ def test_when_the_simulator_is_killed_the_command_says_so_and_ends_with_status_1
 def test_an_interrupt_ends_the_command_and_its_simulator(command, tmp_path: Path) -> None:
     process, mark = command
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=20)[0]
+    reported = process.communicate(timeout=20)[0]
     assert process.returncode != 0
-    assert "Traceback" not in told
+    assert "Traceback" not in reported
     assert wait_for(lambda: not simulators(mark), within_s=5)
     assert list((tmp_path / "tmp").iterdir()) == []

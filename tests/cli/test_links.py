@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from causeway.bridge.errors import UserError
 from causeway.cli import check, explain, run
-from causeway.pycontrol.check.world import Log
+from causeway.errors import UserError
+from causeway.explore.model import Log
 
 
 def linked(link: Path, elsewhere: Path) -> Path:

@@ -47,7 +47,7 @@ def test_points_are_rows_and_only_what_differs_and_the_headlines_are_columns():
     assert ["--all", "prints", "1", "more", "scalars"] in lines
 
 
-def test_one_point_is_told_line_by_line_with_units_and_meaning():
+def test_one_point_is_reported_line_by_line_with_units_and_meaning():
     text = printed([{"rate": 5.0}], [{"delay_s": 0.125, "packets": 3.0, "messages": 2.0}])
     assert "delay      0.125  s        from a broadcast to its delivery" in text
 
@@ -85,12 +85,14 @@ def test_names_from_a_study_are_text_and_not_markup():
     assert "[red]name" in text and "[/x]" in text and "[bold]" in text
 
 
-def test_the_list_of_studies_is_one_line_each_and_one_study_tells_its_details():
+def test_the_list_of_studies_is_one_line_each_and_one_study_reports_its_details():
     lines = CliRunner().invoke(app, ["studies"]).output.splitlines()
     assert [line.split()[0] for line in lines[:5]] == list(registry.STUDIES)
-    told = CliRunner().invoke(app, ["studies", "icpp18"]).output
+    reported = CliRunner().invoke(app, ["studies", "icpp18"]).output
     assert (
-        "from a broadcast to its delivery, mean" in told and "table1 (16)" in told and "engines: inline, omnet" in told
+        "from a broadcast to its delivery, mean" in reported
+        and "table1 (16)" in reported
+        and "engines: inline, omnet" in reported
     )
     assert CliRunner().invoke(app, ["studies", "icpp81"]).exit_code != 0
 
@@ -117,6 +119,8 @@ def test_modules_of_somebodys_network_are_said_with_their_nodes_in_few_words() -
     assert nodes_in_words([{"nodes": []}, {}]) == []
     assert nodes_in_words([{"nodes": ["N.a", "N.b"]}]) == ["nodes: 0 = N.a, 1 = N.b"]
     many = [f"N.h[{i}]" for i in range(20)]
-    told = "nodes: 0 = N.h[0], 1 = N.h[1], 2 = N.h[2], ..., 19 = N.h[19]"
-    assert nodes_in_words([{"nodes": many}, {"nodes": many}]) == [told]
-    assert nodes_in_words([{"nodes": many}, {"nodes": ["N.a"]}]) == [told + "; other runs have others (table nodes)"]
+    reported = "nodes: 0 = N.h[0], 1 = N.h[1], 2 = N.h[2], ..., 19 = N.h[19]"
+    assert nodes_in_words([{"nodes": many}, {"nodes": many}]) == [reported]
+    assert nodes_in_words([{"nodes": many}, {"nodes": ["N.a"]}]) == [
+        reported + "; other runs have others (table nodes)"
+    ]

@@ -13,7 +13,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 STUDY = """
 import os
-from causeway import EVERYONE, Node, PerNode, SmallStudy
+from causeway import EVERYONE, Node, PerNode, ModelStudy
 
 print("imported")
 
@@ -27,7 +27,7 @@ class Words(Node):
             self.send(EVERYONE, message, len(word))
 
 
-class WordStudy(SmallStudy):
+class WordStudy(ModelStudy):
     name, title, versions = "words", "words", {"right": Words}
 """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from causeway.bridge.errors import UserError
 from causeway.cli.main import app
+from causeway.errors import UserError
 from causeway.studies.parameters import parse_settings
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from causeway.cli.report import write_report
 from causeway.cli.run import run_study
-from tests.worlds.page import of_class, parse
+from tests.helpers.page import of_class, parse
 
 FLOOD = Path(__file__).resolve().parents[2] / "examples" / "flood.py"
 QUIET = Console(quiet=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds import talking
-from tests.worlds.command import causeway
+from tests.helpers import talking
+from tests.helpers.command import causeway
 
 COLUMNS = """
 import os, sys, threading
@@ -57,11 +57,11 @@ def made(folder: Path, place: str, code: str) -> str:
 @pytest.mark.parametrize("place", ["NETWORK", "PROTOCOL", "SCALARS", "on_window", "FILE"])
 def test_a_single_run_whose_code_leaves_fails_with_its_name(place: str, code: str, tmp_path: Path) -> None:
     done = causeway("run", made(tmp_path, place, code), "--out", "out", cwd=tmp_path)
-    told = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode in (1, 2), told
+    reported = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode in (1, 2), reported
     expected = "cannot be executed: SystemExit: 0" if (place, code) == ("FILE", "sys.exit(0)") else DOES[code]
-    assert expected in told, told
-    assert "talk.py:" in told or "chdir" in code or "sys.exit" in code
+    assert expected in reported, reported
+    assert "talk.py:" in reported or "chdir" in code or "sys.exit" in code
 
 
 @pytest.mark.slow

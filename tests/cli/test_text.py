@@ -11,13 +11,13 @@ from rich.console import Console
 
 from causeway.analysis import store
 from causeway.analysis.reduce.expression import evaluate
-from causeway.bridge import wire
-from causeway.bridge.errors import UserError
+from causeway.bridge import framing
 from causeway.bridge.recording import Recorder
 from causeway.cli import console as consoles
 from causeway.cli import doctor
 from causeway.cli.replay import replay_file
-from tests.worlds.bridge_tools import small_spec
+from causeway.errors import UserError
+from tests.helpers.bridge_tools import small_spec
 
 RUN = (
     "study", "point", "engine", "engine_version", "causeway_version", "commit", "seed", "digest", "started_at",
@@ -27,8 +27,8 @@ RUN = (
 
 def recording_of(study: str, path: Path) -> Path:
     recorder = Recorder(path)
-    recorder.from_engine(wire.encode_hello("fake", "fake 1"))
-    recorder.from_controller(wire.encode_setup(small_spec(study=study)))
+    recorder.from_engine(framing.encode_hello("fake", "fake 1"))
+    recorder.from_controller(framing.encode_setup(small_spec(study=study)))
     recorder.land()
     return path
 
@@ -83,6 +83,6 @@ def test_a_run_whose_id_is_a_path_is_refused_where_tables_are_read(run_id: str, 
 
 def test_the_doctors_table_has_no_markup_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "checks", lambda: iter([doctor.Check("a", "b", True), doctor.Check("c", "d", False)]))
-    with (shown := consoles.console()).capture() as told:
+    with (shown := consoles.console()).capture() as reported:
         doctor.show_machine(shown)
-    assert "ok" in told.get() and "--" in told.get() and "[" not in told.get()
+    assert "ok" in reported.get() and "--" in reported.get() and "[" not in reported.get()

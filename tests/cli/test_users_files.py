@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import kinds
-from causeway.bridge.errors import UserError
-from causeway.bridge.user_file import module_from
+from causeway.errors import UserError
 from causeway.studies import campaign, registry
-from tests.worlds.command import Said
+from causeway.toolchain.user_file import module_from
+from tests.helpers.command import Said
 
 TOP = Path(__file__).parents[2]
 FLOOD = (TOP / "examples" / "flood.py").read_text()
@@ -24,7 +24,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("x = 1\ny = x + z\n", "NameError: name 'z' is not defined\n  {file}:2, in <module>: y = x + z"),
         ("x = 1\ndef f(:\n", "SyntaxError: invalid syntax\n  {file}:2: def f(:"),
@@ -33,18 +33,18 @@ def written(tmp_path: Path, text: str) -> Path:
         ("import numpy\nnumpy.zeros(-1)", "{file}:2, in <module>: numpy.zeros(-1)"),
     ],
 )
-def test_a_file_that_cannot_be_executed_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_file_that_cannot_be_executed_is_reported_with_its_line(tmp_path: Path, text: str, reported: str) -> None:
     file = written(tmp_path, text)
     for load in (registry.get, lambda name: kinds.load(Path(name)), lambda name: module_from(Path(name))):
         with pytest.raises(UserError) as error:
             load(str(file))
         assert str(error.value).startswith(f"{file} cannot be executed: ")
-        assert told.replace("{file}", str(file)) in str(error.value)
+        assert reported.replace("{file}", str(file)) in str(error.value)
         assert str(TOP) not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("name = '../../x'", "the study's name is '../../x'; allowed: letters"),
         ("name = 5", "the study's name is 5"),
@@ -55,10 +55,10 @@ def test_a_file_that_cannot_be_executed_is_told_with_its_line(tmp_path: Path, te
         ("sweeps = [1]", "the study's sweeps are [1]; allowed"),
     ],
 )
-def test_a_study_that_says_of_itself_what_nothing_can_read_is_refused(tmp_path: Path, line: str, told: str) -> None:
+def test_a_study_that_says_of_itself_what_nothing_can_read_is_refused(tmp_path: Path, line: str, reported: str) -> None:
     with pytest.raises(UserError) as error:
         registry.get(str(written(tmp_path, f"{FLOOD}\nFlood.{line}\n")))
-    assert told in str(error.value)
+    assert reported in str(error.value)
 
 
 def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("network = lambda self, params, seed: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
         ("network = lambda self, params, seed: None", "study flood: no engine builds its network (NoneType)"),
@@ -76,13 +76,13 @@ def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
         ("scalars = lambda self, params, scalars: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
     ],
 )
-def test_a_study_whose_methods_fail_is_told_with_its_own_lines(
-    causeway_here: Callable[..., Said], tmp_path: Path, line: str, told: str
+def test_a_study_whose_methods_fail_is_reported_with_its_own_lines(
+    causeway_here: Callable[..., Said], tmp_path: Path, line: str, reported: str
 ) -> None:
     file = written(tmp_path, f"{FLOOD}\nFlood.{line}\n")
     ran = causeway_here("run", str(file), "--out", "out")
     assert ran.returncode in (1, 2)
-    assert told.replace("{file}", str(file)) in ran.stdout + ran.stderr
+    assert reported.replace("{file}", str(file)) in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stdout + ran.stderr
     assert str(TOP / "causeway") not in ran.stdout + ran.stderr
 
@@ -93,6 +93,6 @@ def test_a_mistake_that_is_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPa
         campaign.time_left_s(None, 0.0)  # type: ignore[arg-type]
     except Exception as error:
         error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None  # without this test's frame
-        assert campaign.told(error).startswith("Traceback")
+        assert campaign.error_message(error).startswith("Traceback")
     else:
         raise AssertionError

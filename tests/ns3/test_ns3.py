@@ -1,4 +1,4 @@
-"""The ns-3 edge: what happens on the real simulator, seen from the controller's side of the bridge."""
+"""The ns-3 adapter: what happens on the real simulator, seen from the controller's side of the bridge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import WIRELESS_TCP, AbstractNetwork, constant_delay
-from causeway.bridge.workload import Faults, Script, Workload
-from tests.worlds.air_probe import (
+from causeway.errors import RunError, UserError
+from causeway.network.networks import WIRELESS_TCP, AbstractNetwork, constant_delay
+from causeway.network.workload import Faults, Script, Workload
+from tests.helpers.ns3_probe import ENGINE, needs_ns3, run
+from tests.helpers.wireless_probe import (
     FIRST_HOST,
     MS,
     ONE_CELL,
@@ -27,7 +28,6 @@ from tests.worlds.air_probe import (
     one_after_the_other,
     positions,
 )  # fmt: skip
-from tests.worlds.ns3_probe import ENGINE, needs_ns3, run
 
 pytestmark = needs_ns3
 
@@ -77,7 +77,7 @@ def test_on_wifi_the_far_stronger_of_two_frames_survives():
     assert log.lost
 
 
-def test_a_packet_in_many_frames_arrives_whole_or_is_told_lost_once():
+def test_a_packet_in_many_frames_arrives_whole_or_is_reported_lost_once():
     log, _ = run(network(60, radio="unitdisk"), 1, type("Long", (StationsAtOnce,), {"size_bytes": 10_000}))
     arrived, lost = sorted((n, c) for _, n, c, *_ in log.arrivals), sorted((n, c) for _, n, c in log.lost)
     assert len(lost) > len({n for n, _ in lost})  # some lost both packets
@@ -126,7 +126,7 @@ class Hourly(Probe):
         self.send(1, number, size_bytes, WIRELESS_TCP)
 
 
-def test_what_a_broken_connection_held_is_told_lost_and_the_next_packet_opens_another():
+def test_what_a_broken_connection_held_is_reported_lost_and_the_next_packet_opens_another():
     script = Script(np.array([1, 3, 4, 900]) * S, np.zeros(4, np.int32), np.full(4, 100, np.int32))
     log, outcome = run(network(1, **one_host_down(2 * S, 800 * S), workload=Workload(1, script=script)), 1000, Hourly)
     assert [content for _, _, content, *_ in log.arrivals] == [0, 3]

@@ -1,12 +1,12 @@
-"""Hosts of the ns-3 edge walk as they should, and STATION events say so."""
+"""Hosts of the ns-3 adapter walk as they should, and STATION events say so."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from causeway.bridge.workload import Faults
-from tests.worlds.air_probe import WALKERS, S, distance_mm, misplaced, network
-from tests.worlds.ns3_probe import needs_ns3, run
+from causeway.network.workload import Faults
+from tests.helpers.ns3_probe import needs_ns3, run
+from tests.helpers.wireless_probe import WALKERS, S, distance_mm, misplaced, network
 
 pytestmark = needs_ns3
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from causeway.bridge import engines
 from causeway.bridge.engine import Finish, RunSpec
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import AbstractNetwork, constant_delay, normal_delay, uniform_delay
-from causeway.bridge.workload import Faults, Script, Segment, Workload
+from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork, constant_delay, normal_delay, uniform_delay
+from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, passive_mask, run_protocol
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context, Protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from tests.bridge.test_inline_engine import MS, Chatter, specs
-from tests.worlds.drawn import examples
-from tests.worlds.reference_engine import ReferenceEngine
+from tests.helpers.drawn import examples
+from tests.helpers.reference_engine import ReferenceEngine
 
 pytestmark = [pytest.mark.omnet]
 
@@ -137,7 +137,7 @@ def test_omnet_shows_the_same_events_as_the_plain_reference(spec: RunSpec, cap: 
     assert seen(dataclasses.replace(spec, cap=cap)) == ReferenceEngine(spec).run(protocol)
 
 
-def test_an_error_in_the_model_is_told_with_its_last_lines() -> None:
+def test_an_error_in_the_model_is_reported_with_its_last_lines() -> None:
     network, _ = POINTS["per node"]
     spec = RunSpec("test", {}, 1, network, MS, options={"set": {"network": "causeway.NoSuchNetwork"}})
     with pytest.raises(RunError, match=r"the simulator \(omnet\) died: exit status 1; its last lines: .*NoSuchNetwork"):

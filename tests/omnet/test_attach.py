@@ -14,26 +14,26 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.attached import AttachEngine
-from causeway.bridge.edges import build
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet import command, launch_of
-from causeway.bridge.engines.omnet_find import find_omnetpp
-from causeway.bridge.errors import RunError
-from causeway.bridge.network import InetNetwork
-from causeway.bridge.workload import Workload
+from causeway.errors import RunError
+from causeway.network.networks import InetNetwork
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import PerNode
+from causeway.toolchain.adapters import build
+from causeway.toolchain.omnet_find import find_omnetpp
+from tests.helpers.inet_probe import ENGINE, needs_inet
+from tests.helpers.inet_projects import PROJECTS
+from tests.helpers.wireless_probe import MS, S, logged
 from tests.omnet.test_somebodys_network import Talk
-from tests.worlds.air_probe import MS, S, logged
-from tests.worlds.inet_probe import ENGINE, needs_inet
-from tests.worlds.inet_projects import PROJECTS
 
 pytestmark = needs_inet
 
 
 @pytest.fixture
 def engine() -> Iterator[AttachEngine]:
-    build(ENGINE.edges()[0])  # nobody would, for a simulation that is started by hand
+    build(ENGINE.adapters()[0])  # nobody would, for a simulation that is started by hand
     made = AttachEngine()
     yield made
     made.close()
@@ -102,7 +102,7 @@ def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, e
     assert simulation.wait(30) == 0
 
 
-def test_one_that_ends_by_itself_has_told_all(tmp_path: Path, engine: AttachEngine) -> None:
+def test_one_that_ends_by_itself_has_reported_all(tmp_path: Path, engine: AttachEngine) -> None:
     """A window may be open just then."""
     spec = replace(spec_in(tmp_path), duration_ps=0)
     simulation = start(spec, engine, "--sim-time-limit=3.0005s")
@@ -112,7 +112,7 @@ def test_one_that_ends_by_itself_has_told_all(tmp_path: Path, engine: AttachEngi
     assert outcome.events > 0
 
 
-def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, engine: AttachEngine) -> None:
+def test_one_that_is_killed_is_reported_and_the_next_one_may_come(tmp_path: Path, engine: AttachEngine) -> None:
     spec = spec_in(tmp_path)
     simulation = start(spec, engine)
 
@@ -132,7 +132,7 @@ def test_one_that_is_killed_is_told_and_the_next_one_may_come(tmp_path: Path, en
 
 
 def test_without_a_screen_or_without_qtenv_the_graphical_environment_is_refused_in_one_line(tmp_path: Path) -> None:
-    from causeway.bridge.errors import UserError
+    from causeway.errors import UserError
 
     spec = replace(spec_in(tmp_path), options={"ui": "Tkenv"})
     with pytest.raises(UserError, match="there is no user interface 'Tkenv'; there are Cmdenv, Qtenv"):

@@ -1,4 +1,4 @@
-"""The INET edge: what happens on the real simulator, seen from the controller's side of the bridge."""
+"""The INET adapter: what happens on the real simulator, seen from the controller's side of the bridge."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.engines.omnet_find import find_omnetpp
 from causeway.bridge.engines.omnet_inet import INET_EDGE, plain_command
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import WIRELESS_TCP
+from causeway.errors import RunError, UserError
+from causeway.network.networks import WIRELESS_TCP
 from causeway.pycontrol.node import EVERYONE
-from tests.worlds.air_probe import (
+from causeway.toolchain.omnet_find import find_omnetpp
+from tests.helpers.inet_probe import ENGINE, needs_inet, run
+from tests.helpers.wireless_probe import (
     FIRST_HOST,
     MS,
     ONE_CELL,
@@ -30,7 +31,6 @@ from tests.worlds.air_probe import (
     one_after_the_other,
     positions,
 )  # fmt: skip
-from tests.worlds.inet_probe import ENGINE, needs_inet, run
 
 pytestmark = needs_inet
 
@@ -121,7 +121,7 @@ def test_on_wifi_the_far_stronger_of_two_frames_survives():
     assert near_ones and log.lost
 
 
-def test_wifi_runs_at_the_rate_it_is_told():
+def test_wifi_runs_at_the_rate_it_is_reported():
     """At four times the rate a frame is there in less than half the time; preamble and waiting stay."""
     workload = one_after_the_other(8)
     slow, fast = (run(network(5, radio="wifi", radio_bps=bps, workload=workload), 2)[0] for bps in (0, 24_000_000))
@@ -231,7 +231,7 @@ class MastTalks(Probe):
 
 
 def test_the_modules_work_in_somebody_elses_network():
-    own = Path(__file__).parents[1] / "worlds" / "inet_own" / "omnetpp.ini"
+    own = Path(__file__).parents[1] / "helpers" / "inet_own" / "omnetpp.ini"
     log, _ = run(network(2, **ONE_CELL), 4, MastTalks, ini=own)
     heard = {n: [t for t, node, *_ in log.arrivals if node == n] for n in (1, 2)}
     assert len(heard[1]) == 7
@@ -241,6 +241,6 @@ def test_the_modules_work_in_somebody_elses_network():
 
 
 def test_a_network_of_another_size_than_the_controller_asked_for_is_refused():
-    own = Path(__file__).parents[1] / "worlds" / "inet_own" / "omnetpp.ini"
+    own = Path(__file__).parents[1] / "helpers" / "inet_own" / "omnetpp.ini"
     with pytest.raises(RunError, match="the study has 4 nodes, the network of the ini file has 3"):
         run(network(3, **ONE_CELL), 1, ini=own)

@@ -1,19 +1,19 @@
-"""Hosts of the INET edge walk as they should, and STATION events say so."""
+"""Hosts of the INET adapter walk as they should, and STATION events say so."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from causeway.bridge.workload import Faults
-from tests.worlds import ns3_probe
-from tests.worlds.air_probe import REACH_MM, WALKERS, S, distance_mm, misplaced, network
-from tests.worlds.inet_probe import needs_inet, run
+from causeway.network.workload import Faults
+from tests.helpers import ns3_probe
+from tests.helpers.inet_probe import needs_inet, run
+from tests.helpers.wireless_probe import REACH_MM, WALKERS, S, distance_mm, misplaced, network
 
 pytestmark = needs_inet
 
 
-def test_a_change_of_station_is_told_as_soon_as_it_is_checked_for():
+def test_a_change_of_station_is_reported_as_soon_as_it_is_checked_for():
     """Changes come at multiples of 100 ms, and reports of the position change nothing about them."""
     log, _ = run(network(40, speed_mm_s=20_000), 60)
     often, _ = run(WALKERS, 60)
@@ -27,9 +27,9 @@ def test_a_change_of_station_is_told_as_soon_as_it_is_checked_for():
 @pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
 def test_hosts_walk_the_same_ways_on_ns3():
     """Same seed, same walks: what differs between the engines is not where hosts are."""
-    ours, theirs = run(WALKERS, 20)[0], ns3_probe.run(WALKERS, 20)[0]
+    ours, external = run(WALKERS, 20)[0], ns3_probe.run(WALKERS, 20)[0]
     for n, rows in ours.places.items():
-        there = {t: (x, y) for t, _, x, y in theirs.places[n]}
+        there = {t: (x, y) for t, _, x, y in external.places[n]}
         assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
 
 
@@ -61,9 +61,9 @@ def test_positions_come_at_their_interval_also_where_stations_are_not_checked(pr
 @pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
 def test_hosts_that_were_put_somewhere_walk_the_same_ways_on_ns3():
     walkers = network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 2)
-    ours, theirs = run(walkers, 20)[0], ns3_probe.run(walkers, 20)[0]
+    ours, external = run(walkers, 20)[0], ns3_probe.run(walkers, 20)[0]
     for n, rows in ours.places.items():
-        there = {t: (x, y) for t, _, x, y in theirs.places[n]}
+        there = {t: (x, y) for t, _, x, y in external.places[n]}
         assert all(distance_mm((x, y), there[t]) <= 2 for t, _, x, y in rows if t % (S // 2) == 0)
 
 

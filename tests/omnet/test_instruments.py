@@ -11,13 +11,13 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet import instruments
-from causeway.bridge.engines.omnet_find import find_omnetpp
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.studies.fingerprint import compare_fingerprint
-from tests.worlds.air_probe import BUSY, MS, Flood, network, one_after_the_other
-from tests.worlds.inet_probe import needs_inet, run
+from causeway.toolchain.omnet_find import find_omnetpp
+from tests.helpers.inet_probe import needs_inet, run
+from tests.helpers.wireless_probe import BUSY, MS, Flood, network, one_after_the_other
 
 pytestmark = needs_inet
 
@@ -39,8 +39,8 @@ def test_captured_frames_and_their_lengths_are_those_that_the_run_counted(tmp_pa
     for file in files:
         fields = ("wlan.sa", "wlan.seq", "frame.len", "udp.length")
         command = ["tshark", "-r", str(file), "-Y", "udp", "-T", "fields", *(w for f in fields for w in ("-e", f))]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-        for line in told.splitlines():
+        reported = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        for line in reported.splitlines():
             sender, number, length, payload = line.split("\t")
             assert int(payload) == 108
             assert frames.setdefault((sender, number), int(length)) == int(length)
@@ -55,8 +55,8 @@ def test_the_event_log_has_every_event_and_omnetpps_tool_reads_it(tmp_path: Path
     found = find_omnetpp()
     assert found is not None
     tool = found.root / "bin" / "opp_eventlogtool"
-    told = subprocess.run([tool, "echo", file], capture_output=True, text=True, timeout=60, check=True).stdout
-    events = [line for line in told.splitlines() if line.startswith("E # ")]
+    reported = subprocess.run([tool, "echo", file], capture_output=True, text=True, timeout=60, check=True).stdout
+    events = [line for line in reported.splitlines() if line.startswith("E # ")]
     ours = 6 + 6  # broadcasts and sends of the bridge are no messages: they are counted and not logged
     assert len(events) + ours == outcome.finish.events + 1  # told is the number of the last one; the first is 0
 

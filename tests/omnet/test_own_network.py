@@ -10,16 +10,16 @@ import pytest
 
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import UserError
 from causeway.bridge.events import Act, Actions, Kind, Window
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
 
 pytestmark = [pytest.mark.omnet]
-OWN = Path(__file__).parents[1] / "worlds" / "omnet_own"
+OWN = Path(__file__).parents[1] / "helpers" / "omnet_own"
 MS = 10**9
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from causeway.bridge.engine import BY_SIMULATION, RunSpec
-from causeway.bridge.errors import RunError, UserError
-from causeway.bridge.network import WIRE, InetNetwork
-from causeway.bridge.workload import Faults, Workload
+from causeway.errors import RunError, UserError
+from causeway.network.networks import WIRE, InetNetwork
+from causeway.network.workload import Faults, Workload
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import EVERYONE, PerNode
+from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job, run_job
-from causeway.studies.theirs import Theirs
-from tests.worlds.air_probe import MS, Log, Probe, S, logged
-from tests.worlds.inet_probe import ENGINE, needs_inet
-from tests.worlds.inet_projects import PROJECTS, inet_root, own_scalars, plain_scalars
+from tests.helpers.inet_probe import ENGINE, needs_inet
+from tests.helpers.inet_projects import PROJECTS, inet_root, own_scalars, plain_scalars
+from tests.helpers.wireless_probe import MS, Log, Probe, S, logged
 
 pytestmark = needs_inet
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -95,8 +95,8 @@ def test_a_datagram_or_a_stream_to_a_node_goes_wherever_routes_lead(name: str, s
     assert share * nodes <= came["tcp"] <= nodes
     lost = sum(content[0] == "one" for _, _, content in log.lost)
     assert came["one"] + lost == nodes and came["one"] >= share * nodes
-    for _, node, (what, sender), told, interface in log.arrivals:
-        assert told == sender != node
+    for _, node, (what, sender), reported, interface in log.arrivals:
+        assert reported == sender != node
         assert interface == (WIRE if what == "tcp" else 0)
         if what != "all":
             assert node == (sender + (1 if what == "one" else 2)) % nodes
@@ -122,7 +122,7 @@ def test_batching_changes_nothing(tmp_path: Path) -> None:
     assert len(set(digests.values())) == 1
 
 
-def test_places_are_told_at_the_start_and_as_often_as_asked(tmp_path: Path) -> None:
+def test_places_are_reported_at_the_start_and_as_often_as_asked(tmp_path: Path) -> None:
     log, _ = play("aodv", tmp_path, 3, set={"**.causeway.positionEvery": "1s"})
     assert {tuple(t for t, *_ in rows) for rows in log.places.values()} == {(0, S, 2 * S)}
     assert len(log.places) == 20
@@ -163,7 +163,7 @@ class Chatter(Probe):
 @functools.cache
 def run_example(example: str, name: str, folder: Path, **parameters: Any) -> dict[str, float]:
     ini = PROJECTS[name].write(folder)
-    job = Job(str(EXAMPLES / example), parameters, 1, "omnet", theirs=Theirs(str(ini), "Python"))
+    job = Job(str(EXAMPLES / example), parameters, 1, "omnet", external=ExternalProject(str(ini), "Python"))
     return run_job(job).scalars
 
 
@@ -200,7 +200,7 @@ def test_a_network_of_another_size_is_refused_with_both_numbers(tmp_path: Path) 
         open_network(tmp_path, 7)
 
 
-def test_a_path_that_matches_nothing_is_told_with_the_network(tmp_path: Path) -> None:
+def test_a_path_that_matches_nothing_is_reported_with_the_network(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"'\*\*\.hostess\[\*\]' matches no host with applications in network AODV"):
         open_network(tmp_path, hosts="**.hostess[*]")
 
@@ -216,10 +216,12 @@ def test_a_pattern_that_matches_a_router_says_what_the_router_lacks(pattern: str
     ini = wired_lan(tmp_path)
     with pytest.raises(RunError) as error:
         open_network(tmp_path, 9, ini=str(ini), hosts=pattern)
-    told = str(error.value)
-    assert f"causeway-nodes: '{pattern.split()[-1]}' matches ConfiguratorA.router0 (Router), which has no UDP" in told
-    assert "let it match hosts only, or write ConfiguratorA.router0.hasUdp = true" in told
-    assert "Unknown protocol" not in told and "\n" not in told
+    reported = str(error.value)
+    assert (
+        f"causeway-nodes: '{pattern.split()[-1]}' matches ConfiguratorA.router0 (Router), which has no UDP" in reported
+    )
+    assert "let it match hosts only, or write ConfiguratorA.router0.hasUdp = true" in reported
+    assert "Unknown protocol" not in reported and "\n" not in reported
 
 
 def test_a_router_with_udp_and_tcp_takes_part(tmp_path: Path) -> None:
@@ -236,9 +238,9 @@ def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -
     ini.write_text(f"include {inet_root() / 'examples' / 'ethernet' / 'lans' / 'twoHosts.ini'}\n")
     with pytest.raises(RunError) as error:
         open_network(tmp_path, 2, ini=str(ini), config="TwoHosts1", hosts=pattern)
-    told = str(error.value)
-    assert f"causeway-nodes: '{pattern}' matches TwoHosts.hostA (EthernetHost), which has neither IP nor " in told
-    assert "the protocol needs hosts with both, such as StandardHost" in told and "\n" not in told
+    reported = str(error.value)
+    assert f"causeway-nodes: '{pattern}' matches TwoHosts.hostA (EthernetHost), which has neither IP nor " in reported
+    assert "the protocol needs hosts with both, such as StandardHost" in reported and "\n" not in reported
 
 
 def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
         open_network(tmp_path, ini=str(ini))
 
 
-def test_a_configuration_that_there_is_not_is_told(tmp_path: Path) -> None:
+def test_a_configuration_that_there_is_not_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="No such config: Nowhere"):
         open_network(tmp_path, config="Nowhere")
     with pytest.raises(UserError, match=r"there is no ini file .*nothing\.ini"):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import store
-from causeway.bridge.errors import UserError
 from causeway.cli.console import console
 from causeway.cli.run import InProject, run_study
-from tests.worlds.inet_probe import needs_inet
-from tests.worlds.inet_projects import PROJECTS
+from causeway.errors import UserError
+from tests.helpers.inet_probe import needs_inet
+from tests.helpers.inet_projects import PROJECTS
 
 pytestmark = needs_inet
 RUMOUR = str(Path(__file__).parents[2] / "examples" / "rumour.py")
@@ -44,11 +44,11 @@ def test_every_run_of_the_configuration_lands_with_its_variables_and_omnetpps_ow
     assert run(tmp_path, asked) is False
     out = tmp_path / "out"
     runs = store.read_pandas(out, "runs").set_index("run_id")
-    told = store.read_pandas(out, "parameters").pivot(index="run_id", columns="name", values="value")
-    assert sorted(zip(told.range, told.hosts, runs.seed[told.index], strict=True)) == sorted(
+    reported = store.read_pandas(out, "parameters").pivot(index="run_id", columns="name", values="value")
+    assert sorted(zip(reported.range, reported.hosts, runs.seed[reported.index], strict=True)) == sorted(
         (range_, hosts, seed) for range_, hosts in (("150m", "2"), ("250m", "2"), ("250m", "13")) for seed in (0, 1)
     )
-    assert set(told.config) == {"Two"}
+    assert set(reported.config) == {"Two"}
     assert {path.stem for path in (out / "omnetpp").glob("*.sca")} == set(runs.index)
     scalars = store.read_pandas(out, "scalars")
     pings = scalars[scalars.module.str.endswith("host[0].app[0]") & (scalars.name == "pingTxSeq:count")]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import talking
+from tests.helpers.command import Said, causeway
+from tests.helpers.inet_probe import needs_inet
 from tests.omnet.test_whose_numbers import wired
-from tests.worlds import talking
-from tests.worlds.command import Said, causeway
-from tests.worlds.inet_probe import needs_inet
 
 pytestmark = [*needs_inet, pytest.mark.slow]
 FLOOD = Path(__file__).parents[2] / "examples" / "flood.py"

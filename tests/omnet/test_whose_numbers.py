@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from causeway.analysis import store
-from tests.worlds.command import Said, causeway_here
-from tests.worlds.inet_probe import needs_inet
-from tests.worlds.inet_projects import PROJECTS
+from tests.helpers.command import Said, causeway_here
+from tests.helpers.inet_probe import needs_inet
+from tests.helpers.inet_projects import PROJECTS
 
 pytestmark = needs_inet
 DEAF = "*.host1.causeway.port = 4000\n"
@@ -41,8 +41,8 @@ def flood(command: Command, ini: Path, *more: str, status: int = 0) -> Said:
 
 
 def runs_of(said: Said) -> list[dict[str, Any]]:
-    told = json.loads(said.stdout)
-    return told.get("runs", [told])
+    reported = json.loads(said.stdout)
+    return reported.get("runs", [reported])
 
 
 def test_which_host_is_which_node_is_printed_and_stored(causeway_here: Command, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_which_host_is_which_node_is_printed_and_stored(causeway_here: Command, 
     assert "node" not in set(scalars["name"]), "the number of a node is no measurement"
 
 
-def test_numbers_that_the_ini_file_gives_to_nodes_are_told(causeway_here: Command, tmp_path: Path) -> None:
+def test_numbers_that_the_ini_file_gives_to_nodes_are_reported(causeway_here: Command, tmp_path: Path) -> None:
     ini = wired(tmp_path, "*.host8.causeway.node = 0\n*.host0.causeway.node = 8\n")
     nodes = runs_of(flood(causeway_here, ini, "--set", "processes=9", "--json"))[0]["nodes"]
     assert nodes == [HOSTS[8], *HOSTS[1:8], HOSTS[0]]
@@ -167,9 +167,9 @@ def test_iterations_are_points_of_their_own_named_or_not(variable: str, causeway
     ini = wired(tmp_path, f"*.host0.app[0].packetSize = ${{{variable}100, 1000}}B\nseed-set = 7\n")
     runs = runs_of(flood(causeway_here, ini, "--set", "processes=9", "--json"))
     assert len(runs) == 2 and {run["seed"] for run in runs} == {7}
-    told = store.read_pandas(tmp_path / "out", "parameters")
+    reported = store.read_pandas(tmp_path / "out", "parameters")
     assert sorted(store.read_pandas(tmp_path / "out", "runs")["point"].duplicated()) == [False, False]
-    apart = {name: set(rows["value"]) for name, rows in told.groupby("name") if rows["value"].nunique() > 1}
+    apart = {name: set(rows["value"]) for name, rows in reported.groupby("name") if rows["value"].nunique() > 1}
     assert list(apart.values()) == [{"100", "1000"}] and (variable.rstrip("=") or "0") in next(iter(apart))
     pings = store.read_pandas(tmp_path / "out", "scalars").query("name == 'pingTxSeq:count'")
     assert pings["run_id"].nunique() == 2, "each has the network's own scalars"

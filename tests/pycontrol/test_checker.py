@@ -11,8 +11,8 @@ from causeway.pycontrol import checker as checker_module
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT
 from causeway.pycontrol.slots import give_back
-from tests.worlds.brute_checker import BruteChecker, Row
-from tests.worlds.drawn import examples
+from tests.helpers.brute_checker import BruteChecker, Row
+from tests.helpers.drawn import examples
 
 
 def feed(checker: CausalityChecker, rows: list[Row]) -> list[bool]:

@@ -14,12 +14,12 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Script, Workload
-from causeway.pycontrol.check.world import Budget, World
+from causeway.explore.model import Budget, Model
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol_errors import ProtocolError
 
 MS = 10**9
 
@@ -123,16 +123,16 @@ def test_constants_and_what_a_node_makes_for_itself_are_right() -> None:
         log = logging.getLogger("of.a.node")
         board = Board()
         heard: ClassVar[set[int]] = set()
-        patience_ps = 5
+        lookahead_ps = 5
 
         def __init__(self, id_):
             super().__init__(id_)
             self.heard = set()  # type: ignore[misc]
-            self.patience_ps += 1
+            self.lookahead_ps += 1
 
         def on_broadcast(self, number, size_bytes):
             self.heard.add(self.ROUTES[0][1] + int(self.WEIGHTS[1]) + self.board.length)
-            self.patience_ps += 1
+            self.lookahead_ps += 1
             self.log.debug("it keeps levels in a cache")
 
         @functools.cached_property
@@ -155,14 +155,14 @@ def test_it_is_found_within_some_windows_and_not_only_at_the_end() -> None:
     assert len(Flood.heard) < 100
 
 
-def test_a_small_world_finds_it_too() -> None:
+def test_a_small_model_finds_it_too() -> None:
     class Flood(Node):
         heard: ClassVar[set[int]] = set()
 
         def on_broadcast(self, number, size_bytes):
             self.heard.add(number)
 
-    world = World(PerNode(Flood), 2, Budget(broadcasts=1))
+    world = Model(PerNode(Flood), 2, Budget(broadcasts=1))
     world.do(next(choice for choice in world.choices() if choice.what == "broadcast"))
     with pytest.raises(ProtocolError, match=r"^Flood.heard \(set\)"):
         world.close()

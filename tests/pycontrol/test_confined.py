@@ -20,14 +20,14 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import RunError
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.errors import RunError
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.answers import EPOCH_S
-from causeway.pycontrol.check.frozen import frozen
+from causeway.pycontrol.frozen import frozen
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocol_errors import ProtocolError
 
 MS_PS, S_PS = 10**9, 10**12
 REAL: dict[str, Any] = {"raise_signal": signal.raise_signal}
@@ -168,11 +168,11 @@ LEAVING: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("told", LEAVING)
-def test_what_would_leave_the_simulation_is_an_error_of_the_run(told: str) -> None:
+@pytest.mark.parametrize("reported", LEAVING)
+def test_what_would_leave_the_simulation_is_an_error_of_the_run(reported: str) -> None:
     folder = os.getcwd()
-    with pytest.raises(ProtocolError, match=rf"node 0.*{told}"):
-        run(lambda node: LEAVING[told]())
+    with pytest.raises(ProtocolError, match=rf"node 0.*{reported}"):
+        run(lambda node: LEAVING[reported]())
     assert os.getcwd() == folder
 
 

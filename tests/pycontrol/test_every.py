@@ -7,8 +7,8 @@ from typing import Any
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.repeated import NEVER_AGAIN
@@ -22,13 +22,13 @@ class Quiet(Node):
 
     def __init__(self, id_: int) -> None:
         super().__init__(id_)
-        self.told: list[tuple[object, int]] = []
+        self.reported: list[tuple[object, int]] = []
 
     def on_start(self) -> None:
         self.set_timer("own", 40 * MS_PS)
 
     def on_timer(self, key: object) -> None:
-        self.told.append((key, self.now_ps))
+        self.reported.append((key, self.now_ps))
 
 
 def run(*jobs: tuple[int, Callable[[Node], int | None], dict[str, Any]]) -> PerNode:
@@ -46,7 +46,7 @@ def test_a_job_comes_at_multiples_of_its_period_whatever_the_reaction_time():
     assert times[:4] == [20 * MS_PS, 40 * MS_PS, 60 * MS_PS, 80 * MS_PS]
 
 
-def test_a_job_begins_when_it_is_told_to_at_the_node_it_is_told_to():
+def test_a_job_begins_when_it_is_reported_to_at_the_node_it_is_reported_to():
     seen: list[tuple[int, int]] = []
     run((30 * MS_PS, lambda node: seen.append((node.id, node.now_ps)), {"node": 2, "first_ps": 10 * MS_PS}))
     assert seen[:3] == [(2, 10 * MS_PS), (2, 40 * MS_PS), (2, 70 * MS_PS)]
@@ -71,4 +71,4 @@ def test_jobs_and_timers_of_the_protocol_do_not_see_each_other():
         (20 * MS_PS, lambda node: second.append(node.now_ps), {}),
     )
     assert first == second and len(first) >= 4
-    assert [node.told for node in protocol.nodes] == [[("own", 43 * MS_PS)]] * 3
+    assert [node.reported for node in protocol.nodes] == [[("own", 43 * MS_PS)]] * 3

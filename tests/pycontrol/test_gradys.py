@@ -12,12 +12,12 @@ import pytest
 
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.errors import RunError
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay
-from causeway.bridge.workload import Workload
+from causeway.errors import RunError
+from causeway.network.networks import AbstractNetwork, MobileNetwork, constant_delay
+from causeway.network.workload import Workload
 from causeway.pycontrol.gradys import Drones
 from causeway.pycontrol.loop import run_protocol
-from tests.worlds.aio_world import in_a_row
+from tests.helpers.aio_programs import in_a_row
 
 FOLDER = os.environ.get("CAUSEWAY_AIO_DEPS", "")
 if FOLDER and FOLDER not in sys.path:

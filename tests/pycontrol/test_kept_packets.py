@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.events import Kind, Window
-from causeway.bridge.network import AbstractNetwork, MobileNetwork, constant_delay, uniform_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, MobileNetwork, constant_delay, uniform_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, run_protocol
-from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
-from tests.worlds.drawn import examples
+from causeway.pycontrol.protocol_errors import ProtocolError
+from tests.helpers.drawn import examples
 
 MS, S = 10**9, 10**12
 
@@ -134,7 +134,9 @@ def test_contents_that_nobody_can_ask_for_any_more_take_no_memory() -> None:
 
 def test_an_engine_that_gives_more_copies_than_there_are_is_refused() -> None:
     protocol = PerNode(Flood)
-    protocol.start(Context(2, 1, MS, network=AbstractNetwork(2, constant_delay(1), Workload(2)), tells_all_copies=True))
+    protocol.start(
+        Context(2, 1, MS, network=AbstractNetwork(2, constant_delay(1), Workload(2)), reports_all_copies=True)
+    )
     protocol.nodes[0].send(EVERYONE, 0, 10)
     protocol.nodes[0].broadcast()
 

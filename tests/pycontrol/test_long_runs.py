@@ -9,8 +9,8 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, normal_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import EVERYONE, Node, PerNode

@@ -9,13 +9,13 @@ import pytest
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Script, Workload
-from causeway.pycontrol.check.world import Budget, World
+from causeway.errors import UserError
+from causeway.explore.model import Budget, Model
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
-from causeway.pycontrol.mistakes import ProtocolError
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.protocol_errors import ProtocolError
 
 MS = 10**9
 SERVICES = {
@@ -24,7 +24,7 @@ SERVICES = {
     "broadcast": lambda other: other.broadcast(),
     "set_timer": lambda other: other.set_timer("t", MS),
     "cancel_timer": lambda other: other.cancel_timer("t"),
-    "patient": lambda other: other.patient(1),
+    "patient": lambda other: other.declare_lookahead(1),
     "ignore": lambda other: other.ignore(1),
     "left": lambda other: other.left(),
     "joined": lambda other: other.joined(),
@@ -138,7 +138,7 @@ def test_a_job_of_the_study_may_act_for_any_node() -> None:
     assert len(outcome.samples["node[3]", "seen"][0]) >= 2
 
 
-def test_a_small_world_breaks_on_it() -> None:
+def test_a_small_model_breaks_on_it() -> None:
     class Reaches(Node):
         def on_broadcast(self, number, size_bytes):
             self.host.nodes[1].send(0, "x", 1)
@@ -149,12 +149,12 @@ def test_a_small_world_breaks_on_it() -> None:
         def on_packet(self, content, sender, interface):
             self.switch(1 - self.id, False)
 
-    world = World(PerNode(Reaches), 2, Budget(broadcasts=1))
+    world = Model(PerNode(Reaches), 2, Budget(broadcasts=1))
     world.do(next(choice for choice in world.choices() if choice.what == "broadcast"))
     assert "node 1 acts (send) in a handler of node 0" in (world.broken or "")
 
 
-def test_a_node_that_another_fails_acts_as_it_goes_down_in_a_small_world() -> None:
+def test_a_node_that_another_fails_acts_as_it_goes_down_in_a_small_model() -> None:
     class Fails(Node):
         def on_broadcast(self, number, size_bytes):
             self.switch(1 - self.id, False)
@@ -163,6 +163,6 @@ def test_a_node_that_another_fails_acts_as_it_goes_down_in_a_small_world() -> No
         def on_down(self):
             self.record("down", 1)
 
-    world = World(PerNode(Fails), 2, Budget(broadcasts=1))
+    world = Model(PerNode(Fails), 2, Budget(broadcasts=1))
     world.do(next(choice for choice in world.choices() if choice.what == "broadcast"))
     assert world.broken is None

@@ -16,9 +16,9 @@ import pytest
 
 from causeway.analysis import store
 from causeway.studies import campaign
-from tests.worlds.ports import free_ports
+from tests.helpers.ports import free_ports
 
-TOY = str(Path(__file__).parents[1] / "worlds" / "toy_study.py")
+TOY = str(Path(__file__).parents[1] / "helpers" / "toy_study.py")
 TOP = Path(__file__).parents[2]
 
 WORK = """
@@ -49,8 +49,8 @@ def spark_class(logs: Path, environment: Mapping[str, str], cwd: Path, *argument
     home = Path(pyspark.__file__).parent
     log = (logs / f"{arguments[0].rsplit('.', 1)[-1]}-{time.monotonic_ns()}.log").open("wb")
     command = [str(home / "bin" / "spark-class"), *arguments]
-    told = {**environment, "SPARK_HOME": str(home)}
-    return subprocess.Popen(command, env=told, cwd=cwd, stdout=log, stderr=log, start_new_session=True)
+    reported = {**environment, "SPARK_HOME": str(home)}
+    return subprocess.Popen(command, env=reported, cwd=cwd, stdout=log, stderr=log, start_new_session=True)
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path):
     assert (tally.done, tally.skipped, tally.failed) == (2, 2, {})
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
+def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 2)
     jobs[0] = jobs[0].but(seed=99, engine="inlin")
     tally = campaign.run_here(jobs, tmp_path, lambda tally: None)

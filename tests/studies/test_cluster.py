@@ -17,9 +17,9 @@ import pytest
 
 from causeway.analysis import ship, store
 from causeway.analysis.remote import place
+from tests.helpers.s3 import CREDENTIALS, needs_s3, s3  # noqa: F401
 from tests.studies.test_campaign import TOP, cluster_of
 from tests.studies.test_processes import rows
-from tests.worlds.s3 import CREDENTIALS, needs_s3, s3  # noqa: F401
 
 RUNS = 40
 LIBRARIES = sysconfig.get_paths()["purelib"]
@@ -56,7 +56,7 @@ def study(tmp_path) -> Path:
     """A study that the driver alone has."""
     place_ = tmp_path / "users-own"
     (place_ / "data").mkdir(parents=True)
-    shutil.copy(TOP / "tests" / "worlds" / "shipped_study.py", place_ / "study.py")
+    shutil.copy(TOP / "tests" / "helpers" / "shipped_study.py", place_ / "study.py")
     (place_ / "data" / "factor.txt").write_text("2.5")
     return place_ / "study.py"
 
@@ -85,11 +85,11 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
         time.sleep(0.2)
     assert len(store.finished_runs(folder)) < RUNS - 4, "too fast: the worker died after the campaign"
     os.killpg(workers[0].pid, signal.SIGKILL)
-    told, errors = process.communicate(timeout=400)
-    assert process.returncode == 0, told + errors[-3000:]
+    reported, errors = process.communicate(timeout=400)
+    assert process.returncode == 0, reported + errors[-3000:]
     alone = command(study, str(tmp_path / "alone"), "--jobs", "1")
-    told, errors = alone.communicate(timeout=300)
-    assert alone.returncode == 0, told + errors
+    reported, errors = alone.communicate(timeout=300)
+    assert alone.returncode == 0, reported + errors
     store.forget_what_is_known()
     assert len(store.finished_runs(folder)) == RUNS
     assert rows(folder) == rows(tmp_path / "alone")
@@ -135,7 +135,7 @@ def test_the_package_that_goes_along_is_whole_and_runs_out_of_a_zip(tmp_path, st
     assert (tmp_path / "workers-cache" / "unpacked").is_dir()
 
 
-def test_files_that_a_study_names_and_that_are_not_there_are_told(study):
+def test_files_that_a_study_names_and_that_are_not_there_are_reported(study):
     from causeway.studies import campaign, shipped
 
     shutil.rmtree(study.parent / "data")

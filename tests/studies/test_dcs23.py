@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from causeway.bridge import engines
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.base import STAY, View
 from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted

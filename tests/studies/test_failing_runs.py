@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import store
-from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation
+from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation
 from causeway.studies import campaign
 
 TOP = Path(__file__).parents[2]
 
 STUDY = """
-from causeway.bridge.network import AbstractNetwork, constant_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, constant_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.studies.study import MS_PS, Params, Study
 
@@ -78,19 +78,19 @@ def test_the_others_of_a_campaign_on_spark_go_on(jobs: list, tmp_path: Path) -> 
     check(campaign.run_on_spark(jobs, tmp_path / "out", "local[1]", lambda _: None), jobs)
 
 
-def test_a_run_for_which_there_is_no_memory_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_for_which_there_is_no_memory_is_reported_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def start(self, context):
         raise MemoryError("Unable to allocate 3 TiB")
 
     monkeypatch.setattr(CausalAggregation, "start", start)
     tally = campaign.run_here(campaign.plan("icpp18", "inline", [{"nodes": 4}], 1, 1), tmp_path, lambda tally: None)
-    (told,) = tally.failed.values()
-    assert told.startswith("at 0 s: there is not enough memory (Unable to allocate 3 TiB); ")
-    assert told.endswith("choose smaller parameters")
+    (reported,) = tally.failed.values()
+    assert reported.startswith("at 0 s: there is not enough memory (Unable to allocate 3 TiB); ")
+    assert reported.endswith("choose smaller parameters")
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_file(tmp_path: Path) -> None:
     jobs = campaign.plan("icpp18", "inline", [{"nodes": 4}], 1, 1)
     campaign.run_here(jobs, tmp_path / "first", lambda tally: None)  # compiles: what is compiled is kept in a file, too
     ran = subprocess.run(

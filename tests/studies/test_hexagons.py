@@ -6,7 +6,7 @@ from math import cos, dist, pi, sin
 
 import pytest
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import registry
 from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.study import CELLS, Mobile20Params

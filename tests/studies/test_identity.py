@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
-from tests.worlds.drawn import examples
+from tests.helpers.drawn import examples
 
 TOP = Path(__file__).parents[2]
 STUDY = '''
@@ -189,19 +189,19 @@ known = set(identity._core(engine)) | identity.own_files(resolved.code.own, froz
 loaded = {{Path(m.__file__).resolve() for n, m in sys.modules.items() if n.startswith("causeway.") and m.__file__}}
 print(len(loaded), *(one.relative_to(identity.SOURCES).as_posix() for one in loaded - known))
 """
-ELSEWHERE = ("analysis/", "pycontrol/check/", "bridge/engines/", "causeway/cache_folder.py")
+ELSEWHERE = ("analysis/", "explore/", "bridge/engines/", "causeway/cache_folder.py")
 """What looks at runs, engines that are only asked whether they can, and the place of the cache."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(registry.STUDIES))
 def test_all_that_a_shipped_study_loads_is_part_of_its_code(name: str) -> None:
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", LOADED.format(name=name)], cwd=TOP, env={**os.environ, "PYTHONPATH": str(TOP)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    loaded, *left = told.stdout.split()
+    assert reported.returncode == 0, reported.stderr
+    loaded, *left = reported.stdout.split()
     assert int(loaded) > 40 and [one for one in left if not one.startswith(ELSEWHERE)] == []
 
 
@@ -209,7 +209,7 @@ def test_an_edit_of_a_protocol_changes_the_code_of_the_studies_that_use_it_alone
     from causeway.studies import identity
 
     with_hash = {one.name for one in identity.own_files(registry.resolve("hash").code.own, frozenset())}
-    assert {"columns.py", "kernel.py", "readings.py"} <= with_hash
+    assert {"vectorized.py", "kernel.py", "readings.py"} <= with_hash
     of = {
         name: {one.relative_to(identity.SOURCES).as_posix() for one in identity.own_files(found, frozenset())}
         for name in ("hash", "icpp18", "mobile20")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies.limits import check_spec
-from tests.worlds.bridge_tools import small_spec
+from tests.helpers.bridge_tools import small_spec
 
 
-def test_a_duration_in_seconds_is_told_that_times_are_picoseconds() -> None:
+def test_a_duration_in_seconds_is_reported_that_times_are_picoseconds() -> None:
     """It was a run in which nothing happened, and that ended well."""
     with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as in 30 \* S_PS"):
         check_spec(small_spec(duration_ps=30))

@@ -14,25 +14,25 @@ import pytest
 from rich.console import Console
 
 from causeway.bridge.engines import omnet_inet
-from causeway.bridge.errors import RunError
-from causeway.bridge.network import WIRELESS
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
+from causeway.errors import RunError
+from causeway.network.networks import WIRELESS
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.connection import Connection
-from causeway.pycontrol.protocols.mobile.host import State
+from causeway.pycontrol.protocols.mobile.host import HostState
 from causeway.pycontrol.protocols.mobile.messages import AckC, AckH, AppHS, AppSH, Data, InitACK
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.studies import registry
 from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.failures import Failures
-from causeway.studies.mobile20.places import host_places
-from causeway.studies.mobile20.rest import Rest
+from causeway.studies.mobile20.quiescence import Rest
 from causeway.studies.mobile20.sampler import Sampler
+from causeway.studies.mobile20.start_positions import host_places
 from causeway.studies.mobile20.study import RATES, Mobile20Params
 from causeway.studies.registry import PUBLISHED
-from tests.worlds.published_numbers import load_published
+from tests.helpers.published_numbers import load_published
 
 RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-inet-*.frames"))
 S_PS = 10**12
@@ -103,7 +103,7 @@ def app_sh(seq_C: int, id_C: int = 0, M_d: tuple[int, ...] = ()) -> AppSH:
     return AppSH(Data(0, 100), seq_C, id_C, frozenset(M_d), 0)
 
 
-def test_three_losses_are_told_apart() -> None:
+def test_three_losses_are_reported_apart() -> None:
     """Needed: 1 of 2. Of application messages: 3 of 6. Acknowledgements count in neither."""
     host = Host(Timing(), Meter())
     connected(host)
@@ -272,7 +272,7 @@ def station() -> Station:
 
 def connected(host: Host | FloodingHost) -> Host | FloodingHost:
     if isinstance(host, Host):
-        host.state = State.ESTAB
+        host.state = HostState.ESTAB
     else:
         host.connected = True
     return host

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.bridge import engines
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, make_spec
-from tests.worlds.drawn import examples
+from tests.helpers.drawn import examples
 
 TOP = Path(__file__).parents[2]
 LONGEST_S = 120
@@ -28,7 +28,7 @@ LONGEST_S = 120
 
 WORKER = """
 import json, sys, traceback
-from causeway.bridge.errors import RunError, UserError
+from causeway.errors import RunError, UserError
 from causeway.studies.runner import Job, run_job
 for line in sys.stdin:
     try:
@@ -178,7 +178,9 @@ def test_random_parameters_of_the_mobile_study_too(worker: Worker) -> None:
 
 @BOUNDED
 @given(odd("mobile20"))
-def test_what_an_engine_would_be_told_of_a_mobile_run_is_refused_or_within_bounds(parameters: dict[str, Any]) -> None:
+def test_what_an_engine_would_be_reported_of_a_mobile_run_is_refused_or_within_bounds(
+    parameters: dict[str, Any],
+) -> None:
     try:
         spec = make_spec(Job("mobile20", parameters, 1, "ns3"), 0)
     except UserError as error:
@@ -217,9 +219,9 @@ def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_lo
     ],
 )
 def test_what_cannot_be_run_is_refused_with_the_reason(study: str, parameters: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as reported:
         make_spec(Job(study, parameters, 1, "inline"), 0)
-    assert words in str(told.value) and "\n" not in str(told.value)
+    assert words in str(reported.value) and "\n" not in str(reported.value)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**64])

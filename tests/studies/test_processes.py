@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import health, locks, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import campaign, processes
-from tests.worlds.kills import wait_for
+from tests.helpers.kills import wait_for
 
 TOP = Path(__file__).parents[2]
-TOY = str(TOP / "tests" / "worlds" / "toy_study.py")
+TOY = str(TOP / "tests" / "helpers" / "toy_study.py")
 WORK = """
 import sys
 from pathlib import Path
 from causeway.studies import campaign, processes
-from tests.worlds.kills import wait_for
+from tests.helpers.kills import wait_for
 jobs = campaign.plan(sys.argv[1], "inline", [{"messages": int(sys.argv[3])}], 1, int(sys.argv[4]))
 tally = processes.run_in_processes(jobs, Path(sys.argv[2]), 2, lambda tally: None)
 print(tally.done, tally.skipped, len(tally.failed))
@@ -65,7 +65,7 @@ def test_processes_give_the_same_tables_as_one_after_the_other(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_command_loses_no_landed_run_and_leaves_no_process(tmp_path):
+def test_a_killed_command_loses_no_committed_run_and_leaves_no_process(tmp_path):
     process = start(tmp_path, 2000, 100)
     try:
         assert wait_for(lambda: store.finished_runs(tmp_path))
@@ -102,7 +102,7 @@ def test_a_run_whose_worker_was_killed_is_tried_again(tmp_path):
 LEAVES = """
 import os, sys
 sys.path.insert(0, {top!r})
-from tests.worlds.toy_study import ToyStudy
+from tests.helpers.toy_study import ToyStudy
 class LeavesStudy(ToyStudy):
     name = "leaves"
     def network(self, params, seed):

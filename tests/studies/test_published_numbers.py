@@ -13,7 +13,7 @@ from causeway.analysis.reduce.expression import names
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
 from causeway.studies.registry import PUBLISHED
-from tests.worlds.published_numbers import load_published
+from tests.helpers.published_numbers import load_published
 
 PRINTED = {
     ("hash", "Table 1"): "507 502 0",

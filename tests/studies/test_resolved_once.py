@@ -11,27 +11,27 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from causeway.analysis import description, report
+from causeway.analysis import report, study_description
 from causeway.bridge import engines
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import UserError
 from causeway.cli.run import run_study
+from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, choose_engine
 
-TOY = Path(__file__).parents[1] / "worlds" / "toy_study.py"
+TOY = Path(__file__).parents[1] / "helpers" / "toy_study.py"
 COUNTING = """
 from pathlib import Path
-with open(Path(__file__).with_suffix(".count"), "a") as told:
-    told.write("x")
+with open(Path(__file__).with_suffix(".count"), "a") as reported:
+    reported.write("x")
 from pydantic import field_validator
 """
 VALIDATING = """
     @field_validator("rate")
     @classmethod
-    def _told(cls, value):
-        with open(Path(__file__).with_suffix(".checked"), "a") as told:
-            told.write("x")
+    def _reported(cls, value):
+        with open(Path(__file__).with_suffix(".checked"), "a") as reported:
+            reported.write("x")
         return value
 """
 
@@ -46,8 +46,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def count(path: Path, what: str = ".count") -> int:
-    told = path.with_suffix(what)
-    return len(told.read_text()) if told.exists() else 0
+    reported = path.with_suffix(what)
+    return len(reported.read_text()) if reported.exists() else 0
 
 
 def run(file: Path, out: Path, reps: int = 1, wished: int = 1) -> None:
@@ -122,7 +122,7 @@ def test_the_report_of_somebodys_study_draws_its_plots_without_its_file(file: Pa
     text = report.write(tmp_path / "out").read_text()
     assert "Deliveries by rate" in text and text.count("<figure>") == 1
     assert "too many to count" in text and "✓ within" in text
-    (described,) = description.read(tmp_path / "out")
+    (described,) = study_description.read(tmp_path / "out")
     assert described.study == "toy" and described.headlines[0].meaning == "all of them"
 
 

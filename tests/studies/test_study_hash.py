@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED
 from causeway.studies.campaign import Job
 from causeway.studies.hash.readings import JITTER_MS, DirectErrors, entries_of, reach_of, staggered, steady

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from causeway.analysis import store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.studies import registry, tables
 from causeway.studies.runner import Job, run_job
 from causeway.studies.tables import Measured, beside, lines, with_interval
@@ -69,8 +69,8 @@ def test_a_folder_becomes_numbers_and_numbers_become_tables(folder: Path, tmp_pa
     monkeypatch.setattr(module, "TABLES", {"small": small})
     page = tmp_path / "icpp18.md"
     page.write_text(PAGE)
-    told = tables.update(study, [folder], page)
-    assert "4 runs" in told[0] and "left as they are: other (typed)" in told[1]
+    reported = tables.update(study, [folder], page)
+    assert "4 runs" in reported[0] and "left as they are: other (typed)" in reported[1]
     text = page.read_text()
     assert "typed by hand" not in text and "of another study" in text and "nobody writes" in text
     assert text.count("| 4 | 12") == 1, "three packets for each of four messages"
@@ -97,8 +97,8 @@ def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, t
     )
     page = tmp_path / "icpp18.md"
     page.write_text(PAGE)
-    told = tables.update(study, [folder], page)
-    assert "small (no run has packets at one of its points)" in told[1] and page.read_text() == PAGE
+    reported = tables.update(study, [folder], page)
+    assert "small (no run has packets at one of its points)" in reported[1] and page.read_text() == PAGE
 
 
 def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:

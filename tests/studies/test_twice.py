@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from causeway.bridge import engines
-from causeway.bridge.errors import RunError
-from causeway.bridge.network import MobileNetwork
 from causeway.cli.main import app
+from causeway.errors import RunError
+from causeway.network.networks import MobileNetwork
 from causeway.studies.runner import Job
 from causeway.studies.twice import twice
-from tests.worlds import talking
+from tests.helpers import talking
 
 RIGHT = {"BROADCAST": "self.send(EVERYONE, message, 10)", "PACKET": "self.deliver(content)"}
 SIX = {"nodes": "6"}
@@ -43,10 +43,10 @@ def test_a_right_study_is_the_same_twice(content: str, tmp_path: Path) -> None:
 def test_the_order_of_a_set_of_objects_is_found_and_named_with_its_line(tmp_path: Path) -> None:
     comparison = twice(Job(study(tmp_path, BROADCAST=BY_ADDRESS), SIX, 1, "inline"))
     assert not comparison.same
-    told = str(comparison)
-    assert "sends 1" in told and "bytes to everyone" in told and "look there for" in told
-    assert re.search(r"\n    talk\.py:\d+ on_broadcast: \[self\.send\(EVERYONE, message", told)
-    assert "contextlib" not in told
+    reported = str(comparison)
+    assert "sends 1" in reported and "bytes to everyone" in reported and "look there for" in reported
+    assert re.search(r"\n    talk\.py:\d+ on_broadcast: \[self\.send\(EVERYONE, message", reported)
+    assert "contextlib" not in reported
 
 
 @pytest.mark.slow

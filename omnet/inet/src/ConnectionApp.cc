@@ -186,10 +186,10 @@ void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, uintval_t ack
     if (found == by_socket_.end() || !found->second->established) return;
     End &end = *found->second;
     const uint32_t position = static_cast<uint32_t>(acknowledged) - connection->getState()->iss - 1;
-    const auto more = static_cast<int32_t>(position - static_cast<uint32_t>(end.room_told));
-    const int64_t room = std::min<int64_t>(more, end.written - end.room_told);
+    const auto more = static_cast<int32_t>(position - static_cast<uint32_t>(end.room_reported));
+    const int64_t room = std::min<int64_t>(more, end.written - end.room_reported);
     if (room < Constant::ROOM_BYTES) return;
-    end.room_told += room;
+    end.room_reported += room;
     tell(Kind::ROOM, end, room);
 }
 

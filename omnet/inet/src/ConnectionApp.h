@@ -29,7 +29,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
         int64_t connection = -1;
         std::unique_ptr<inet::TcpSocket> socket;
         inet::tcp::TcpConnection *tcp = nullptr;
-        int64_t written = 0, room_told = 0, arrived = 0, taken = 0;  // bytes
+        int64_t written = 0, room_reported = 0, arrived = 0, taken = 0;  // bytes
         bool established = false, closed = false, other_is_done = false;
     };
 

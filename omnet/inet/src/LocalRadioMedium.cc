@@ -56,10 +56,10 @@ int LocalRadioMedium::nodeOf(const IRadio *radio) const {
 bool LocalRadioMedium::isReceptionAttempted(const IRadio *receiver, const ITransmission *transmission,
                                             IRadioSignal::SignalPart part) const {
     static const bool bridged = Bridge::configured();
-    if (bridged && !Bridge::instance().trouble().empty()) {
+    if (bridged && !Bridge::instance().network_faults().empty()) {
         const int from = nodeOf(transmission->getTransmitter()), to = nodeOf(receiver);
         const inet::Coord at = receiver->getAntenna()->getMobility()->getCurrentPosition();
-        if (from >= 0 && to >= 0 && Bridge::instance().trouble().deaf(from, to, simTime().raw(), at.x, at.y))
+        if (from >= 0 && to >= 0 && Bridge::instance().network_faults().deaf(from, to, simTime().raw(), at.x, at.y))
             return false;
     }
     return RadioMedium::isReceptionAttempted(receiver, transmission, part);

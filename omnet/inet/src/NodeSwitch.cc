@@ -38,9 +38,9 @@ int NodeSwitch::other_end(const inet::Packet *packet) const {
 // Drops a datagram that arrives over a failed link.
 NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
     static const bool bridged = Bridge::configured();
-    if (bridged && !Bridge::instance().trouble().empty()) {
+    if (bridged && !Bridge::instance().network_faults().empty()) {
         const int from = other_end(packet), to = static_cast<int>(par("nodeId").intValue());
-        if (from >= 0 && Bridge::instance().trouble().cut(from, to, simTime().raw())) return DROP;
+        if (from >= 0 && Bridge::instance().network_faults().cut(from, to, simTime().raw())) return DROP;
     }
     return pass();
 }

@@ -17,8 +17,8 @@ kernel.py    the compiled hot path
 
 from __future__ import annotations
 
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.node import ProbabilisticProcesses, VectorProcesses
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 
 __all__ = ["ProbabilisticClock", "ProbabilisticProcesses", "VectorClock", "VectorProcesses"]

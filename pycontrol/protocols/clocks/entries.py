@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.jit import njit
-from causeway.bridge.random import STREAM_PROTOCOL, below, draw
-from causeway.pycontrol.arrays import inlined
+from causeway.network.random import STREAM_PROTOCOL, below, draw
+from causeway.pycontrol.state_arrays import inlined
+from causeway.toolchain.jit import njit
 
 STREAM_ENTRIES = STREAM_PROTOCOL
 

@@ -8,13 +8,13 @@ compared only after that entry has caught up.
 from __future__ import annotations
 
 from causeway.bridge.events import BROADCAST_PEER
-from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD
 from causeway.pycontrol.protocols.clocks.entries import entry_lacking
 from causeway.pycontrol.protocols.clocks.lines import hold, take_out
 from causeway.pycontrol.protocols.clocks.state import END
 from causeway.pycontrol.slots import forget, give_back, slot_of, take
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, send, tell
+from causeway.pycontrol.state_arrays import compiled, inlined
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, report, send
 
 
 @compiled
@@ -30,8 +30,8 @@ def _broadcast(c, s, tape, now_ps, p, size_bytes):
     s.id_of[slot] = message
     s.copies[slot] = others = len(s.clock) - 1
     send(tape, now_ps + c.reaction_ps, p, message, BROADCAST_PEER, c.overhead_bytes + size_bytes)
-    tell(tape, BROADCAST, now_ps, p, message)
-    tell(tape, DELIVER, now_ps, p, message)
+    report(tape, BROADCAST, now_ps, p, message)
+    report(tape, DELIVER, now_ps, p, message)
     if others == 0:
         _release(s, slot)
 
@@ -57,10 +57,10 @@ def _deliver(c, s, tape, now_ps, p, slot):
     """Deliver a message (Algorithm 1, lines 5-6)."""
     sender = s.sender[slot]
     if c.detect and _suspicious(s, p, slot, sender):
-        tell(tape, FLAGGED, now_ps, p, s.id_of[slot])
+        report(tape, FLAGGED, now_ps, p, s.id_of[slot])
     for j in range(s.f.shape[1]):
         s.clock[p, s.f[sender, j]] += 1
-    tell(tape, DELIVER, now_ps, p, s.id_of[slot])
+    report(tape, DELIVER, now_ps, p, s.id_of[slot])
     s.copies[slot] -= 1
     if s.copies[slot] == 0:
         _release(s, slot)
@@ -103,7 +103,7 @@ def handle(c, s, tape, events):
             entry = entry_lacking(s.clock, p, s.need, slot)
             if entry >= 0:
                 hold(s.lines, p, slot, entry)
-                tell(tape, HELD, now_ps, p, message)
+                report(tape, HELD, now_ps, p, message)
                 continue
             _deliver(c, s, tape, now_ps, p, slot)
         elif kind == K_BROADCAST:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.clocks.state import END
+from causeway.pycontrol.state_arrays import compiled
 
 
 @compiled

@@ -1,6 +1,7 @@
 """Causal broadcast with a probabilistic or vector clock: the reference implementation of Algorithm 1 of `hash`.
 
-It is one process, for reading and small runs. The vectorized implementation is `columns.py`; both give the same digest.
+It is one process, for reading and small runs. The vectorized implementation is `vectorized.py`; both give the same
+digest.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any
 
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
-from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.clocks.entries import choose_entries, own_entries
+from causeway.pycontrol.protocols.clocks.vectorized import ENTRY_BYTES, HEADER_BYTES
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from causeway.pycontrol.arrays import COUNTING, I32, I64, Axis, Record, fields, fill
 from causeway.pycontrol.slots import SLOT, Slots
+from causeway.pycontrol.state_arrays import COUNTING, I32, I64, Axis, Record, fields, fill
 
 NODE, ENTRY, OWN, ITEM = Axis("node"), Axis("entry"), Axis("own"), Axis("item")
 END = -1
@@ -24,7 +24,7 @@ class Lines(NamedTuple):
     """The number of items that wait now, and that ever waited."""
 
 
-class State(NamedTuple):
+class ClockState(NamedTuple):
     """The arrays that the kernel reads and writes. A message in flight has a slot."""
 
     slots: Slots

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.entries import own_entries
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 
 
 class VectorClock(ProbabilisticClock):

@@ -14,6 +14,6 @@ policies/     when to expand, which components to increment, which process start
 
 from __future__ import annotations
 
-from causeway.pycontrol.protocols.dcs.columns import DynamicClockSet
+from causeway.pycontrol.protocols.dcs.vectorized import DynamicClockSet
 
 __all__ = ["DynamicClockSet"]

@@ -1,18 +1,18 @@
 """The hot path: broadcast, reception and delivery, event by event over arrays (Algorithm 2 of dcs23).
 
-`handle` goes through the events of a window until a timer, which `columns.py` handles, or until it needs more room.
+`handle` goes through the events of a window until a timer, which `vectorized.py` handles, or until it needs more room.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, HELD
 from causeway.pycontrol.protocols.dcs.resize import adapt, incarnations_differ
 from causeway.pycontrol.protocols.dcs.state import ABSENT
 from causeway.pycontrol.slots import DEAD, forget, give_back, has_room, slot_of, take
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_TIMER, tell
+from causeway.pycontrol.state_arrays import compiled, inlined
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_TIMER, report
 
 CONTROL = 1 << 40
 """The first packet id of rounds. Smaller ids are those of messages."""
@@ -137,7 +137,7 @@ def _deliver_waiting(s, tape, p, now_ps):
         for i in range(s.waits[p]):
             slot = s.waiting[p, i]
             if _covers(s, p, slot):
-                tell(tape, DELIVER, now_ps, p, s.m_id[slot])
+                report(tape, DELIVER, now_ps, p, s.m_id[slot])
                 _deliver(s, p, slot)
                 for j in range(i + 1, s.waits[p]):
                     s.waiting[p, j - 1] = s.waiting[p, j]
@@ -167,7 +167,7 @@ def handle(s, tape, mail, events, row):
     size = s.clock.shape[1] // s.incarnation.shape[1]
     while row < len(events.kind):
         kind, p, now_ps, ref = events.kind[row], events.node[row], events.time_ps[row], events.ref[row]
-        if tape.rows[0].told + waits[p] + 2 > len(tape.op):
+        if tape.rows[0].reported + waits[p] + 2 > len(tape.op):
             return NEEDS_TAPE, row
         if kind == K_ARRIVAL:
             if ref >= CONTROL:
@@ -186,7 +186,7 @@ def handle(s, tape, mail, events, row):
             # Entries count deliveries, so that a process which has delivered all that the sender had covers every
             # entry. The comparison of entries may also succeed wrongly, which is the error of probabilistic clocks.
             ready = _has_all(s.past, got, p, slot) or _covers(s, p, slot)
-            tell(tape, DELIVER if ready else HELD, now_ps, p, ref)
+            report(tape, DELIVER if ready else HELD, now_ps, p, ref)
             if ready:
                 _count_in(s.clock, size, s.f, s.sender[slot], s.m_s_incr, p, slot)
                 s.counts[0].delivered += 1
@@ -200,8 +200,8 @@ def handle(s, tape, mail, events, row):
             if not has_room(s.slots):
                 return NEEDS_SLOT, row
             message = _broadcast(s, p)
-            tell(tape, BROADCAST, now_ps, p, message)
-            tell(tape, DELIVER, now_ps, p, message)
+            report(tape, BROADCAST, now_ps, p, message)
+            report(tape, DELIVER, now_ps, p, message)
             if waits[p]:
                 _deliver_waiting(s, tape, p, now_ps)
         elif kind == K_TIMER:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from causeway.bridge.events import BROADCAST_PEER
 from causeway.pycontrol.protocols.dcs import rounds
 from causeway.pycontrol.protocols.dcs.kernel import CONTROL
-from causeway.pycontrol.protocols.dcs.state import State
+from causeway.pycontrol.protocols.dcs.state import DcsState
 
 HEADER_BYTES = 16
 ENTRY_BYTES = 4
@@ -36,7 +36,7 @@ class Mailroom:
         self.outbox: list[tuple[NDArray[Any], ...]] = []
         """Packets to send at the current tick: (senders, packets, peers, sizes)."""
 
-    def begin(self, s: State, kind: int, starter: int) -> bool:
+    def begin(self, s: DcsState, kind: int, starter: int) -> bool:
         """Start a round if the starter itself meets the conditions; return whether it did."""
         if not rounds.may_begin(s, kind, starter):
             return False
@@ -48,7 +48,7 @@ class Mailroom:
         self._send(r, self.nodes, starter, BROADCAST_PEER, ENTRY_BYTES * entries)
         return True
 
-    def read(self, s: State, nodes: NDArray[np.int32]) -> None:
+    def read(self, s: DcsState, nodes: NDArray[np.int32]) -> None:
         """Let some processes read their packets, by round: first answers, then the request, then the decision."""
         if not self.unread:
             return
@@ -63,7 +63,7 @@ class Mailroom:
             this = number == n
             self._read_round(s, self.rounds[n], part[this], to[this])
 
-    def _read_round(self, s: State, r: rounds.Round, part: NDArray[np.int64], to: NDArray[np.int32]) -> None:
+    def _read_round(self, s: DcsState, r: rounds.Round, part: NDArray[np.int64], to: NDArray[np.int32]) -> None:
         answers = part[part < self.nodes]
         if len(answers):
             r.missing_answers -= len(answers)
@@ -82,7 +82,7 @@ class Mailroom:
             self.blocked[decided] -= 1
             rounds.decide(s, r, decided)
 
-    def _decide(self, s: State, r: rounds.Round) -> None:
+    def _decide(self, s: DcsState, r: rounds.Round) -> None:
         r.open = False
         self.refused += not r.accepted
         starter = np.array([r.starter], np.int32)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.bridge.jit import njit
-from causeway.bridge.random import below, draw, unit
-from causeway.pycontrol.arrays import compiled
+from causeway.network.random import below, draw, unit
 from causeway.pycontrol.protocols.dcs.state import ABSENT, STREAM_ASSIGN, STREAM_POLICY
+from causeway.pycontrol.state_arrays import compiled
+from causeway.toolchain.jit import njit
 
 
 @compiled

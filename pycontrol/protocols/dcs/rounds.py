@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.protocols.dcs.state import State
+from causeway.pycontrol.protocols.dcs.state import DcsState
 
 DEACTIVATE, REMOVE = 0, 1
 
@@ -50,7 +50,7 @@ class Round:
     """True until the starter has decided."""
 
 
-def begin(s: State, number: int, kind: int, starter: int) -> Round:
+def begin(s: DcsState, number: int, kind: int, starter: int) -> Round:
     """Return a round about the starter's highest active (Deactivate) or highest (Remove) component (phase 1)."""
     k = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
     live = np.flatnonzero(s.left > 0)
@@ -63,7 +63,7 @@ def begin(s: State, number: int, kind: int, starter: int) -> Round:
     )  # fmt: skip
 
 
-def may_begin(s: State, kind: int, starter: int) -> bool:
+def may_begin(s: DcsState, kind: int, starter: int) -> bool:
     """Return whether the starter itself meets the conditions of a round."""
     nodes = np.array([starter])
     if kind == DEACTIVATE:
@@ -72,12 +72,12 @@ def may_begin(s: State, kind: int, starter: int) -> bool:
     return s.active[starter] < s.total[starter]
 
 
-def acknowledge(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def acknowledge(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which of some processes meet the conditions of the round."""
     return _may_deactivate(s, r, nodes) if r.kind == DEACTIVATE else _may_remove(s, r, nodes)
 
 
-def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
+def decide(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> None:
     """Carry out the decision of a round at some processes (phase 2)."""
     if not r.accepted:
         return
@@ -94,7 +94,7 @@ def decide(s: State, r: Round, nodes: NDArray[np.int32]) -> None:
     s.counts["removed"] += len(still)
 
 
-def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _may_deactivate(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which processes may deactivate C_k.
 
     No component above C_k is active, C_k equals the starter's, and the process neither increments it nor delays a
@@ -112,7 +112,7 @@ def _may_deactivate(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.
     )
 
 
-def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _may_remove(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which processes may remove C_k.
 
     C_k is the last component and inactive. The process has delivered all messages that the starter had delivered, and
@@ -125,12 +125,12 @@ def _may_remove(s: State, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool
     return idle & has_all & sent_all
 
 
-def _increments(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
+def _increments(s: DcsState, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
     """Return which processes have k in S_incr."""
     return (s.s_incr[nodes] == k).any(axis=1)
 
 
-def _waits_for_increment(s: State, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
+def _waits_for_increment(s: DcsState, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
     """Return which processes delay the delivery of a message that increments C_k."""
     found = np.zeros(len(nodes), np.bool_)
     for i in np.flatnonzero(s.waits[nodes] > 0):

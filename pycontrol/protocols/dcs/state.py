@@ -16,9 +16,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.bridge.random import STREAM_PROTOCOL
-from causeway.pycontrol.arrays import I32, I64, U64, Axis, Record, allocate, fields, fill
+from causeway.network.random import STREAM_PROTOCOL
 from causeway.pycontrol.slots import SLOT, Slots, new_slots
+from causeway.pycontrol.state_arrays import I32, I64, U64, Axis, Record, allocate, fields, fill
 
 STREAM_ASSIGN = STREAM_PROTOCOL + 1
 STREAM_POLICY = STREAM_PROTOCOL + 2
@@ -31,7 +31,7 @@ NODE, COMPONENT, ENTRY, OWN = Axis("node"), Axis("component"), Axis("entry"), Ax
 INCREMENTED, WAIT = Axis("incremented"), Axis("wait")
 
 
-class State(NamedTuple):
+class DcsState(NamedTuple):
     """Processes by row, messages in flight by slot."""
 
     slots: Slots
@@ -98,11 +98,11 @@ def first_components(nodes: int, components: int, assigned: int) -> I32:
 
 def initial_state(
     f: I32, size: int, capacity: int, components: int, assigned: int, seed: int, by_id: bool = False
-) -> State:
+) -> DcsState:
     """Return the state in which each process has `components` active components of zeros."""
     nodes, places = len(f), 256
     s = allocate(
-        State, {"slots": new_slots(places), "f": f, "s_incr": first_components(nodes, components, assigned)},
+        DcsState, {"slots": new_slots(places), "f": f, "s_incr": first_components(nodes, components, assigned)},
         node=nodes, component=capacity, entry=capacity * size, incremented=assigned, wait=8, slot=places,
     )  # fmt: skip
     s.active[:] = s.total[:] = s.limit[:] = components

@@ -16,7 +16,7 @@ kernel.py    the compiled hot path
 
 from __future__ import annotations
 
-from causeway.pycontrol.protocols.hash.columns import HashDetector
 from causeway.pycontrol.protocols.hash.node import HashDetectorProcesses
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
 
 __all__ = ["HashDetector", "HashDetectorProcesses"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from causeway.bridge.events import BROADCAST_PEER
-from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD
 from causeway.pycontrol.protocols.clocks.entries import entry_lacking
 from causeway.pycontrol.protocols.clocks.lines import hold, take_out
@@ -18,7 +17,8 @@ from causeway.pycontrol.protocols.hash.near import find_near, meet
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
 from causeway.pycontrol.protocols.hash.state import APP, REQ, RSP
 from causeway.pycontrol.slots import forget, give_back, slot_of, take
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, send, tell
+from causeway.pycontrol.state_arrays import compiled, inlined
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, report, send
 
 ASKED, ANSWERED, DELIVERABLE, SUSPECTED = -1, -2, -3, -4
 """The states of an item that waits for no entry of the clock: its request was sent, it was answered, the message is
@@ -71,8 +71,8 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
     _remember(s, p, p, message)
     others = len(s.hash_now) - 1
     s.sender[slot], s.id_of[slot], s.copies[slot] = p, message, others
-    tell(tape, BROADCAST, time_ps, p, message)
-    tell(tape, DELIVER, time_ps, p, message)
+    report(tape, BROADCAST, time_ps, p, message)
+    report(tape, DELIVER, time_ps, p, message)
     size_bytes += c.app_bytes
     _send(packets, tape, APP, Here(p, time_ps + c.reaction_ps), BROADCAST_PEER, message, size_bytes, others)
     if others == 0:
@@ -106,7 +106,7 @@ def _error(c, s, p, slot):
 def _request(c, s, packets, tape, time_ps, p, slot):
     """Request the dependencies from the sender (line 11). The message keeps its slot until the answer arrives."""
     s.copies[slot] += 1
-    tell(tape, FLAGGED, time_ps, p, s.id_of[slot])
+    report(tape, FLAGGED, time_ps, p, s.id_of[slot])
     s.counts[0].requests += 1
     s.asking[p] = 1
     leaves = Here(p, time_ps + c.reaction_ps)
@@ -127,7 +127,7 @@ def _deliver(c, s, tape, time_ps, p, slot):
         s.near.lacks[p, near >> 6] &= ~(ONE << np.uint64(near & 63))
     s.dep_now[p, word] |= bit
     s.dep_count_now[p] += 1
-    tell(tape, DELIVER, time_ps, p, message)
+    report(tape, DELIVER, time_ps, p, message)
     s.copies[slot] -= 1
     if s.copies[slot] == 0:
         _release(s, slot)
@@ -227,7 +227,7 @@ def _not_deliverable(c, s, packets, tape, time_ps, p, slot, entry):
     if entry == ASKED:
         _request(c, s, packets, tape, time_ps, p, slot)
     else:
-        tell(tape, HELD, time_ps, p, s.id_of[slot])
+        report(tape, HELD, time_ps, p, s.id_of[slot])
 
 
 @compiled

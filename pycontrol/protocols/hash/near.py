@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.hash.search import hash_of
+from causeway.pycontrol.state_arrays import compiled
 
 ONE = np.uint64(1)
 MOST_DIGITS = 30

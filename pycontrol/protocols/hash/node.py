@@ -1,7 +1,7 @@
 """The hash error detector: the reference implementation of Algorithms 2 and 3 of the paper `hash`.
 
 It is one process, for reading and small runs: it keeps every set that the paper keeps, and tries sets of messages one
-by one. The vectorized implementation is `columns.py`; both give the same digest.
+by one. The vectorized implementation is `vectorized.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import FLAGGED, HELD, Context
-from causeway.pycontrol.protocols.clocks.columns import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.clocks.entries import choose_entries
-from causeway.pycontrol.protocols.hash.columns import DEFAULT, HASH_BYTES, ID_BYTES
+from causeway.pycontrol.protocols.clocks.vectorized import ENTRY_BYTES, HEADER_BYTES
 from causeway.pycontrol.protocols.hash.search import hash_of
 from causeway.pycontrol.protocols.hash.state import Choices
+from causeway.pycontrol.protocols.hash.vectorized import DEFAULT, HASH_BYTES, ID_BYTES
 
 MASK_64 = (1 << 64) - 1
 
@@ -56,11 +56,11 @@ class Rsp:
 
 @dataclass
 class Waiting:
-    """A received message that is not delivered yet. `asked`: REQ was sent; `dep`: the answer in RSP, if it came."""
+    """A received message that is not delivered yet. `requested`: REQ was sent; `dep`: the answer in RSP, if it came."""
 
     m: App
     suspected: bool = False
-    asked: bool = False
+    requested: bool = False
     dep: frozenset[int] | None = field(default=None)
 
 
@@ -124,7 +124,7 @@ class HashDetectorNode(Node):
         elif self.error(m):
             self.Rec.append(waiting)
             self.suspect(waiting)
-            if not waiting.asked:
+            if not waiting.requested:
                 self.host.note(HELD, self.id, m.id)
         else:
             self.handle(m)
@@ -141,14 +141,14 @@ class HashDetectorNode(Node):
         if self.one_request and self.asking:
             return
         self.host.note(FLAGGED, self.id, waiting.m.id)
-        waiting.asked = self.asking = True
+        waiting.requested = self.asking = True
         self.send(waiting.m.sender, Req(waiting.m.id), HEADER_BYTES)
 
     def ready(self, waiting: Waiting) -> bool:
         """Return whether a waiting message can be delivered now. It is tested as soon as the clock allows it."""
         if waiting.dep is not None:
             return waiting.dep <= self.Deliv.keys()  # line 15
-        if waiting.asked:
+        if waiting.requested:
             return self.retest and not self.error(waiting.m)
         if waiting.suspected and self.asking and not self.retest:
             return False

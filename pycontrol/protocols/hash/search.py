@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.bridge.random import mix
-from causeway.pycontrol.arrays import compiled, inlined
+from causeway.network.random import mix
+from causeway.pycontrol.state_arrays import compiled, inlined
 
 
 @inlined

@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.arrays import I32, I64, U8, U64, Axis, Record, fields
 from causeway.pycontrol.protocols.clocks.state import ENTRY, NODE, OWN, Lines
 from causeway.pycontrol.slots import SLOT, Slots
+from causeway.pycontrol.state_arrays import I32, I64, U8, U64, Axis, Record, fields
 
 RECENT, CANDIDATE = Axis("recent"), Axis("recent", more=1)
 NEAR, MATE, SET = Axis("near"), Axis("mate"), Axis("set")
@@ -70,7 +70,7 @@ class Near(NamedTuple):
     hashes: Annotated[U64, MATE]  # scratch: the hashes of the candidates
 
 
-class State(NamedTuple):
+class HashState(NamedTuple):
     """The other arrays that the kernel reads and writes. Bitsets are over the messages in flight."""
 
     slots: Slots

@@ -16,8 +16,8 @@ The trees are those of protocols/vcube.
 
 from __future__ import annotations
 
-from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import Compared
 from causeway.pycontrol.protocols.icpp18.node import causal_nodes
+from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wire
 
 __all__ = ["CausalAggregation", "Compared", "Wire", "causal_nodes"]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
-from causeway.pycontrol.protocols.icpp18.state import State
+from causeway.pycontrol.protocols.icpp18.state import Icpp18State
+from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wire
 
 PAIR = 2
 FIGURE_6 = (1, 5, 10, 13)
@@ -41,7 +41,7 @@ class Compared(CausalAggregation):
         return {**super().scalars(), **compare(self._s, self.without(self.context.seed)._s)}
 
 
-def compare(with_: State, without: State) -> dict[str, float]:
+def compare(with_: Icpp18State, without: Icpp18State) -> dict[str, float]:
     """Return the changes of mean latencies in percent, for all copies that arrived and for those in pairs."""
     company = with_.kept["company"]
     pairs = company == PAIR
@@ -54,14 +54,14 @@ def compare(with_: State, without: State) -> dict[str, float]:
     }
 
 
-def _shares(s: State) -> NDArray[np.float64]:
+def _shares(s: Icpp18State) -> NDArray[np.float64]:
     """Return the percentages of messages with 0, 1 to 4, 5 to 9, 10 to 12 and more dependencies (Figure 6)."""
     dependencies = s.entries[s.entries > 0] - 1
     counts = np.bincount(np.digitize(dependencies, FIGURE_6), minlength=len(FIGURE_6) + 1)
     return 100 * counts / max(1, len(dependencies))
 
 
-def _queue_ps(s: State) -> float:
+def _queue_ps(s: Icpp18State) -> float:
     """Return the mean time that a packet waits for the sender's CPU."""
     return float(s.counts["queue_ps"][0]) / max(1.0, float(s.counts["packets"][0]))
 
@@ -71,7 +71,7 @@ def _queues(with_ps: float, without_ps: float) -> dict[str, float]:
     return {"queue_wait_longer": 100 * (without_ps / with_ps - 1)} if with_ps else {}
 
 
-def _changes(prefix: str, which: NDArray[np.bool_], with_: State, without: State) -> dict[str, float]:
+def _changes(prefix: str, which: NDArray[np.bool_], with_: Icpp18State, without: Icpp18State) -> dict[str, float]:
     """Return the changes for some copies, without those of means that do not exist."""
     if not which.any():
         return {}
@@ -86,7 +86,7 @@ def _changes(prefix: str, which: NDArray[np.bool_], with_: State, without: State
     return changes
 
 
-def _means(which: NDArray[np.bool_], s: State) -> tuple[float, float]:
+def _means(which: NDArray[np.bool_], s: Icpp18State) -> tuple[float, float]:
     """Return the mean reception and delivery latency of some copies (node, slot), in ps."""
     born_ps = s.born_ps[np.nonzero(which)[1]]
     kept = s.kept[which]

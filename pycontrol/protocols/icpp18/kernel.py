@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled, inlined
 from causeway.pycontrol.protocol import BROADCAST, DELIVER
 from causeway.pycontrol.protocols.icpp18.state import Load
-from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, Here, send, tell
+from causeway.pycontrol.state_arrays import compiled, inlined
+from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, Here, report, send
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -138,7 +138,7 @@ def _deliver(c, s, tape, here, m):
     if not s.changed[i, source]:
         s.changed[i, source] = 1
         s.changes[i] += 1
-    tell(tape, DELIVER, here.now_ps, i, s.id_of[m])
+    report(tape, DELIVER, here.now_ps, i, s.id_of[m])
     if len(s.kept) > 0:
         s.kept[i, m].delivered_ps = here.now_ps
     if source != i:
@@ -158,7 +158,7 @@ def _broadcast(c, s, tape, here):
     s.next[0].message += 1
     s.born_ps[m] = here.now_ps
     s.counts[0].messages += 1
-    tell(tape, BROADCAST, here.now_ps, i, s.id_of[m])
+    report(tape, BROADCAST, here.now_ps, i, s.id_of[m])
     _add(s.received, i, m)
     _add(s.known, i, m)
     s.vector_max[i, i] += 1
@@ -286,7 +286,7 @@ def handle(c, s, tape, events, start):
         room = _room_for(c, s, here.node, messages)
         if (
             tape.rows[0].acts + room > len(tape.kind)
-            or tape.rows[0].told + room + 2 > len(tape.op)
+            or tape.rows[0].reported + room + 2 > len(tape.op)
             or s.next[0].packet + room > len(s.content)
             or s.next[0].bundled + 3 * room > len(s.bundles)
         ):

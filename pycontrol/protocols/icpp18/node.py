@@ -1,6 +1,6 @@
 """Causal broadcast with aggregation: the reference implementation (paper icpp18, Algorithms 1 and 2).
 
-It is one process. The vectorized implementation is `columns.py`; both give the same digest. Names are the paper's,
+It is one process. The vectorized implementation is `vectorized.py`; both give the same digest. Names are the paper's,
 `# l. N` is its line in Algorithm 2, and departures are explained in docs/papers/icpp18.md.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from causeway.pycontrol.node import Node, PerNode
-from causeway.pycontrol.protocols.icpp18.columns import Wire
 from causeway.pycontrol.protocols.icpp18.kernel import SINGLE_ROOT
+from causeway.pycontrol.protocols.icpp18.vectorized import Wire
 from causeway.pycontrol.protocols.vcube.tree import cluster_of, dimension
 
 

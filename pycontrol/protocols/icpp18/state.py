@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from causeway.pycontrol.arrays import I32, I64, U8, U64, Axis, Record, Rows, fields
+from causeway.pycontrol.state_arrays import I32, I64, U8, U64, Axis, Record, Rows, fields
 
 NODE, MESSAGE, PACKET, BUNDLED = Axis("node"), Axis("message"), Axis("packet"), Axis("bundled")
 KEEPER, MESSAGES_CLASS, SIZE_CLASS = Axis("keeper"), Axis("by_messages"), Axis("by_size")
@@ -36,7 +36,7 @@ class Load(NamedTuple):
     size_bytes: int
 
 
-class State(NamedTuple):
+class Icpp18State(NamedTuple):
     """The arrays that the kernel reads and writes."""
 
     depends: Annotated[U64, MESSAGE, MESSAGE.words]

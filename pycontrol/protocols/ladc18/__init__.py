@@ -20,7 +20,7 @@ The trees and the detector's reference implementation are in protocols/vcube.
 from __future__ import annotations
 
 from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
-from causeway.pycontrol.protocols.ladc18.columns import BundledBroadcast, Limits
 from causeway.pycontrol.protocols.ladc18.node import BundledProcesses
+from causeway.pycontrol.protocols.ladc18.vectorized import BundledBroadcast, Limits
 
 __all__ = ["BestEffortAudit", "BundledBroadcast", "BundledProcesses", "Limits"]

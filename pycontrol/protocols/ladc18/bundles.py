@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18.state import NONE
+from causeway.pycontrol.state_arrays import compiled
 from causeway.pycontrol.tape import ACT_CANCEL_TIMER, ACT_SEND, ACT_SET_TIMER, act
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18.bundles import cancel_timer, carry, ff_neighbor, send_packet, set_timer
 from causeway.pycontrol.protocols.ladc18.state import NEVER, NONE
 from causeway.pycontrol.protocols.ladc18.tasks import on_crash
 from causeway.pycontrol.protocols.vcube.detector import TEST_BYTES
+from causeway.pycontrol.state_arrays import compiled
 from causeway.pycontrol.tape import Here
 
 TEST = -1

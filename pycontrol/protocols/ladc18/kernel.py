@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocols.ladc18 import detectors
 from causeway.pycontrol.protocols.ladc18 import tasks as process
+from causeway.pycontrol.state_arrays import compiled
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_NODE, K_TIMER, Here
 
 MOST_ACTIONS = 5
@@ -29,7 +29,7 @@ def start(c, s, tape):
 def _has_room(s, tape, need):
     count = s.counts[0]
     return (
-        max(tape.rows[0].acts, tape.rows[0].told) + need <= min(len(tape.kind), len(tape.op))
+        max(tape.rows[0].acts, tape.rows[0].reported) + need <= min(len(tape.kind), len(tape.op))
         and count.samples + need <= len(s.samples)
         and count.sent + need < len(s.end)
         and count.sent + need <= len(s.sender)

@@ -1,7 +1,7 @@
 """Best-effort broadcast over VCube trees with bundled messages: the reference implementation (ladc18, Algorithm 2).
 
-It is one process. The vectorized implementation is `columns.py`; both give the same digest. Names of state and messages
-are the paper's, `# l. N` is its line. Departures are marked, and explained in docs/papers/ladc18.md.
+It is one process. The vectorized implementation is `vectorized.py`; both give the same digest. Names of state and
+messages are the paper's, `# l. N` is its line. Departures are marked, and explained in docs/papers/ladc18.md.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from causeway.pycontrol.node import Node, PerNode
-from causeway.pycontrol.protocols.ladc18.columns import Limits
+from causeway.pycontrol.protocols.ladc18.vectorized import Limits
 from causeway.pycontrol.protocols.vcube.detector import Detector
 from causeway.pycontrol.protocols.vcube.tree import cluster_of, dimension, ff_neighbor, subtree
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from causeway.pycontrol.arrays import I32, I64, U8, Axis, Record, Rows, allocate, fields, fill, grown, with_room
+from causeway.pycontrol.state_arrays import I32, I64, U8, Axis, Record, Rows, allocate, fields, fill, grown, with_room
 
 NONE = -1
 NEVER = 2**62
@@ -63,7 +63,7 @@ class Items(NamedTuple):
     use: Annotated[Record, USE]
 
 
-class State(NamedTuple):
+class Ladc18State(NamedTuple):
     """The arrays that the kernels read and write."""
 
     correct: Annotated[U8, PROCESS, PROCESS, fill(1)]  # 1 if the first and its detector take the second for correct
@@ -101,18 +101,18 @@ def rows_at_first(n: int) -> int:
     return min(MOST_ROWS, ROWS_PER_PROCESS * n)
 
 
-def make_state(n: int) -> State:
+def make_state(n: int) -> Ladc18State:
     """Return the state at time 0, with room for a message of each process."""
     rows = rows_at_first(n)
     s = allocate(
-        State, process=n, message=n, packet=rows, carry=rows, ack=rows, bundle=rows, item=rows, sample=rows
+        Ladc18State, process=n, message=n, packet=rows, carry=rows, ack=rows, bundle=rows, item=rows, sample=rows
     )  # fmt: skip
     for pool in (s.acks, s.bundles, s.items):
         pool.use["used"] = 1  # row 0 of a pool is reserved for "none"
     return s
 
 
-def enlarged(s: State) -> State:
+def enlarged(s: Ladc18State) -> Ladc18State:
     """Return the state with room for `need` more rows of all arrays, and for another message."""
     packet, carried, _, messages, _, need, *_ = s.counts.item()
     items = int(s.items.use["used"][0]) + need

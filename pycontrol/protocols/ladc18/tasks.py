@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.pycontrol.arrays import compiled
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT
 from causeway.pycontrol.protocols.ladc18.bundles import (
     bundle_for,
@@ -24,7 +23,8 @@ from causeway.pycontrol.protocols.ladc18.bundles import (
     take,
 )
 from causeway.pycontrol.protocols.ladc18.state import NONE
-from causeway.pycontrol.tape import tell
+from causeway.pycontrol.state_arrays import compiled
+from causeway.pycontrol.tape import report
 
 
 # ---- pending acks ----------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def _handle_message(c, s, tape, here, m, j):  # l. 10
     i = here.node
     if not s.delivered[i, m]:  # l. 12
         s.delivered[i, m] = 1
-        tell(tape, DELIVER, here.now_ps, i, m)
+        report(tape, DELIVER, here.now_ps, i, m)
     # Departure (l. 33): the subtree depends on j, from whom the message came, and not on its source.
     height = c.height if j == i else cluster_of(i, j) - 1
     for cluster in range(height, 0, -1):
@@ -112,7 +112,7 @@ def on_broadcast(c, s, tape, here):  # l. 8
     m = s.counts[0].messages
     s.counts[0].messages += 1
     s.source[m] = here.node
-    tell(tape, BROADCAST, here.now_ps, here.node, m)
+    report(tape, BROADCAST, here.now_ps, here.node, m)
     _handle_message(c, s, tape, here, m, here.node)
 
 
@@ -198,4 +198,4 @@ def on_down(s, tape, here):
         _drop_ack(s, i, s.first[i])
     while s.first_bundle[i] >= 0:
         close_bundle(s, i, s.first_bundle[i], False)
-    tell(tape, LEFT, here.now_ps, i, NONE)
+    report(tape, LEFT, here.now_ps, i, NONE)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from random import Random
 
-from causeway.bridge.network import WIRELESS
+from causeway.network.networks import WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocols.mobile.messages import (
     ACKNOWLEDGEMENT,
@@ -41,7 +41,7 @@ NO_SESSION = -1
 NO_CELL = -1
 
 
-class State(Enum):
+class HostState(Enum):
     """The four states of the paper, and the two outside of the system."""
 
     OUT = "out"
@@ -56,7 +56,7 @@ class State(Enum):
 class Saved:
     """The variables that survive a failure (Section IV.E)."""
 
-    member: State = State.OUT
+    member: HostState = HostState.OUT
     """OUT, JOIN (in the system, from Join on) or LEAVING."""
     seq_h: int = 0
     SBuffer: tuple[tuple[int, Data], ...] = ()
@@ -80,7 +80,7 @@ class Host(Node):
         self._forget_all()
 
     def _forget_all(self) -> None:
-        self.state = State.OUT
+        self.state = HostState.OUT
         self.id_C = NO_CELL
         self.seq_h = 0
         self.SBuffer: dict[int, Data] = {}
@@ -95,13 +95,13 @@ class Host(Node):
     @property
     def busy(self) -> bool:
         """True if it has messages to send, or is not connected."""
-        return bool(self.SBuffer) or self.state is not State.ESTAB
+        return bool(self.SBuffer) or self.state is not HostState.ESTAB
 
     # ---- the application's calls ----------------------------------------------------------------------------------
     def Join(self) -> None:
         """Join the system (1.1-5). Numbers continue from an earlier stay, so that its late messages are recognized."""
-        self.state = State.JOIN
-        self.saved.member = State.JOIN
+        self.state = HostState.JOIN
+        self.saved.member = HostState.JOIN
         self.wants_to_leave = False
         self.Ses_LC, self.Co, self.seq_C = NO_SESSION, False, 0
         self._save_position()
@@ -119,7 +119,7 @@ class Host(Node):
         self.SBuffer[self.seq_h] = data
         self.seq_h += 1
         self.saved.seq_h, self.saved.SBuffer = self.seq_h, tuple(self.SBuffer.items())
-        if self.state is State.ESTAB:
+        if self.state is HostState.ESTAB:
             self._send_pending()
 
     # ---- events ---------------------------------------------------------------------------------------------------
@@ -128,9 +128,9 @@ class Host(Node):
         self.meter.clock = self.host
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         self.left()
-        self.patient(FROM_STATION, self.timing.soonest_ack_ps)
-        self.ignore(ACKNOWLEDGEMENT)
-        self.ignore(TO_STATION)
+        self.declare_lookahead(FROM_STATION, self.timing.soonest_ack_ps)
+        self.unsubscribe(ACKNOWLEDGEMENT)
+        self.unsubscribe(TO_STATION)
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
         """Join, or connect to a new nearest station."""
@@ -138,7 +138,7 @@ class Host(Node):
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.down or station == NO_CELL:
             return
-        if self.state is State.OUT:
+        if self.state is HostState.OUT:
             if self.joins_by_itself and not self.has_timer("join"):
                 self.set_timer("join", self.random.randrange(self.timing.spread_ps))
         elif station != self.id_C:
@@ -146,7 +146,7 @@ class Host(Node):
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         """Broadcast a message, if the host is a member."""
-        if self.state not in (State.OUT, State.LEAVING) and not self.wants_to_leave:
+        if self.state not in (HostState.OUT, HostState.LEAVING) and not self.wants_to_leave:
             self.CoBroadcast(size_bytes)
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
@@ -176,17 +176,17 @@ class Host(Node):
 
     def _needs(self, m: AppSH | AppCo) -> bool:
         """Return whether the message is from the host's station, must be delivered, and has not arrived before."""
-        if m.id_C != self.id_C or self.state in (State.OUT, State.LEAVING):
+        if m.id_C != self.id_C or self.state in (HostState.OUT, HostState.LEAVING):
             return False
         if isinstance(m, AppCo):
-            return m.Ses == self.Ses and self.state is not State.ESTAB and m.seq_C not in self.RBuffer_Co
-        ahead = self.state is not State.ESTAB or m.seq_C >= self.seq_C
+            return m.Ses == self.Ses and self.state is not HostState.ESTAB and m.seq_C not in self.RBuffer_Co
+        ahead = self.state is not HostState.ESTAB or m.seq_C >= self.seq_C
         return ahead and m.seq_C not in self.RBuffer and self.id not in m.M_d
 
     def on_timer(self, key: Hashable) -> None:
         """Join, acknowledge, or send a message again (1.49-53)."""
         if key == "join":
-            if self.state is State.OUT:
+            if self.state is HostState.OUT:
                 self.Join()
         elif key == "connect":
             self._send_connect()
@@ -194,7 +194,7 @@ class Host(Node):
             self._send_pending()
         elif key == "ack":
             self._transmit(AckH(self.id, self.Co, self.seq_C, self.Ses, self._received()))
-            if self.state is State.CONN or self.timing.idle_acks:
+            if self.state is HostState.CONN or self.timing.idle_acks:
                 self._set_ack_timer()
 
     def on_down(self) -> None:
@@ -209,9 +209,9 @@ class Host(Node):
         self.seq_h, self.SBuffer, self.Ses = saved.seq_h, dict(saved.SBuffer), saved.Ses
         self.Ses_LC, self.Co, self.seq_C = saved.position
         self.state = saved.member
-        if self.state is not State.OUT:
-            if self.state is State.JOIN and self.Ses_LC != NO_SESSION:
-                self.state = State.INIT
+        if self.state is not HostState.OUT:
+            if self.state is HostState.JOIN and self.Ses_LC != NO_SESSION:
+                self.state = HostState.INIT
             self._connect()
         elif self.nearest != NO_CELL:
             self.on_station(self.nearest, *self.meter.position(self.id))
@@ -220,8 +220,8 @@ class Host(Node):
     def _connect(self) -> None:
         """Begin a new session with the nearest station, to join, change the cell, recover or leave (1.6-10)."""
         self.id_C = self.nearest
-        if self.state in (State.CONN, State.ESTAB):
-            self.state = State.INIT
+        if self.state in (HostState.CONN, HostState.ESTAB):
+            self.state = HostState.INIT
         self.Ses += 1
         self.saved.Ses = self.Ses
         self.cancel_timer("ack")
@@ -233,50 +233,55 @@ class Host(Node):
 
     def _send_connect(self) -> None:
         message: FromHost
-        if self.state is State.JOIN:
+        if self.state is HostState.JOIN:
             message = Join(self.id, self.id_C, min(self.SBuffer, default=self.seq_h), self.Ses)
-        elif self.state is State.INIT:
+        elif self.state is HostState.INIT:
             message = Init(self.id, self.id_C, self.Co, self.seq_C, self.Ses_LC, self.Ses)
         else:
-            assert self.state is State.LEAVING, self.state
+            assert self.state is HostState.LEAVING, self.state
             message = Leave(self.id, self.id_C, self.Ses)
         self._transmit(message)
         self.set_timer("connect", self.timing.jittered_ps(self.timing.connect_ps, self.random))
 
     def _on_init_ack(self, m: InitACK) -> None:
         """End the connection phase (1.37-45)."""
-        if m.Ses != self.Ses or self.state not in (State.JOIN, State.INIT, State.CONN):
+        if m.Ses != self.Ses or self.state not in (HostState.JOIN, HostState.INIT, HostState.CONN):
             return
-        if self.state is State.JOIN:
+        if self.state is HostState.JOIN:
             self.joined()
         self.cancel_timer("connect")
-        self.state = State.ESTAB
+        self.state = HostState.ESTAB
         self.Ses_LC, self.Co, self.seq_C, self.vMd = m.Ses, False, m.seq_C, m.vMd
         self._save_position()
         self._clear_sbuffer(m.seq_h)
-        if self.state is State.ESTAB:
+        if self.state is HostState.ESTAB:
             self._set_ack_timer()
             self._send_pending()
             self._fifo_deliver()
 
     def _leave_if_free(self) -> None:
-        if self.wants_to_leave and not self.SBuffer and self.state not in (State.OUT, State.LEAVING) and not self.down:
+        if (
+            self.wants_to_leave
+            and not self.SBuffer
+            and self.state not in (HostState.OUT, HostState.LEAVING)
+            and not self.down
+        ):
             self.left()
-            self.state = self.saved.member = State.LEAVING
+            self.state = self.saved.member = HostState.LEAVING
             self.saved.SBuffer = ()
             self._connect()
 
     def _leave(self) -> None:
         """End the membership (1.46-48)."""
-        if self.state is State.LEAVING:
+        if self.state is HostState.LEAVING:
             self.wants_to_leave = False
             self.cancel_timer("connect")
-            self.state = self.saved.member = State.OUT
+            self.state = self.saved.member = HostState.OUT
 
     # ---- reception ------------------------------------------------------------------------------------------------
     def _on_app_sh(self, m: AppSH) -> None:
         """Deliver or store a message (1.16-23). Copies older than this host's entries in M_d (vMd) are ignored."""
-        if self.state is State.ESTAB:
+        if self.state is HostState.ESTAB:
             if not self.has_timer("ack"):
                 self._set_ack_timer()
             ahead = m.seq_C - self.seq_C
@@ -286,7 +291,7 @@ class Host(Node):
                 else:
                     self._take(m)
                     self._fifo_deliver()
-        elif self.state not in (State.OUT, State.LEAVING):
+        elif self.state not in (HostState.OUT, HostState.LEAVING):
             self._store(m)
 
     def _store(self, m: AppSH) -> None:
@@ -296,11 +301,11 @@ class Host(Node):
 
     def _on_app_co(self, m: AppCo) -> None:
         """Deliver or store a message of the connection phase (1.24-33)."""
-        if m.Ses != self.Ses or self.state not in (State.INIT, State.CONN):
+        if m.Ses != self.Ses or self.state not in (HostState.INIT, HostState.CONN):
             return
-        if self.state is State.INIT:
+        if self.state is HostState.INIT:
             self.cancel_timer("connect")
-            self.state = State.CONN
+            self.state = HostState.CONN
             self.Ses_LC, self.Co, self.seq_C = m.Ses, True, 0
             self._save_position()
             self._set_ack_timer()
@@ -328,7 +333,7 @@ class Host(Node):
 
     def _received(self) -> tuple[tuple[int, int], ...]:
         """Return the intervals of valid messages in RBuffer, if hosts acknowledge intervals."""
-        if not self.timing.ack_intervals or self.state is not State.ESTAB:
+        if not self.timing.ack_intervals or self.state is not HostState.ESTAB:
             return ()
         intervals: list[tuple[int, int]] = []
         for seq in sorted(seq for seq, m in self.RBuffer.items() if m.vMd >= self.vMd):
@@ -352,7 +357,7 @@ class Host(Node):
 
     def _send_pending(self) -> None:
         """Send the own messages that are due, and set the timer for the next one."""
-        if not self.SBuffer or self.state is not State.ESTAB:
+        if not self.SBuffer or self.state is not HostState.ESTAB:
             return
         for seq, data in self.SBuffer.items():
             if self.due_ps.get(seq, 0) <= self.now_ps:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from causeway.bridge.network import WIRE, WIRELESS, WIRELESS_TCP
+from causeway.network.networks import WIRE, WIRELESS, WIRELESS_TCP
 
 S_PS = 10**12
 HEADER_BYTES = {WIRELESS: 8 + 20 + 20, WIRE: 20 + 20 + 20, WIRELESS_TCP: 20 + 20 + 20}

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from random import Random
 
 from causeway.bridge.events import FOREVER
-from causeway.bridge.network import WIRE, WIRELESS
+from causeway.network.networks import WIRE, WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.handoff import NOBODY, Handoff
@@ -66,7 +66,7 @@ class Station(Node):
         """Declare lookaheads and set up the random generator."""
         self.meter.clock = self.host
         self.left()  # stations deliver no messages
-        self._promise_patience()
+        self._declare_lookahead()
         self.random = Random(self.host.context.seed * 1_000_003 + self.id)
         if self.timing.idle_acks:
             self._set_ack_timer()
@@ -119,7 +119,7 @@ class Station(Node):
         entry = self.SBuffer.insert((id_h, seq_h), data)
         self.flood(AppSS(data, id_h, seq_h), sender)
         self.discard()
-        self._promise_patience()
+        self._declare_lookahead()
         if entry.id in self.SBuffer and len(self.SBuffer) <= self.timing.outstanding:
             self._send_entry(entry)
             if not self.has_timer("retry"):
@@ -157,14 +157,14 @@ class Station(Node):
         if seq_C > self.SBuffer.minSeq():
             full = len(self.SBuffer) > self.timing.outstanding
             self.SBuffer.clear(seq_C)
-            self._promise_patience()
+            self._declare_lookahead()
             if full:
                 self._send_pending()
 
-    def _promise_patience(self) -> None:
+    def _declare_lookahead(self) -> None:
         """Declare the lookahead for acknowledgements: one causes sends only if messages wait for a place."""
         waiting = len(self.SBuffer) > self.timing.outstanding
-        self.patient(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
+        self.declare_lookahead(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
 
     def _send_pending(self) -> None:
         """Send the outstanding messages that are due, and set the timer for the next one."""

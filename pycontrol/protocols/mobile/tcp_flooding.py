@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from causeway.bridge.network import WIRE, WIRELESS_TCP
+from causeway.network.networks import WIRE, WIRELESS_TCP
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocols.mobile.messages import Data
 from causeway.pycontrol.protocols.mobile.meter import Meter
@@ -57,7 +57,7 @@ class FloodingHost(Node):
         self.spread_ps = spread_ps
         self.station = -1
         self.connected = False
-        self.asked_ps = -1
+        self.requested_ps = -1
         """The time of its first Hello."""
         self.SBuffer: dict[int, Data] = {}
         """Its own messages that have not reached the station yet."""
@@ -82,7 +82,7 @@ class FloodingHost(Node):
     def on_timer(self, key: Hashable) -> None:
         """Send Hello until it is answered."""
         if not self.connected:
-            self.asked_ps = self.now_ps if self.asked_ps < 0 else self.asked_ps
+            self.requested_ps = self.now_ps if self.requested_ps < 0 else self.requested_ps
             self._transmit(Hello())
             self.set_timer("hello", AGAIN_PS)
 
@@ -103,7 +103,7 @@ class FloodingHost(Node):
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
-                self.meter.joined(self.now_ps - self.asked_ps)
+                self.meter.joined(self.now_ps - self.requested_ps)
                 self.joined()
             return
         station = self.host.nodes[sender]

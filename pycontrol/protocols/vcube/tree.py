@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 LARGEST = 4096
 

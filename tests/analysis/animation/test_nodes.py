@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from causeway.analysis import animation, report, store
-from causeway.bridge.errors import UserError
 from causeway.bridge.events import Kind, Window, pack_position
-from causeway.bridge.network import WIRELESS, AbstractNetwork, MobileNetwork, constant_delay
-from causeway.bridge.traces import trace
-from causeway.bridge.trouble import Cut, Jammer, Partition
-from causeway.bridge.workload import Workload
+from causeway.errors import UserError
+from causeway.network.faults import Jammer, LinkFailure, Partition
+from causeway.network.movement import trace
+from causeway.network.networks import WIRELESS, AbstractNetwork, MobileNetwork, constant_delay
+from causeway.network.workload import Workload
+from causeway.pycontrol.animation_samples import Places, wanted
 from causeway.pycontrol.node import EVERYONE
-from causeway.pycontrol.places import Places, wanted
 from tests.analysis.animation.test_scene import data_of, ints, write_run
-from tests.bridge.test_movement import both
-from tests.worlds.movement_probe import ZIGZAG, Chatty, S, ad_hoc
+from tests.bridge.test_movement_of_engines import both
+from tests.helpers.movement_probe import ZIGZAG, Chatty, S, ad_hoc
 
 NETWORK = MobileNetwork(
     ((0, 0), (100_000, 0)), ((0, 1),), 2, Workload(4), traces=(trace((0, 1, 2), (3, 4, 5)), None), places_every_ps=S,
-    trouble=(Jammer(1000, 2000, 3000, S, 2 * S), Cut(0, 1, S, 3 * S), Partition((0,), (2, 3), S, 4 * S)),
+    network_faults=(Jammer(1000, 2000, 3000, S, 2 * S), LinkFailure(0, 1, S, 3 * S), Partition((0,), (2, 3), S, 4 * S)),
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def test_of_a_node_that_stands_the_first_and_last_instant_are_kept() -> None:
 
 @both
 def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: Path) -> None:
-    net = ad_hoc((ZIGZAG, None), trouble=(Jammer(0, 0, 50_000, 3 * S, 4 * S),))
+    net = ad_hoc((ZIGZAG, None), network_faults=(Jammer(0, 0, 50_000, 3 * S, 4 * S),))
     _, plain = probe.run(net, 6, Chatty)
     _, recorded = probe.run(replace(net, places_every_ps=S // 2), 6, Chatty)
     assert recorded.digest == plain.digest

@@ -11,11 +11,12 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from causeway.analysis import animation, description, report, store
-from causeway.analysis.description import Description
+from causeway.analysis import animation, report, store
+from causeway.analysis import study_description as description
 from causeway.analysis.plots import Scene, State
-from causeway.bridge.errors import UserError
-from tests.worlds.page import parse, words
+from causeway.analysis.study_description import Description
+from causeway.errors import UserError
+from tests.helpers.page import parse, words
 
 PS = 10**12
 SCENE = Scene(
@@ -48,8 +49,8 @@ def write_run(folder: Path, series: Series, run_id: str = "r", study: str = "har
 def map_of_one_boat() -> Series:
     mast: Series = {("mast[0]", n): [(0, v)] for n, v in (("x_m", 10.0), ("y_m", 20.0), ("reach_m", 120.0))}
     mast[("mast[0]", "wired_to")] = [(0, 0.0), (0, 5.0)]
-    told = (("x_m", 0.0), ("y_m", 0.0), ("mast", -1.0), ("load", 2.0))
-    boat: Series = {("boat[0]", n): [(1, v), (2, v + 1)] for n, v in told}
+    reported = (("x_m", 0.0), ("y_m", 0.0), ("mast", -1.0), ("load", 2.0))
+    boat: Series = {("boat[0]", n): [(1, v), (2, v + 1)] for n, v in reported}
     boat[("boat[0]", "doing")] = [(1, 0.0), (2, 7.0)]
     return {**mast, ("mast[0]", "queue"): [(1, 3.0), (2, 4.0)], **boat, ("run", "loss_rate"): [(2, 0.25)]}
 
@@ -111,7 +112,7 @@ def test_names_with_markup_are_text(tmp_path: Path) -> None:
     assert words(next(page.iter("h1"))) == bad
 
 
-def test_a_run_without_places_is_told_and_the_report_goes_on(tmp_path: Path) -> None:
+def test_a_run_without_places_is_reported_and_the_report_goes_on(tmp_path: Path) -> None:
     series = {key: values for key, values in map_of_one_boat().items() if key[0] != "mast[0]"}
     write_run(tmp_path, series, run_id="a/<b>")
     with pytest.raises(UserError, match="did not record the positions of both its masts and its boats"):

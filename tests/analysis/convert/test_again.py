@@ -10,7 +10,7 @@ import pytest
 
 from causeway.analysis import convert, delta, store
 from causeway.analysis.convert import job, samples
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 HEAD = "version 3\nrun R-1\nattr configname Base\n\nvector 0 Net.a x ETV\nattr unit s\nvector 1 Net.b y TV\n"
 
@@ -132,7 +132,7 @@ def test_an_interrupted_conversion_shows_nothing_and_continues_where_it_stopped(
     assert len([part for part in written if "out" in str(part)]) == ranges - 3
 
 
-def test_a_crash_while_landing_is_mended_by_the_next_conversion(tmp_path, small_ranges, monkeypatch):
+def test_a_crash_while_committing_is_mended_by_the_next_conversion(tmp_path, small_ranges, monkeypatch):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 300))
     real, moved = os.replace, []
@@ -155,7 +155,7 @@ def test_a_crash_while_landing_is_mended_by_the_next_conversion(tmp_path, small_
     assert same_rows(rows, in_one_go(path, tmp_path))
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_no_half_file(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_in_one_line_and_leaves_no_half_file(tmp_path, monkeypatch):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 300))
 
@@ -170,7 +170,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_no_half_file(tmp_path, monke
     assert not list(out.rglob("*.part"))
 
 
-def test_problems_are_told_again_when_nothing_changed(tmp_path):
+def test_problems_are_reported_again_when_nothing_changed(tmp_path):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 3) + "nonsense\n")
     assert convert.convert([path], out, keep_going=True).problem_count == 1
@@ -215,7 +215,7 @@ def test_spark_tasks_give_the_same_tables_as_this_process(tmp_path, small_ranges
 
 
 @pytest.mark.spark
-def test_spark_tells_the_bad_line_of_a_file(tmp_path, spark):
+def test_spark_reports_the_bad_line_of_a_file(tmp_path, spark):
     for number in range(2):
         (tmp_path / f"r{number}.vec").write_text(HEAD.replace("R-1", f"R-{number}") + data(0, 3))
     with open(tmp_path / "r1.vec", "a") as file:

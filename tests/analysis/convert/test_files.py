@@ -5,7 +5,7 @@ import math
 import pytest
 
 from causeway.analysis import convert, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 HEAD = 'version 3\nrun R-1\nattr configname Base\nattr repetition 4\nitervar n 10\nitervar mode "a b"\nconfig k v\n\n'
 
@@ -50,7 +50,7 @@ def test_config_entries_keep_their_order_and_repeat(tmp_path):
         (r'"$b=\"x, $c=2\", $d=3"', [("b", '"x, $c=2"'), ("d", "3")]),
     ],
 )  # fmt: skip
-def test_version_2_files_tell_iteration_variables_in_one_attribute(tmp_path, listed, found):
+def test_version_2_files_report_iteration_variables_in_one_attribute(tmp_path, listed, found):
     tables = tables_of(tmp_path, f"version 2\nrun R\nattr iterationvars {listed}\n\nscalar m s 1\n", "f.sca")
     assert rows(tables["parameters"], "name", "value") == found
 
@@ -198,7 +198,7 @@ def test_without_keep_going_a_bad_file_leaves_nothing_behind(tmp_path):
     assert store.finished_runs(tmp_path / "out") == set() and not (tmp_path / "out" / "tables").exists()
 
 
-def test_thousands_of_bad_lines_are_counted_and_some_are_told(tmp_path):
+def test_thousands_of_bad_lines_are_counted_and_some_are_reported(tmp_path):
     path = tmp_path / "f.sca"
     path.write_text(HEAD + "nonsense\n" * 5000 + "scalar a b 1\n")
     report = convert.convert([path], tmp_path / "out", keep_going=True)
@@ -220,7 +220,7 @@ def test_paths_that_make_no_sense_are_refused(tmp_path):
             convert.convert([path], tmp_path / "out")
 
 
-def test_one_bad_file_among_many_is_told_and_the_others_land(tmp_path):
+def test_one_bad_file_among_many_is_reported_and_the_others_land(tmp_path):
     (tmp_path / "a.sca").write_text("garbage")
     (tmp_path / "b.sca").write_text(SCALARS)
     report = convert.convert([tmp_path / "a.sca", tmp_path / "b.sca"], tmp_path / "out", keep_going=True)

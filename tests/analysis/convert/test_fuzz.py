@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from causeway.analysis import convert, store
 from causeway.analysis.convert import job
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from tests.analysis.convert.made_up import made_up
-from tests.worlds.drawn import examples
+from tests.helpers.drawn import examples
 
 SLOW_S = 5.0
 """No file of some hundred bytes may take so much processor time."""

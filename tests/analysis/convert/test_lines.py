@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from causeway.analysis import convert
 from causeway.analysis.convert import declared, kernel, lexer
 from causeway.analysis.convert.lexer import BadLine
-from tests.worlds.drawn import examples
+from tests.helpers.drawn import examples
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causeway.analysis import convert, store
-from causeway.analysis.convert import scalars, text
-from tests.worlds.drawn import examples
+from causeway.analysis.convert import scalar_lines, text
+from tests.helpers.drawn import examples
 
 HEAD = "version 3\nrun R-1\nattr configname Base\nattr note #0\n\n"
 LINES = [
@@ -34,7 +34,7 @@ def read_both_ways(body: str, tmp_path, monkeypatch_context):
     found = []
     for least in (1, 1 << 40):
         with monkeypatch_context() as patch:
-            patch.setattr(scalars, "LEAST_LINES", least)
+            patch.setattr(scalar_lines, "LEAST_LINES", least)
             report = convert.convert([path], tmp_path / f"out{least}", keep_going=True)
         frames = {}
         for name in ("scalars", "attributes", "statistics", "bins", "pars", "vectors"):

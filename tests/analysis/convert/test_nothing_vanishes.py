@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from causeway.analysis import convert, delta, physical, store
-from causeway.bridge.errors import UserError
-from tests.worlds.kills import Steps
+from causeway.errors import UserError
+from tests.helpers.kills import Steps
 
 
 def sca(run, value, more="", folder=None, name="r.sca"):
@@ -88,7 +88,7 @@ def test_a_large_run_is_kept_apart_too(tmp_path, monkeypatch):
     assert sorted(samples(tmp_path / "out").values()) == [50, 70]
 
 
-def test_a_copy_is_taken_once_and_told(tmp_path):
+def test_a_copy_is_taken_once_and_reported(tmp_path):
     sca("R", 1, folder=tmp_path / "one")
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     report = convert.convert([tmp_path / "one", tmp_path / "two"], tmp_path / "out")
@@ -112,15 +112,15 @@ def test_the_headers_of_a_run_are_merged_whatever_comes_first(tmp_path):
         assert values(out) == {"R": 1.0} and samples(out) == {"R": 3}
 
 
-def test_headers_that_contradict_each_other_are_told(tmp_path):
+def test_headers_that_contradict_each_other_are_reported(tmp_path):
     sca("R", 1, "attr network One\nitervar n 10\nconfig a 1", tmp_path / "f")
     (tmp_path / "f" / "r.vec").write_text(
         "version 3\nrun R\nattr configname Base\nattr network Two\nitervar n 11\nconfig a 2\n\nvector 0 m v TV\n"
     )
     report = convert.convert([tmp_path / "f"], tmp_path / "out")
-    told = "\n".join(report.notes)
+    reported = "\n".join(report.notes)
     for words in ("attribute network is 'One', elsewhere 'Two'", "variable n is '10'", "configuration a is '1'"):
-        assert words in told
+        assert words in reported
     assert store.read_pandas(tmp_path / "out", "parameters").value.tolist() == ["10"]
 
 
@@ -137,7 +137,7 @@ def test_a_file_that_changes_takes_only_its_own_rows_along(tmp_path):
     assert sorted(file.status for file in report.files) == ["converted"] + ["up to date"] * 7
 
 
-def test_a_kill_at_any_moment_of_landing_loses_and_doubles_nothing(tmp_path, monkeypatch):
+def test_a_kill_at_any_moment_of_committing_loses_and_doubles_nothing(tmp_path, monkeypatch):
     folder, before = tmp_path / "results", tmp_path / "before"
     for number in range(3):
         sca(f"R{number}", number, folder=folder, name=f"r{number}.sca")

@@ -8,7 +8,7 @@ import pytest
 
 from causeway.analysis import convert, store
 from causeway.analysis.spark import read_spark
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from tests.analysis.convert.test_sqlite import LAYOUT, ROWS
 
 HEAD = "version 3\nrun R-1\nattr configname Base\n\n"
@@ -43,7 +43,7 @@ def test_a_statistic_without_fields_is_there(tmp_path):
     assert math.isnan(statistics.value[0])
 
 
-def test_items_of_one_name_can_be_told_apart(tmp_path):
+def test_items_of_one_name_can_be_reported_apart(tmp_path):
     tables = tables_of(
         tmp_path,
         HEAD + "scalar a b 1\nattr unit s\nscalar a b 2\nattr unit ms\n"
@@ -87,20 +87,20 @@ def test_a_bad_line_of_a_compressed_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", gzip.compress(b"version 3\n" * 1000)[:-20], b"no gzip"])
-def test_a_compressed_file_that_is_cut_is_told(tmp_path, content):
+def test_a_compressed_file_that_is_cut_is_reported(tmp_path, content):
     with pytest.raises(UserError, match=r"f\.sca\.gz"):
         convert.convert([put(tmp_path, content, "f.sca.gz")], tmp_path / "out")
 
 
-def test_what_is_passed_over_is_told(tmp_path):
+def test_what_is_passed_over_is_reported(tmp_path):
     folder = tmp_path / "results"
     put(folder, HEAD + "scalar a b 1\nscalar a c 1.2")
     put(folder, "x", "g.vec.bz2")
     put(folder, "", "killed.sca")
     report = convert.convert([folder], tmp_path / "out")
-    told = "\n".join(report.notes)
-    assert "f.sca: its last line has no line end" in told
-    assert "g.vec.bz2" in told and "killed.sca: empty" in told and len(report.notes) == 3
+    reported = "\n".join(report.notes)
+    assert "f.sca: its last line has no line end" in reported
+    assert "g.vec.bz2" in reported and "killed.sca: empty" in reported and len(report.notes) == 3
     assert report.problem_count == 0 and len(store.read_pandas(tmp_path / "out", "scalars")) == 1
 
 
@@ -169,7 +169,7 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize(("table", "row"), BAD_ROWS)
-def test_a_bad_row_of_a_database_is_told_and_the_rest_converted(tmp_path, table, row):
+def test_a_bad_row_of_a_database_is_reported_and_the_rest_converted(tmp_path, table, row):
     path = database(tmp_path / "r.vec", {table: [*ROWS.get(table, []), row]})
     with pytest.raises(UserError, match=rf"r\.vec: table {table}, row \d+: expected"):
         convert.convert([path], tmp_path / "strict")
@@ -180,13 +180,13 @@ def test_a_bad_row_of_a_database_is_told_and_the_rest_converted(tmp_path, table,
 
 
 @pytest.mark.parametrize("run", [(1, None, -12), (None, "R", -12), (1, "R", "x"), (1, "R", None), (1, "R", 99)])
-def test_a_bad_run_of_a_database_is_told(tmp_path, run):
+def test_a_bad_run_of_a_database_is_reported(tmp_path, run):
     path = database(tmp_path / "r.vec", {"run": [run]})
     with pytest.raises(UserError, match=r"r\.vec: table run, row 1: expected"):
         convert.convert([path], tmp_path / "out")
 
 
-def test_a_database_that_lacks_a_table_is_told(tmp_path):
+def test_a_database_that_lacks_a_table_is_reported(tmp_path):
     path = tmp_path / "r.sca"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE run (runId INTEGER, runName TEXT, simtimeExp INTEGER)")

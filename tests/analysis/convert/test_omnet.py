@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from causeway.analysis import convert, store
-from tests.worlds.omnetpp_tools import build_sample, differences, environment, export, need_home, run_inet, run_sample
+from tests.helpers.omnetpp_tools import build_sample, differences, environment, export, need_home, run_inet, run_sample
 
 pytestmark = [pytest.mark.omnet, pytest.mark.slow]
 

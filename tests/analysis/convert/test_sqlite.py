@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from causeway.analysis import convert, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 LAYOUT = {
     "run": "runId INTEGER PRIMARY KEY, runName TEXT, simtimeExp INTEGER",

@@ -10,8 +10,8 @@ import causeway.results
 from causeway.analysis import convert
 from causeway.analysis.query.filters import select
 from causeway.analysis.query.patterns import matcher
-from causeway.bridge.errors import UserError
-from tests.worlds.omnetpp_tools import environment, need_home
+from causeway.errors import UserError
+from tests.helpers.omnetpp_tools import environment, need_home
 
 NAMES = ["delay:mean", "delay:max", "queue length", "sent", "sent17", "sent117", "a.b", "x{y", "[5]", "OR"]
 MODULES = ["Net", "Net.host[3]", "Net.host[17].app[0]", "Net.host[117].udp", "Net.ap.wlan[0].mac"]
@@ -86,7 +86,7 @@ def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("a AND", "it ends too early"),
         ("(a", "it ends too early"),
@@ -101,13 +101,13 @@ def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
         ("(" * 5000, "it is nested too deeply"),
     ],
 )
-def test_a_filter_that_cannot_be_read_is_told_in_one_line(text: str, told: str) -> None:
+def test_a_filter_that_cannot_be_read_is_reported_in_one_line(text: str, reported: str) -> None:
     def column(field: str) -> list[str]:
         return {"name": ["a"], "a": ["a"]}[field]
 
     with pytest.raises(UserError) as error:
         select(text, column, 1)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert "\n" not in str(error.value)
 
 

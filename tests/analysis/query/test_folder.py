@@ -7,7 +7,7 @@ import pytest
 
 import causeway.results
 from causeway.analysis import convert, store
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 
 
 def land(folder: Path, run: str, rate: float, seed: int, values: dict[str, float], **switches: str) -> None:
@@ -108,7 +108,7 @@ def test_a_scalar_over_the_space_of_parameters(folder: causeway.results.Folder) 
         folder.array("nothing", "rate")
 
 
-def test_what_a_run_does_not_have_is_told(folder: causeway.results.Folder) -> None:
+def test_what_a_run_does_not_have_is_reported(folder: causeway.results.Folder) -> None:
     with pytest.raises(UserError, match="has no parameter or column 'speed'; it has run_id, study"):
         folder.scalars(speed=5)
     with pytest.raises(UserError, match="is no result folder"):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from causeway.bridge.errors import UserError
+from causeway.errors import UserError
 from causeway.results import Series
-from tests.worlds.omnetpp_tools import environment, need_home
+from tests.helpers.omnetpp_tools import environment, need_home
 
 OPERATIONS = [
     "mean()", "crop(2, 6)", "diffquot()", "integrate()", "integrate('linear')", "integrate('backward-sample-hold')",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from causeway.bridge.errors import UserError
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
+from causeway.errors import UserError
 from causeway.pycontrol.protocols.clocks.entries import draw_entries
 from causeway.pycontrol.protocols.clocks.node import ProbabilisticNode, ProbabilisticProcesses, VectorProcesses
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
-from tests.worlds.clock_runs import run
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
+from tests.helpers.clock_runs import run
 
 
 def test_a_process_counts_in_distinct_entries_of_its_own():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.entries import choose_entries, draw_even_entries
 from causeway.pycontrol.protocols.clocks.node import ProbabilisticProcesses
-from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.node import HashDetectorProcesses
-from tests.worlds.clock_runs import run
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
+from tests.helpers.clock_runs import run
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.network import AbstractNetwork, normal_delay, uniform_delay
-from causeway.bridge.workload import Segment, Workload
+from causeway.network.networks import AbstractNetwork, normal_delay, uniform_delay
+from causeway.network.workload import Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import passive_mask, run_protocol
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
-from causeway.pycontrol.protocols.dcs.columns import DynamicClockSet
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, whose_turn
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized
-from tests.worlds.dcs_reference import ReferenceClockSet
-from tests.worlds.drawn import examples
+from causeway.pycontrol.protocols.dcs.vectorized import DynamicClockSet
+from tests.helpers.dcs_reference import ReferenceClockSet
+from tests.helpers.drawn import examples
 
 S_PS = 10**12
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.pycontrol.arrays import allocate
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
-from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.near import _put
 from causeway.pycontrol.protocols.hash.node import App, HashDetectorNode, HashDetectorProcesses, Req, Rsp
 from causeway.pycontrol.protocols.hash.search import find_dependencies, hash_of
 from causeway.pycontrol.protocols.hash.state import Choices, Config, Near, Search
-from tests.worlds.clock_runs import run
-from tests.worlds.drawn import examples
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
+from causeway.pycontrol.state_arrays import allocate
+from tests.helpers.clock_runs import run
+from tests.helpers.drawn import examples
 
 LIMIT = 1000
 SOME = {"nodes": 20, "rate_per_s": 60, "messages": 300}

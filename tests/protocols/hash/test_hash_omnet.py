@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from causeway.bridge import engines
-from causeway.pycontrol.protocols.clocks.columns import ProbabilisticClock
 from causeway.pycontrol.protocols.clocks.node import ProbabilisticProcesses, VectorProcesses
 from causeway.pycontrol.protocols.clocks.vector import VectorClock
-from causeway.pycontrol.protocols.hash.columns import HashDetector
+from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.hash.node import HashDetectorProcesses
-from tests.worlds.clock_runs import run
+from causeway.pycontrol.protocols.hash.vectorized import HashDetector
+from tests.helpers.clock_runs import run
 
 pytestmark = [pytest.mark.omnet]
 FEW = {"nodes": 10, "rate_per_s": 60, "messages": 120}

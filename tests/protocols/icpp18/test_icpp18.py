@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import RunError, UserError
 from causeway.bridge.events import Window
-from causeway.pycontrol.arrays import fields
+from causeway.errors import RunError, UserError
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import node as icpp18_node
-from causeway.pycontrol.protocols.icpp18.columns import CausalAggregation, Wire
 from causeway.pycontrol.protocols.icpp18.compared import compare
 from causeway.pycontrol.protocols.icpp18.node import CausalNode, causal_nodes, children, first_child
+from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wire
+from causeway.pycontrol.state_arrays import fields
 from causeway.studies.icpp18.study import UNIT_PS, Icpp18Params, Icpp18Study
 from causeway.studies.runner import Job, run_job
-from tests.worlds.drawn import examples
-from tests.worlds.small_world import Broken, World, explore
+from tests.helpers.drawn import examples
+from tests.helpers.small_model import Broken, Model, explore
 
 STUDY = Icpp18Study()
 
@@ -208,12 +208,12 @@ def explore_all(make: type[CausalNode], aggregate: bool = True, single_tree: boo
     """States reached with 3 messages among 4 nodes, whoever broadcasts; nodes are alike unless the tree is shared."""
     senders = list(itertools.combinations_with_replacement(range(4), 3))
     scripts = senders if single_tree else [s for s in senders if 0 in s]
-    worlds = (World(lambda i: make(i, 4, aggregate, single_tree, Wire()), 4, causal=True) for _ in scripts)
-    return sum(explore(world, script) for world, script in zip(worlds, scripts, strict=True))
+    models = (Model(lambda i: make(i, 4, aggregate, single_tree, Wire()), 4, causal=True) for _ in scripts)
+    return sum(explore(model, script) for model, script in zip(models, scripts, strict=True))
 
 
 @pytest.mark.parametrize("aggregate,single_tree", [(True, False), (False, False), (True, True)])
-def test_every_order_of_events_of_3_messages_among_4_nodes_is_causal_and_complete(aggregate, single_tree):
+def test_every_schedule_of_events_of_3_messages_among_4_nodes_is_causal_and_complete(aggregate, single_tree):
     assert explore_all(CausalNode, aggregate, single_tree) > 10_000
 
 

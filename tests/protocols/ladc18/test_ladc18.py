@@ -15,23 +15,23 @@ from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.events import Window
-from causeway.bridge.network import AbstractNetwork, constant_delay, uniform_delay
+from causeway.network.networks import AbstractNetwork, constant_delay, uniform_delay
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context
 from causeway.pycontrol.protocols.ladc18 import node as ladc18_node
 from causeway.pycontrol.protocols.ladc18 import state as ladc18_state
 from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
-from causeway.pycontrol.protocols.ladc18.columns import Limits
 from causeway.pycontrol.protocols.ladc18.node import BundledProcesses, Process, Tally
+from causeway.pycontrol.protocols.ladc18.vectorized import Limits
 from causeway.pycontrol.protocols.vcube.detector import Detector
 from causeway.pycontrol.protocols.vcube.tree import cluster_of, subtree
 from causeway.studies.ladc18.study import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
 from causeway.studies.registry import PUBLISHED
 from causeway.studies.runner import Job, run_job
-from tests.worlds.drawn import examples
-from tests.worlds.ladc18_runs import as_in_the_paper, limits, run
-from tests.worlds.published_numbers import load_published
-from tests.worlds.small_world import Broken, World, explore
+from tests.helpers.drawn import examples
+from tests.helpers.ladc18_runs import as_in_the_paper, limits, run
+from tests.helpers.published_numbers import load_published
+from tests.helpers.small_model import Broken, Model, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
 BROKEN_TIES = {(32, "NO-AGGR", "latency")}
@@ -157,7 +157,7 @@ def test_windows_of_any_size_give_the_same_run():
 
 
 @pytest.fixture
-def small_world(monkeypatch):
+def small_model(monkeypatch):
     """Messages are one object per identity, and copies of a process share them."""
     Message = ladc18_node.Message
     monkeypatch.setattr(Message, "__deepcopy__", lambda self, memo: self, raising=False)
@@ -173,33 +173,33 @@ def small_world(monkeypatch):
     monkeypatch.setattr(Process, "__deepcopy__", deepcopy, raising=False)
     monkeypatch.setattr(Tally, "number", 0, raising=False)
 
-    def world(limits: Limits, make: type[Process] = Process) -> World:
+    def model(limits: Limits, make: type[Process] = Process) -> Model:
         tally = Tally()
-        return World(lambda i: make(i, limits, tally), 4, causal=False)
+        return Model(lambda i: make(i, limits, tally), 4, causal=False)
 
-    return world
+    return model
 
 
 NO_AGGR = Limits(4, 0, 1, 1, 1)
 BUNDLES = Limits(4, 2 * UNIT_PS, 1460, 24, 20)
 
 
-def test_every_order_of_events_of_2_messages_among_4_processes_is_right(small_world):
-    assert explore(small_world(NO_AGGR), (0, 1)) > 100
-    assert explore(small_world(BUNDLES), (0, 3)) > 1000
+def test_every_schedule_of_events_of_2_messages_among_4_processes_is_right(small_model):
+    assert explore(small_model(NO_AGGR), (0, 1)) > 100
+    assert explore(small_model(BUNDLES), (0, 3)) > 1000
 
 
 @pytest.mark.slow
-def test_every_order_of_events_of_3_messages_among_4_processes_is_right(small_world):
+def test_every_schedule_of_events_of_3_messages_among_4_processes_is_right(small_model):
     for script in ((0, 1, 3), (0, 0, 0), (0, 0, 2)):
-        assert explore(small_world(NO_AGGR), script) > 1000
+        assert explore(small_model(NO_AGGR), script) > 1000
 
 
-def test_every_order_with_a_crash_at_any_instant_is_right(small_world):
+def test_every_schedule_with_a_crash_at_any_instant_is_right(small_model):
     for crashing in (1, 2, 3):
-        assert explore(small_world(NO_AGGR), (0,), crashing) > 50
-    assert explore(small_world(NO_AGGR), (0, 3), 1) > 1000
-    assert explore(small_world(NO_AGGR), (0, 0), 3) > 1000
+        assert explore(small_model(NO_AGGR), (0,), crashing) > 50
+    assert explore(small_model(NO_AGGR), (0, 3), 1) > 1000
+    assert explore(small_model(NO_AGGR), (0, 0), 3) > 1000
 
 
 # ---- printed lines that fail, and mutants --------------------------------------------------------------------------
@@ -306,14 +306,14 @@ def test_line_53_as_printed_forgets_a_message_that_must_be_sent_again():
     assert resent_after_a_crash(ForgetsEarly) == []
 
 
-def test_a_process_that_forgets_its_windows_delivers_twice(small_world):
+def test_a_process_that_forgets_its_windows_delivers_twice(small_model):
     with pytest.raises(Broken, match="twice"):
-        explore(small_world(NO_AGGR, NoWindow), (0, 3), 1)
+        explore(small_model(NO_AGGR, NoWindow), (0, 3), 1)
 
 
-def test_a_process_that_does_not_send_again_leaves_others_without_the_message(small_world):
+def test_a_process_that_does_not_send_again_leaves_others_without_the_message(small_model):
     with pytest.raises(Broken, match="never delivers"):
-        explore(small_world(NO_AGGR, NoRetransmission), (0,), 2)
+        explore(small_model(NO_AGGR, NoRetransmission), (0,), 2)
 
 
 # ---- the audit and the faults of the study -------------------------------------------------------------------------

@@ -11,13 +11,13 @@ from causeway.pycontrol.protocols.mobile import Timing
 from causeway.pycontrol.protocols.mobile.host import Host
 from causeway.pycontrol.protocols.mobile.messages import AckH, AppSH, Data
 from causeway.pycontrol.protocols.mobile.station import Station
-from tests.worlds.mobile_world import MS_PS, S_PS, Air, World
+from tests.helpers.mobile_model import MS_PS, S_PS, Model, WirelessChannel
 
 SPEAKER, LISTENER = 2, 3
 
 
 @dataclass
-class LosesFirst(Air):
+class LosesFirst(WirelessChannel):
     """The listener does not get the first copies of messages that are named; all copies are counted."""
 
     lost: set[int] = field(default_factory=set)
@@ -36,54 +36,54 @@ class LosesFirst(Air):
         return MS_PS
 
 
-def two_in_a_cell(ack_intervals: bool) -> tuple[World, LosesFirst]:
+def two_in_a_cell(ack_intervals: bool) -> tuple[Model, LosesFirst]:
     """A speaker and a listener at station 0, connected."""
     air = LosesFirst()
-    world = World([(0, 1)], 2, air, Timing(ack_intervals=ack_intervals))
+    model = Model([(0, 1)], 2, air, Timing(ack_intervals=ack_intervals))
     for host in (SPEAKER, LISTENER):
-        world.move(host, 0)
-        world.join(host)
-    world.run(3 * S_PS)
-    return world, air
+        model.move(host, 0)
+        model.join(host)
+    model.run(3 * S_PS)
+    return model, air
 
 
 @pytest.mark.parametrize(("ack_intervals", "again"), [(False, {0, 1, 2, 3}), (True, {0})])
 def test_only_what_some_host_lacks_is_sent_again(ack_intervals: bool, again: set[int]) -> None:
-    world, air = two_in_a_cell(ack_intervals)
+    model, air = two_in_a_cell(ack_intervals)
     air.lost = {0}
     for _ in range(4):
-        world.broadcast(SPEAKER)
-        world.run(MS_PS)
-    world.run(10 * S_PS)
-    assert world.complaints() == []
+        model.broadcast(SPEAKER)
+        model.run(MS_PS)
+    model.run(10 * S_PS)
+    assert model.complaints() == []
     assert {seq for seq in air.sent if air.sent.count(seq) > 1} == again
 
 
 def fails_with_a_full_rbuffer() -> list[str]:
     """The listener has told of 1 to 3 when it fails, before it could deliver them; its first word after is lost."""
-    world, air = two_in_a_cell(ack_intervals=True)
+    model, air = two_in_a_cell(ack_intervals=True)
     air.lost = {0}
     for _ in range(4):
-        world.broadcast(SPEAKER)
-        world.run(MS_PS)
-    world.run(700 * MS_PS)
-    assert world.station(0).h[LISTENER].received == ((1, 4),), "the acknowledgement is there, the second copy is not"
-    world.fail(LISTENER)
-    world.run(2 * S_PS)
+        model.broadcast(SPEAKER)
+        model.run(MS_PS)
+    model.run(700 * MS_PS)
+    assert model.station(0).h[LISTENER].received == ((1, 4),), "the acknowledgement is there, the second copy is not"
+    model.fail(LISTENER)
+    model.run(2 * S_PS)
     air.acks_to_lose = 1
-    world.recover(LISTENER)
-    world.run(20 * S_PS)
-    return world.complaints()
+    model.recover(LISTENER)
+    model.run(20 * S_PS)
+    return model.complaints()
 
 
-def test_a_host_that_fails_gets_again_what_it_had_told_of() -> None:
+def test_a_host_that_fails_gets_again_what_it_had_reported_of() -> None:
     assert fails_with_a_full_rbuffer() == []
 
 
-def test_a_copy_that_will_not_be_delivered_is_not_told_of() -> None:
+def test_a_copy_that_will_not_be_delivered_is_not_reported_of() -> None:
     """Sent before the station said which messages the host has from elsewhere, it may be a duplicate."""
-    world, _ = two_in_a_cell(ack_intervals=True)
-    host: Host = world.host(LISTENER)
+    model, _ = two_in_a_cell(ack_intervals=True)
+    host: Host = model.host(LISTENER)
     host.vMd = 2
     for seq_C, vMd in ((5, 2), (6, 1), (8, 2), (9, 3)):
         host.RBuffer[seq_C] = AppSH(Data(0, 100), seq_C, 0, frozenset(), vMd)
@@ -96,8 +96,8 @@ def test_an_interval_has_its_length_on_the_air() -> None:
 
 def test_a_host_that_is_to_skip_a_message_needs_a_copy_all_the_same() -> None:
     """Else it stays before that number for ever (found by the exploration of every order of events)."""
-    world, _ = two_in_a_cell(ack_intervals=True)
-    station: Station = world.station(0)
+    model, _ = two_in_a_cell(ack_intervals=True)
+    station: Station = model.station(0)
     entry = station.SBuffer.insert((9, 0), Data(0, 100))
     entry.M_d.add(LISTENER)
     station.h[SPEAKER].seq_C = entry.seq_C + 1

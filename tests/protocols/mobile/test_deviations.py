@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.helpers import mobile_quirks
+from tests.helpers.mobile_schedules import joining_schedule, random_schedule
 from tests.protocols.mobile.test_mutants import first_complaint
-from tests.worlds import mobile_quirks
-from tests.worlds.mobile_schedules import joining_schedule, random_schedule
 
 Quirk = Callable[[pytest.MonkeyPatch], None]
 QUIRKS = [f for _, f in inspect.getmembers(mobile_quirks, inspect.isfunction) if f.__module__ == mobile_quirks.__name__]

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from causeway.pycontrol.mistakes import ProtocolError
+from causeway.pycontrol.protocol_errors import ProtocolError
 from causeway.pycontrol.protocols.mobile import Host, Station
 from causeway.pycontrol.protocols.mobile.connection import Connection
 from causeway.pycontrol.protocols.mobile.handoff import Handoff
 from causeway.pycontrol.protocols.mobile.messages import AppSH, Init, Req1, Req2, Rsp1, Rsp2
 from causeway.pycontrol.protocols.mobile.sbuffer import SBuffer
-from tests.worlds.mobile_schedules import Schedule, crossing_schedule, random_schedule
+from tests.helpers.mobile_schedules import Schedule, crossing_schedule, random_schedule
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 SCHEDULES = 400

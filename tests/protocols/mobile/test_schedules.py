@@ -9,39 +9,39 @@ import pytest
 from hypothesis import given, settings
 
 from causeway.bridge.events import Kind
-from causeway.bridge.network import WIRELESS
+from causeway.network.networks import WIRELESS
 from causeway.pycontrol.protocols.mobile import Timing
-from tests.worlds.drawn import examples
-from tests.worlds.mobile_schedules import Schedule, schedules
-from tests.worlds.mobile_small_world import SteadyTiming
-from tests.worlds.mobile_world import MS_PS, S_PS, Air, World
+from tests.helpers.drawn import examples
+from tests.helpers.mobile_model import MS_PS, S_PS, Model, WirelessChannel
+from tests.helpers.mobile_schedules import Schedule, schedules
+from tests.helpers.mobile_small_model import SteadyTiming
 
 
-class CollidingAir(Air):
+class CollidingAir(WirelessChannel):
     """Copies of two hosts that reach a station within 1 ms of each other are both lost."""
 
-    world: World
+    model: Model
 
     def delay_ps(self, content: Any, sender: int, receiver: int) -> int | None:
-        if receiver in self.world.host_ids:
+        if receiver in self.model.host_ids:
             return MS_PS
-        alone = [e for e in self.world._queue if not (e[2] == Kind.ARRIVAL and e[3] == receiver and e[5] == WIRELESS)]
-        collides = len(alone) < len(self.world._queue)
+        alone = [e for e in self.model._queue if not (e[2] == Kind.ARRIVAL and e[3] == receiver and e[5] == WIRELESS)]
+        collides = len(alone) < len(self.model._queue)
         heapify(alone)
-        self.world._queue[:] = alone
+        self.model._queue[:] = alone
         return None if collides else MS_PS
 
 
 def joined_after_two_in_step(timing: Timing) -> list[str]:
     """Two hosts that do not hear each other join one station at the same instant; their states half a minute later."""
     air = CollidingAir()
-    world = World([(0, 1)], 2, air, timing)
-    air.world = world
-    for host in world.host_ids:
-        world.move(host, 0)
-        world.join(host)
-    world.run(30 * S_PS)
-    return [world.host(host).state.value for host in world.host_ids]
+    model = Model([(0, 1)], 2, air, timing)
+    air.model = model
+    for host in model.host_ids:
+        model.move(host, 0)
+        model.join(host)
+    model.run(30 * S_PS)
+    return [model.host(host).state.value for host in model.host_ids]
 
 
 def test_hosts_in_step_do_not_collide_for_ever() -> None:

@@ -9,18 +9,18 @@ from random import Random
 import pytest
 
 from causeway.bridge.events import Act, Kind, pack_position
-from causeway.bridge.network import WIRE, WIRELESS_TCP
+from causeway.network.networks import WIRE, WIRELESS_TCP
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Context
 from causeway.pycontrol.protocols.mobile import Meter, tree_neighbours
 from causeway.pycontrol.protocols.mobile.tcp_flooding import SPACING_PS, FloodingHost, FloodingStation
-from tests.worlds.mobile_world import MS_PS, REACTION_PS, S_PS, Steps, Verdict
+from tests.helpers.mobile_model import MS_PS, REACTION_PS, S_PS, Steps, Verdict
 
 WIRES = [(0, 1), (1, 2), (1, 3)]
 STATIONS, HOSTS = 4, 8
 
 
-class FifoWorld:
+class FifoModel:
     """Links that are reliable and FIFO, each with its own random delays."""
 
     def __init__(self, random: Random) -> None:
@@ -68,14 +68,14 @@ class FifoWorld:
         self._event(Kind.BROADCAST, self.random.randrange(STATIONS, STATIONS + HOSTS), 0, 100)
 
 
-def play(seed: int) -> FifoWorld:
-    world = FifoWorld(Random(seed))
-    world.run(30 * S_PS)
+def play(seed: int) -> FifoModel:
+    model = FifoModel(Random(seed))
+    model.run(30 * S_PS)
     for _ in range(80):
-        world.run(int(20 * MS_PS * world.random.random()))
-        world.broadcast()
-    world.run(60 * S_PS)
-    return world
+        model.run(int(20 * MS_PS * model.random.random()))
+        model.broadcast()
+    model.run(60 * S_PS)
+    return model
 
 
 def complaints(seeds: int = 12) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from causeway.pycontrol.protocols.mobile import Timing
 from causeway.studies import registry
 from causeway.studies.mobile20.study import SEVEN, Mobile20Params
-from tests.worlds.mobile_world import MS_PS, S_PS, BadAir, World
+from tests.helpers.mobile_model import MS_PS, S_PS, BadChannel, Model
 
 PERIOD_PS = 500 * MS_PS
 
@@ -54,16 +54,16 @@ READINGS = {
 def test_whatever_the_times_everything_arrives_and_buffers_empty(reading: str, seed: int) -> None:
     timing = registry.get("mobile20").protocol(Mobile20Params(**READINGS[reading]))._timing
     random = Random(seed)
-    world = World([(0, 1), (0, 2)], 5, BadAir(random, loss=0.3, spread_ps=30 * MS_PS), timing)
-    for host in world.host_ids:
-        world.move(host, host % 3)
-        world.join(host)
+    model = Model([(0, 1), (0, 2)], 5, BadChannel(random, loss=0.3, spread_ps=30 * MS_PS), timing)
+    for host in model.host_ids:
+        model.move(host, host % 3)
+        model.join(host)
     for _ in range(60):
-        world.run(random.randrange(200) * MS_PS)
-        host = random.choice(list(world.host_ids))
-        world.move(host, random.randrange(3)) if random.random() < 0.2 else world.broadcast(host)
-    world.heal(30 * S_PS)
-    assert world.complaints() == []
+        model.run(random.randrange(200) * MS_PS)
+        host = random.choice(list(model.host_ids))
+        model.move(host, random.randrange(3)) if random.random() < 0.2 else model.broadcast(host)
+    model.heal(30 * S_PS)
+    assert model.complaints() == []
 
 
 def test_in_the_later_program_all_times_go_with_the_load() -> None:

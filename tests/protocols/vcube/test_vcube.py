@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.bridge.errors import UserError
-from causeway.bridge.network import AbstractNetwork, uniform_delay
-from causeway.bridge.workload import Faults, Workload
+from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork, uniform_delay
+from causeway.network.workload import Faults, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocols.icpp18.kernel import height_below
 from causeway.pycontrol.protocols.vcube import tree as vcube
 from causeway.pycontrol.protocols.vcube.detector import REPLY, Detector
-from tests.worlds.drawn import examples
+from tests.helpers.drawn import examples
 
 UNIT = 10**9
 

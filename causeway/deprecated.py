@@ -1,0 +1,43 @@
+"""Former names of public things: they work for one release, and warn."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=type)
+
+NAMES = {
+    "Alike": "SymmetricNodes",
+    "Cut": "LinkFailure",
+    "SmallParams": "ModelParams",
+    "SmallStudy": "ModelStudy",
+    "random_cuts": "random_link_failures",
+}
+"""Former public names, and the names of now."""
+
+
+def warn(old: str, new: str, frames: int = 3) -> None:
+    """Warn that a name will go; `frames` up is the code that uses it."""
+    warnings.warn(f"{old} is deprecated and goes with the next release; write {new}", DeprecationWarning, frames)
+
+
+def renamed_arguments(**names: str) -> Callable[[T], T]:
+    """Let a class be called with former names of its arguments: former name = name of now."""
+
+    def decorate(kind: T) -> T:
+        plain: Any = kind.__init__  # type: ignore[misc]
+
+        @functools.wraps(plain)
+        def init(self: Any, *arguments: Any, **named: Any) -> None:
+            for old in names.keys() & named.keys():
+                warn(f"{kind.__name__}({old}=...)", f"{names[old]}=...")
+                named[names[old]] = named.pop(old)
+            plain(self, *arguments, **named)
+
+        kind.__init__ = init  # type: ignore[misc]
+        return kind
+
+    return decorate

@@ -1,0 +1,90 @@
+"""Run pdb from the first line of the handler that an event calls.
+
+It skips some twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line, among them those
+that make the texts of packets, which may call the user's code as well.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pdb
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from causeway.explore.model import Choice, Model
+
+HANDLERS = {
+    "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
+    "crash": "on_down", "recover": "on_up", "move": "on_station",
+}  # fmt: skip
+"""The handler that each kind of event calls. A loss calls none."""
+USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
+"""Causeway's modules that are debugged like a user's own code."""
+SKIPPED = (
+    "causeway.explore.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
+    "causeway.pycontrol.confined", "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
+)  # fmt: skip
+"""Modules that steps do not enter."""
+STDLIB = (sysconfig.get_path("stdlib"), "<")
+
+
+class HandlerPdb(pdb.Pdb):
+    """A debugger for one handler.
+
+    `q` lets the rest of the handler run, since half of one would leave an invalid state. With `stdout` set, pdb reads
+    stdin itself and does not call `input()`, which is refused while a node acts.
+    """
+
+    def do_quit(self, arg: str) -> Any:
+        """Let the handler run to its end."""
+        return self.do_continue(arg)
+
+    do_q = do_exit = do_EOF = do_quit
+
+
+def run(model: Model, choice: Choice) -> None:
+    """Let an event happen, and stop in the handler that it calls."""
+    target = _handler(model, choice)
+    if target is None:
+        model.do(choice)
+        return
+    debugger, reached = HandlerPdb(stdout=sys.stdout, nosigint=True, skip=SKIPPED), [False]
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "call" and not reached[0] and frame.f_code is target:
+            reached[0] = True
+        if not reached[0] or _is_machinery(frame):
+            return None
+        debugger.set_trace(frame)
+        return debugger.trace_dispatch
+
+    sys.settrace(watch)
+    try:
+        model.do(choice)
+    finally:
+        sys.settrace(None)
+
+
+def _handler(model: Model, choice: Choice) -> CodeType | None:
+    """Return the code of the function that the event calls at its node, if any."""
+    function: Callable[..., Any] | None
+    if choice.what == "call":
+        function = model.calls[str(choice.key)]
+    else:
+        function = getattr(model.nodes[choice.node], HANDLERS.get(choice.what, ""), None)
+    if function is None:
+        return None
+    function = inspect.unwrap(getattr(function, "__func__", function))  # it may be watched (causeway.pycontrol.shared)
+    return getattr(function, "__code__", None)
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Return whether the code is not the user's, such as that which drives coroutines of asyncio programs."""
+    module = str(frame.f_globals.get("__name__", ""))
+    if module.startswith("causeway."):
+        return not module.startswith(USERS)
+    name = frame.f_code.co_filename
+    return name.startswith(STDLIB) and "site-packages" not in name

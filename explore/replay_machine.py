@@ -1,0 +1,137 @@
+"""State machines for nodes that cannot be copied, such as waiting coroutines: a node's state is its history of events.
+
+To continue from a state, the history is replayed to a fresh node. Other nodes are not needed, since nodes share
+nothing. Two histories that lead to the same state count as two states, so that the search is as complete, and slower.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from causeway.errors import UserError
+from causeway.explore.machine import Facts, Machine, NodeStub, Step
+from causeway.explore.model import Model, attach
+from causeway.explore.randomness import who_draws
+from causeway.pycontrol.node import Node
+
+History = tuple[tuple[Hashable, int], ...]
+"""Events, and the node's clock at each of them."""
+
+
+@dataclass(eq=False)
+class Again(NodeStub):
+    """Replaces a node's `PerNode` while its history is replayed, with the same answers as the first time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.over = False
+        """True after the replay: further actions of the node are new."""
+        self.broadcasts = 0
+        self.reported: Any = None
+        """The protocol of the node."""
+
+    def tick(self, now_ps: int) -> None:
+        """Set the node's clock."""
+        self.clock_ps = self.reported.now_ps = now_ps
+
+    def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
+        """Send a packet after the replay, and nothing during it."""
+        if self.over:
+            super().send(node, peer, content, size_bytes, interface, topic)
+
+    def recorded(self, kind: str, node: int, said: Any) -> None:
+        """Record a call after the replay, and nothing during it."""
+        if self.over:
+            super().recorded(kind, node, said)
+
+    def broadcast(self, node: int) -> int:
+        """Return the id of a new message, or during the replay that of the earlier one."""
+        self.broadcasts += 1
+        return super().broadcast(node) if self.over else self.own[self.broadcasts - 1]
+
+    def note(self, op: int, node: int, message: int) -> None:
+        """Note an observation after the replay, and nothing during it."""
+        if self.over:
+            super().note(op, node, message)
+
+
+@dataclass(eq=False)
+class ReplayMachine(Machine):
+    """A machine whose states are histories; `make` makes a fresh model for each replay."""
+
+    make: Callable[[], Model] | None = None
+
+    def __post_init__(self) -> None:
+        self._histories: list[History] = []
+        self._who_drew = ""
+        super().__post_init__()
+
+    def _watch_shared(self) -> None:
+        """Watch nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
+        self._shared = {}
+
+    def chance(self) -> str:
+        """Return a message if a program drew random numbers. Hidden state shows in replays (`_reported`)."""
+        return self._who_drew
+
+    def _look_for_draws(self, node: Node) -> None:
+        self._who_drew = self._who_drew or who_draws([node])
+
+    def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
+        self._look_for_draws(model.nodes[id_])
+        return self._with_history(id_, _seen(model.nodes[id_]), self._facts(model, id_, names), ())
+
+    def _with_history(self, id_: int, node: Node, facts: Facts, history: History) -> int:
+        key = (id_, history)
+        if key not in self._state_ids:
+            self._state_ids[key] = len(self.states)
+            self.states.append((node, facts))
+            self._histories.append(history)
+        return self._state_ids[key]
+
+    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
+        facts = self.states[state][1]
+        if facts.down and isinstance(event, int):
+            return Step(state, (), 0, None)
+        assert self.make is not None
+        with closing(self.make()) as model:
+            stub = Again(self, node, facts, now_ps or facts.now_ps)
+            return self._reported(model, stub, state, event)
+
+    def _reported(self, model: Model, stub: Again, state: int, event: Any) -> Step:
+        handler, history = model.nodes[stub.node], self._histories[state]
+        known, at_ps, stub.reported = stub.timers, stub.clock_ps, model.protocol
+        stub.timers = {timer: due_ps for timer, due_ps in model.timers.items() if timer[0] == stub.node}
+        attach(model.protocol, stub)
+        model.protocol.acting = handler
+        for earlier, clock_ps in history:
+            stub.tick(clock_ps)
+            self._let(handler, stub, earlier)
+        if known != stub.timers:
+            raise UserError(
+                f"node {stub.node} does something else when it is told the same again: it depends on something that is "
+                "neither its own nor told to it; leave --every away, and many orders are made up"
+            )
+        stub.over, stub.broken = True, None
+        stub.tick(at_ps)
+        self._let(handler, stub, event)
+        self._look_for_draws(handler)
+        after = self._with_history(stub.node, _seen(handler), self._facts_of(stub), (*history, (event, at_ps)))
+        return self._step(after, stub)
+
+
+def _seen(node: Node) -> Node:
+    """Return a node with copies of the attributes that can be copied, for properties.
+
+    The attributes themselves may change when the model is closed, in a `finally` of the program.
+    """
+    seen: Any = object.__new__(type(node))
+    for name, value in vars(node).items():
+        if name not in node.not_state:
+            with suppress(Exception):
+                setattr(seen, name, copy.deepcopy(value))
+    return seen

@@ -1,0 +1,12 @@
+"""The description of a network, as studies write it and engines read it.
+
+Start here:
+
+- `networks.py`: the abstract network, the mobile network, a network of somebody's INET project
+- `workload.py`: who broadcasts when, and which nodes fail when
+- `faults.py`: link failures, jammers and partitions
+- `movement.py`: traces of movement, read from ns-2 and BonnMotion files
+- `random.py`: the random numbers that all engines share
+
+Nothing here runs anything.
+"""

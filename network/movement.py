@@ -1,0 +1,186 @@
+"""Movement traces of other tools: positions of hosts over time, read from ns-2 and BonnMotion files.
+
+A trace is an array of waypoints (time in ps, x and y in mm): straight lines at constant speed between them, at rest
+before the first and after the last. Both packet-level engines compute positions from these whole numbers by the same
+operations (`bridge/cpp/path.h`; `place_at` is the reference implementation), so that a host is at the same millimetre
+on all of them.
+
+    traces = read_traces("city.ns2")
+    MobileNetwork((), (), traces=traces, hosts=len(traces), ...)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.errors import UserError
+from causeway.proto.contract import constant
+
+Trace = NDArray[np.int64]
+"""Waypoints: rows of (time_ps, x_mm, y_mm), ascending in time."""
+
+LATEST_PS = constant("LATEST_PS")
+MOST_MM = (1 << 31) - 1
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_SET = re.compile(rf'^\s*(?:\$ns_ at {_NUMBER} ")?\$node_\((\d+)\) set ([XYZ])_ {_NUMBER}"?\s*(?:[#;].*)?$')
+_GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {_NUMBER} {_NUMBER}"\s*(?:[#;].*)?$')
+
+
+def trace(*waypoints: tuple[float, float, float]) -> Trace:
+    """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`."""
+    return _trace([(t, x, y) for t, x, y in waypoints], "a trace")
+
+
+def read_traces(path: str | Path) -> tuple[Trace, ...]:
+    """Return one trace for each node of an ns-2 or a BonnMotion file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as a trace ({error})") from None
+    is_ns2 = any("$node_(" in line and not line.lstrip().startswith("#") for line in text.splitlines())
+    return _read_ns2(path, text) if is_ns2 else _read_bonnmotion(path, text)
+
+
+def place_at(trace: Trace, time_ps: int) -> tuple[int, int]:
+    """Return the position in mm of a host with this trace, as the engines compute it, to the bit."""
+    after = int(np.searchsorted(trace[:, 0], time_ps, side="right"))
+    t0, x0, y0 = (int(v) for v in trace[max(0, after - 1)])
+    if after == 0 or after == len(trace):
+        return x0, y0
+    t1, x1, y1 = (int(v) for v in trace[after])
+    share = float(time_ps - t0) / float(t1 - t0)
+    return _whole_mm(x0 + (x1 - x0) * share), _whole_mm(y0 + (y1 - y0) * share)
+
+
+def _whole_mm(mm: float) -> int:
+    metres = mm / 1000
+    return int(math.copysign(math.floor(abs(metres * 1000) + 0.5), mm))
+
+
+# ---- BonnMotion: a line a node, time x y time x y ... ------------------------------------------------------------
+
+
+def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
+    traces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        try:
+            values = [float(word) for word in line.split()]
+        except ValueError:
+            raise UserError(
+                f"{where}: is neither ns-2 nor BonnMotion: a line holds numbers only, time x y ..."
+            ) from None
+        if len(values) % 3:
+            raise UserError(
+                f"{where}: has {len(values)} numbers, and a node's line has three for each place (time x y); something "
+                "is missing, or the file has heights"
+            )
+        traces.append(_trace([tuple(values[i : i + 3]) for i in range(0, len(values), 3)], where))  # type: ignore[misc]
+    if not traces:
+        raise UserError(f"{path}: holds no trace; a BonnMotion file has a line of times and places for each node")
+    return tuple(traces)
+
+
+# ---- ns-2: places at the start, then commands --------------------------------------------------------------------
+
+
+@dataclass
+class _Ns2Node:
+    x: float | None = None
+    y: float | None = None
+    commands: list[tuple[float, float, float, float]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
+    nodes: dict[int, _Ns2Node] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if "$node_(" not in line or line.lstrip().startswith("#"):
+            continue
+        if found := _SET.match(line):
+            node = nodes.setdefault(int(found[2]), _Ns2Node())
+            if found[1] is not None and float(found[1]) != 0:
+                raise UserError(f"{path}, line {number}: puts a node elsewhere at {found[1]} s; nodes do not jump")
+            if found[3] in "XY":
+                setattr(node, found[3].lower(), float(found[4]))
+        elif found := _GO.match(line):
+            node = nodes.setdefault(int(found[2]), _Ns2Node())
+            node.commands.append((float(found[1]), float(found[3]), float(found[4]), float(found[5])))
+            node.lines.append(number)
+        else:
+            shown = f"{path}, line {number}: is no ns-2 movement ({line.strip()[:60]})"
+            raise UserError(f"{shown}; allowed: set X_, Y_, Z_ and setdest")
+    missing = sorted(set(range(max(nodes) + 1)) - set(nodes))
+    if missing:
+        raise UserError(f"{path}: has a node {max(nodes)} and no node {missing[0]}; nodes are numbered from 0 on")
+    return tuple(_ns2_trace(nodes[n], n, path) for n in range(len(nodes)))
+
+
+def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
+    """Return the trace of one node. A command holds until the next one, or until the node has reached its target."""
+    where = f"{path}, node {number}"
+    if node.x is None or node.y is None:
+        raise UserError(f"{where}: has no place to start; add $node_({number}) set X_ and Y_")
+    points = [(0.0, node.x, node.y)]
+    begin_s, from_x, from_y, to_x, to_y, speed, last_s = 0.0, node.x, node.y, node.x, node.y, 0.0, 0.0
+
+    def where_at(now: float) -> tuple[float, float, bool]:
+        far = math.hypot(to_x - from_x, to_y - from_y)
+        share = 1.0 if far == 0 else min(1.0, speed * (now - begin_s) / far)
+        return from_x + (to_x - from_x) * share, from_y + (to_y - from_y) * share, share == 1.0
+
+    def until(now: float | None) -> None:
+        """Add the waypoints of the rest of the present command, up to `now`."""
+        far = math.hypot(to_x - from_x, to_y - from_y)
+        if far == 0 or speed == 0:
+            if now is not None:
+                points.append((now, from_x, from_y))
+            return
+        there_s = begin_s + far / speed
+        if now is None or there_s <= now:
+            points.append((there_s, to_x, to_y))
+        if now is not None and there_s != now:
+            points.append((now, *where_at(now)[:2]))
+
+    for line, (at_s, x, y, v) in zip(node.lines, node.commands, strict=True):
+        if at_s < last_s:
+            raise UserError(f"{path}, line {line}: goes back in time, from {last_s:g} to {at_s:g} s")
+        if v < 0:
+            raise UserError(f"{path}, line {line}: has a speed of {v:g} m/s; allowed: 0 and up")
+        until(at_s)
+        from_x, from_y, _ = where_at(at_s)
+        begin_s, to_x, to_y, speed, last_s = at_s, x, y, v, at_s
+    until(None)
+    return _trace(points, where, jumps_are_rounding=True)
+
+
+# ---- both --------------------------------------------------------------------------------------------------------
+
+
+def _trace(points: list[tuple[float, float, float]], where: str, jumps_are_rounding: bool = False) -> Trace:
+    if not points:
+        raise UserError(f"{where}: holds no place at all")
+    rows: list[tuple[int, int, int]] = []
+    for t, x, y in points:
+        if not all(math.isfinite(v) for v in (t, x, y)):
+            raise UserError(f"{where}: has a hole: time {t:g} s, place ({x:g}, {y:g}) m; allowed: numbers")
+        row = (round(t * 1e12), _whole_mm(x * 1000), _whole_mm(y * 1000))
+        if not 0 <= row[0] <= LATEST_PS or max(abs(row[1]), abs(row[2])) > MOST_MM:
+            raise UserError(f"{where}: time {t:g} s, place ({x:g}, {y:g}) m is too far; allowed: 0 s and up, 2,000 km")
+        if rows and row[0] < rows[-1][0]:
+            raise UserError(f"{where}: goes back in time, from {rows[-1][0] / 1e12:g} to {t:g} s")
+        if rows and row[0] == rows[-1][0]:
+            if row != rows[-1] and not jumps_are_rounding:
+                raise UserError(f"{where}: is at two places at {t:g} s; hosts do not jump")
+            continue
+        rows.append(row)
+    return np.array(rows, np.int64)

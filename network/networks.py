@@ -1,0 +1,184 @@
+"""The networks that a study can describe, independent of engines.
+
+The abstract network --------------------
+N processes; any process sends a packet to any other, or to all others at once.
+
+- A SEND in effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`; the sender's CPU serves its
+  packets one after the other, in order of (t, packet). A broadcast is served once.
+- The copy for receiver r travels for a delay drawn from (seed, packet, r), at least 1 ns, in whole ns; it is lost with
+  probability `loss`, drawn likewise (a LOST event reports it at the instant it would have reached the receiver).
+- The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each;
+  the ARRIVAL event comes when it is done.
+- Link failures and partitions (`network/faults.py`): a copy that leaves while one is between the two nodes is lost.
+- A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not
+  left when it went down), receives nothing (a copy whose ARRIVAL falls while it is down vanishes), and has no timers
+  or broadcasts.
+
+The mobile network ------------------
+Stations joined by wires, hosts that move in one wireless channel. A packet-level simulator computes what happens on it;
+the fields describe how to build it. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP over
+the wires, 2 TCP over the wireless channel. Hosts stand, walk, follow traces (`network/movement.py`), or go where the
+protocol sends them (the action MOVE): from then on they only follow such commands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri  # not scipy.stats: every command would wait half a second for it
+
+from causeway.deprecated import renamed_arguments
+from causeway.errors import UserError, shown_type
+from causeway.network.faults import NetworkFault
+from causeway.network.movement import Trace
+from causeway.network.random import QUANTILE_BINS
+from causeway.network.workload import Faults, Workload
+from causeway.proto.contract import pb
+
+WIRELESS: int = pb.Interface.WIRELESS
+WIRE: int = pb.Interface.WIRE
+WIRELESS_TCP: int = pb.Interface.WIRELESS_TCP
+MS_NS = 1_000_000.0
+
+
+def _probabilities() -> NDArray[np.float64]:
+    points = np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS
+    points[0], points[-1] = 0.5 / QUANTILE_BINS, 1 - 0.5 / QUANTILE_BINS
+    return points
+
+
+def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
+    """Return the quantiles, in ns, of a normal delay; values below the minimum become the minimum."""
+    for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
+        if not value >= 0:  # NaN too
+            raise UserError(f"the {name} of a normal_delay is {value}; allowed: 0 and up")
+    quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
+    return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
+
+
+def constant_delay(delay_ms: float) -> NDArray[np.float64]:
+    """Return the quantiles, in ns, of a constant delay."""
+    return np.full(QUANTILE_BINS + 1, delay_ms * MS_NS)
+
+
+def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
+    """Return the quantiles, in ns, of a uniform delay."""
+    return (low_ms + (high_ms - low_ms) * np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS) * MS_NS
+
+
+def _check_faults_of_network(network_faults: object) -> None:
+    """Refuse a single fault in place of a tuple of them."""
+    if not isinstance(network_faults, tuple | list):
+        raise UserError(
+            f"network_faults is {shown_type(network_faults)}; allowed: a tuple of LinkFailure, Jammer and Partition, "
+            "as in network_faults=(Partition(...),)"
+        )
+
+
+@renamed_arguments(trouble="network_faults")
+@dataclass(frozen=True)
+class AbstractNetwork:
+    """N processes, any-to-any packets with a delay model."""
+
+    nodes: int
+    delay_quantiles_ns: NDArray[np.float64]
+    workload: Workload
+    loss: float = 0.0
+    send_ps: int = 0
+    send_ps_per_byte: int = 0
+    recv_ps: int = 0
+    faults: Faults = field(default_factory=Faults)
+    network_faults: tuple[NetworkFault, ...] = ()
+    """Link failures and partitions; a jammer needs a mobile network."""
+
+    def __post_init__(self) -> None:
+        _check_faults_of_network(self.network_faults)
+
+
+@renamed_arguments(trouble="network_faults")
+@dataclass(frozen=True)
+class MobileNetwork:
+    """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel.
+
+    Without stations it is an ad hoc network; `host_xy_mm`, `traces` or `area_mm` then place the hosts.
+    """
+
+    station_xy_mm: tuple[tuple[int, int], ...]
+    wires: tuple[tuple[int, int], ...]
+    hosts: int
+    workload: Workload
+    faults: Faults = field(default_factory=Faults)
+    cell_radius_mm: int = 120_000
+    """The range of a radio, and the size of a cell. Interference range and transmission power scale with it."""
+    wire_bps: int = 10_000_000
+    wire_delay_ps: int = 10_000_000_000
+    wire_delayed_acks: bool = False
+    """TCP on the wires acknowledges within 200 ms, not at once. On INET a message then waits until the one before it is
+    acknowledged (Nagle's algorithm). ns-3's TCP always acknowledges so, and never waits."""
+    radio: str = "unitdisk"
+    radio_bps: int = 0
+    """0: the default of the radio."""
+    speed_mm_s: int = 0
+    covered_only: bool = True
+    position_every_ps: int = 0
+    host_tcp: bool = False
+    host_xy_mm: tuple[tuple[int, int], ...] = ()
+    """The start of each host. Empty: anywhere in the cells, drawn from the seed (equally on all engines)."""
+    host_speeds_mm_s: tuple[int, ...] = ()
+    """The speed of each host (0: it stands). Empty: `speed_mm_s`."""
+    traces: tuple[Trace | None, ...] = ()
+    """The trace of each host; None: it stands or walks like the others. Empty: no host has one."""
+    area_mm: tuple[int, ...] = ()
+    """x, y of two corners: the area where hosts walk (and start) without stations, or with `covered_only=False`. Empty:
+    a box around the cells."""
+    network_faults: tuple[NetworkFault, ...] = ()
+    places_every_ps: int = 0
+    """The interval at which the run's record has the position of every node (`causeway run --animate`). Nodes do not
+    see it."""
+
+    def __post_init__(self) -> None:
+        _check_faults_of_network(self.network_faults)
+        if len(self.host_xy_mm) not in (0, self.hosts):
+            raise UserError(
+                f"host_xy_mm has {len(self.host_xy_mm)} places for {self.hosts} hosts; give each one, or none at all"
+            )
+        for name, what in (("host_speeds_mm_s", "speeds"), ("traces", "traces")):
+            count = len(getattr(self, name))
+            if count not in (0, self.hosts):
+                raise UserError(f"{name} has {count} {what} for {self.hosts} hosts; give each one, or none at all")
+
+    @property
+    def nodes(self) -> int:
+        """The number of stations and hosts."""
+        return len(self.station_xy_mm) + self.hosts
+
+
+@dataclass(frozen=True)
+class InetNetwork:
+    """A user's own INET network, unedited: its ini file describes it, and selects the hosts that take part.
+
+    Interface 0 is UDP, wherever INET's routes lead; interfaces 1 and 2 are TCP. Where `hosts` is "", the ini file
+    itself names the nodes (`causeway-nodes`, or applications of type ProtocolApp).
+    """
+
+    nodes: int
+    """The number of hosts that take part: nodes 0, 1, ... in the order of their NED paths."""
+    ini: str
+    workload: Workload
+    config: str = "General"
+    hosts: str = ""
+    """Patterns of NED paths, separated by spaces: "**.host[*]"."""
+    run: int = 0
+    """The number of the configuration's run: a combination of its iteration variables."""
+    ned_path: tuple[str, ...] = ()
+    """Roots of NED packages. Empty: the folder of the ini file, and INET's own examples, tutorials and showcases."""
+    libs: tuple[str, ...] = ()
+    """Further model libraries, without lib and .so."""
+    faults: Faults = field(default_factory=Faults)
+    places_every_ps: int = 0
+    """See `MobileNetwork`."""
+
+
+Network = AbstractNetwork | MobileNetwork | InetNetwork

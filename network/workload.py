@@ -1,0 +1,171 @@
+"""The workload (which node broadcasts when) and scripted failures of nodes.
+
+The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit
+exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is drawn
+from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per node. The
+same in C++ is `bridge/cpp/workload.h`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.errors import UserError, shown_type
+from causeway.network.random import (
+    QUANTILE_BINS,
+    STREAM_HOT,
+    STREAM_INTERVAL,
+    STREAM_SENDER,
+    below,
+    draw,
+    from_table,
+    round_ns_to_ps,
+    unit,
+)
+from causeway.proto.contract import constant
+from causeway.toolchain.jit import compiled
+
+NEVER = np.iinfo(np.int64).max
+LATEST_PS = constant("LATEST_PS")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of constant load, from `start_ps` to the start of the next segment."""
+
+    start_ps: int
+    rate_per_s: float
+    hot_share: float = 0.0
+    """The share of the broadcasts that comes from the first `hot_nodes` nodes; the rest comes from all nodes equally.
+    """
+    hot_nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Script:
+    """An explicit list of broadcasts, ascending in time."""
+
+    time_ps: NDArray[np.int64]
+    node: NDArray[np.int32]
+    size_bytes: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Nodes first_node .. first_node + nodes - 1 broadcast: by the script if there is one, else by the segments."""
+
+    nodes: int
+    first_node: int = 0
+    messages: int = 0
+    """The workload ends after this many broadcasts; 0: never."""
+    size_bytes: int = 0
+    segments: tuple[Segment, ...] = ()
+    """In order of time. Nobody broadcasts before the first one; it gets a silent segment from 0 on before it."""
+    script: Script | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.segments, tuple | list):
+            raise UserError(
+                f"the workload's segments are {shown_type(self.segments)}; allowed: a tuple of Segment, "
+                "as in segments=(Segment(0, rate),)"
+            )
+        first = self.segments[0] if self.segments else None
+        if isinstance(first, Segment) and isinstance(first.start_ps, int | np.integer) and first.start_ps > 0:
+            object.__setattr__(self, "segments", (Segment(0, 0.0), *self.segments))
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Nodes that go down (up = 0) and come up (1), ascending in time."""
+
+    time_ps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    node: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    up: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+
+
+def exponential_quantiles() -> NDArray[np.float64]:
+    """Quantiles of the unit exponential, scaled so that linear interpolation between them has mean 1 exactly."""
+    points = np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS
+    points[-1] = 1 - 0.5 / QUANTILE_BINS
+    table = -np.log1p(-points)
+    return table / ((table[:-1] + table[1:]) / 2).mean()
+
+
+class WorkloadTables(NamedTuple):
+    """A workload as the generators (numba and C++) read it: the nodes that broadcast, and the segments as arrays."""
+
+    first_node: int
+    nodes: int
+    start_ps: NDArray[np.int64]
+    mean_ns: NDArray[np.float64]
+    hot_share: NDArray[np.float64]
+    hot_nodes: NDArray[np.int32]
+    exponential: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, workload: Workload) -> WorkloadTables:
+        """Return the tables of a workload."""
+        rows = workload.segments or (Segment(0, 0.0),)
+        return cls(
+            workload.first_node,
+            workload.nodes,
+            np.array([s.start_ps for s in rows], np.int64),
+            np.array([1e9 / s.rate_per_s if s.rate_per_s > 0 else 0.0 for s in rows], np.float64),
+            np.array([s.hot_share for s in rows], np.float64),
+            np.array([s.hot_nodes for s in rows], np.int32),
+            exponential_quantiles(),
+        )
+
+
+@compiled
+def next_broadcast(tables, seed, index, now_ps):
+    """Return (time_ps, node) of broadcast number `index`; time NEVER if there is none.
+
+    The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
+
+    Args:
+        tables: The workload.
+        seed: The run's seed.
+        index: The number of the broadcast.
+        now_ps: The time of the broadcast before it.
+    """
+    start_ps, mean_ns, hot_nodes = tables.start_ps, tables.mean_ns, tables.hot_nodes
+    left = from_table(tables.exponential, draw(seed, STREAM_INTERVAL, index, 0))
+    segment = _segment_of(start_ps, now_ps)
+    time_ps = now_ps
+    while True:
+        end_ps = start_ps[segment + 1] if segment + 1 < len(start_ps) else NEVER
+        mean = mean_ns[segment]
+        if mean > 0.0:
+            wait_ps = round_ns_to_ps(left * mean)
+            if end_ps == NEVER or time_ps + wait_ps < end_ps:
+                time_ps += wait_ps
+                break
+            left = max(0.0, left - (np.float64(end_ps - time_ps) / 1000.0) / mean)
+        elif end_ps == NEVER:
+            return NEVER, 0
+        time_ps = end_ps
+        segment += 1
+    if time_ps > LATEST_PS:
+        return NEVER, 0
+    senders = tables.nodes
+    if hot_nodes[segment] > 0 and unit(draw(seed, STREAM_HOT, index, 0)) < tables.hot_share[segment]:
+        senders = np.int64(hot_nodes[segment])
+    return time_ps, tables.first_node + below(draw(seed, STREAM_SENDER, index, 0), senders)
+
+
+@compiled
+def _segment_of(start_ps, now_ps):
+    """Return the last segment that has begun."""
+    low, high = 0, len(start_ps)
+    while low < high:
+        middle = (low + high) >> 1
+        if start_ps[middle] <= now_ps:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1

@@ -1,0 +1,130 @@
+"""Record a run for its animation: the nodes' positions, radio traffic, losses and states, and the network's faults.
+
+The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so that
+no protocol sees them and the digest is that of a run without them. The records become time series of the modules
+`place[i]`, one for each node, and `network_faults[i]`, one for each fault. `causeway.analysis.moving` draws them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causeway.bridge.events import EVENT, Act, Actions, Kind, Window, column
+from causeway.network.faults import Jammer, LinkFailure, Partition
+from causeway.network.networks import WIRELESS, InetNetwork, MobileNetwork, Network
+
+PLACE, SEND = int(Kind.PLACE), int(Act.SEND)
+TOLD = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
+NAMES = {int(Kind.LOST): "lost", int(Kind.STATION): "at", int(Kind.NODE): "up"}
+Series = dict[tuple[str, str], tuple[list[int], list[float]]]
+LEAST = {name: EVENT[name] for name in EVENT.names or ()}
+
+
+def wanted(network: Network) -> bool:
+    """Return whether runs on this network are recorded for an animation."""
+    return isinstance(network, MobileNetwork | InetNetwork) and network.places_every_ps > 0
+
+
+class Places:
+    """The recorder of one run. It sees every window before the protocol does, and every answer after it."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._places: list[tuple[NDArray[Any], ...]] = []
+        self._reported: list[tuple[NDArray[Any], ...]] = []
+        self._sent: list[tuple[NDArray[Any], ...]] = []
+
+    def take(self, window: Window) -> Window:
+        """Record a window and return it without its PLACE events."""
+        if not len(window):
+            return window
+        kind = window.kind
+        shown = np.isin(kind, TOLD) & (window.node >= 0)
+        if shown.any():
+            self._reported.append((kind[shown], window.time_ps[shown], window.node[shown], window.arg[shown]))
+        place = kind == PLACE
+        if not place.any():
+            return window
+        ref = window.ref[place]
+        y_mm = (ref & 0xFFFFFFFF).astype(np.uint32).astype(np.int32)
+        self._places.append((window.time_ps[place], window.node[place], (ref >> 32).astype(np.int64), y_mm))
+        kept = {name: np.ascontiguousarray(getattr(window, name)[~place]) for name in LEAST}
+        return Window(window.number, window.end_ps, window.reply, **kept)
+
+    def acted(self, actions: Actions) -> None:
+        """Record the packets that nodes send by radio."""
+        if not len(actions):
+            return
+        by_radio = (column(actions, "kind") == SEND) & (column(actions, "interface") == WIRELESS)
+        if by_radio.any():
+            names = ("time_ps", "node", "peer", "size_bytes")
+            self._sent.append(tuple(np.array(column(actions, name)[by_radio]) for name in names))
+
+    def samples(self) -> Series:
+        """Return the records as time series."""
+        found: Series = defaultdict(lambda: ([], []))
+        self._add_places(found)
+        for kind, time_ps, node, arg in self._reported:
+            for k, t, n, a in zip(kind.tolist(), time_ps.tolist(), node.tolist(), arg.tolist(), strict=True):
+                _add(found, f"place[{n}]", NAMES[k], t, a)
+        for time_ps, node, peer, size in self._sent:
+            for t, n, p, s in zip(time_ps.tolist(), node.tolist(), peer.tolist(), size.tolist(), strict=True):
+                _add(found, f"place[{n}]", "told" if p < 0 else "sent", t, s if p < 0 else p)
+        if isinstance(self.network, MobileNetwork):
+            _add_network(found, self.network)
+            _add_fault(found, self.network)
+        return dict(found)
+
+    def _add_places(self, found: Series) -> None:
+        """Add the nodes' positions. While a node does not move, only its first and last instant are kept."""
+        if not self._places:
+            return
+        time_ps, node, x_mm, y_mm = (np.concatenate(part) for part in zip(*self._places, strict=True))
+        order = np.argsort(node, kind="stable")
+        borders = np.flatnonzero(np.diff(node[order])) + 1
+        for rows in np.split(order, borders):
+            stays = (np.diff(x_mm[rows]) == 0) & (np.diff(y_mm[rows]) == 0)
+            needed = np.ones(len(rows), bool)
+            needed[1:-1] = ~(stays[:-1] & stays[1:])
+            rows = rows[needed]
+            module, times = f"place[{int(node[rows[0]])}]", time_ps[rows].tolist()
+            found[module, "x_m"] = (times, (x_mm[rows] / 1000).tolist())
+            found[module, "y_m"] = (list(times), (y_mm[rows] / 1000).tolist())
+
+
+def _add(found: Series, module: str, name: str, time_ps: int, value: float) -> None:
+    times, values = found[module, name]
+    times.append(int(time_ps))
+    values.append(float(value))
+
+
+def _add_network(found: Series, network: MobileNetwork) -> None:
+    stations = len(network.station_xy_mm)
+    for node in range(network.nodes):
+        _add(found, f"place[{node}]", "station" if node < stations else "host", 0, network.cell_radius_mm / 1000)
+    for a, b in network.wires:
+        _add(found, f"place[{a}]", "wired_to", 0, b)
+    for host, trace in enumerate(network.traces):
+        for time_ps, x_mm, y_mm in [] if trace is None else trace.tolist():
+            _add(found, f"place[{stations + host}]", "trace_x_m", time_ps, x_mm / 1000)
+            _add(found, f"place[{stations + host}]", "trace_y_m", time_ps, y_mm / 1000)
+
+
+def _add_fault(found: Series, network: MobileNetwork) -> None:
+    for number, one in enumerate(network.network_faults):
+        module = f"trouble[{number}]"
+        match one:
+            case LinkFailure(a, b):
+                facts: dict[str, list[Any]] = {"cut": [a, b]}
+            case Jammer(x_mm, y_mm, radius_mm):
+                facts = {"jammer": [x_mm / 1000, y_mm / 1000, radius_mm / 1000]}
+            case Partition(first, second):
+                facts = {"one": list(first), "other": list(second)}
+        for name, values in facts.items():
+            for value in values:
+                _add(found, module, name, one.from_ps, value)
+        _add(found, module, "until", one.to_ps, 0)

@@ -1,0 +1,124 @@
+"""Validate the arguments of a node's services.
+
+`PerNode` calls these functions only if an argument is not evidently valid, so that valid calls cost little. Integers of
+other types, such as numpy's, are converted; any other value raises `Misuse`, which names the allowed ones.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
+from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
+from causeway.bridge.validation_messages import MOST_BYTES
+from causeway.pycontrol.protocol_errors import call, misuse
+
+CALLS = ("read", "write", "cas")
+"""The calls on a register (`causeway.explore.linearizability`)."""
+
+
+def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
+    """Return a value as an int in a range. Booleans are refused."""
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise misuse(service, name, value, f"a whole number, {least} to {most}{note}")
+    return number
+
+
+def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -> tuple[int, int, int, int]:
+    """Validate the arguments of `send` other than the content."""
+    return (
+        whole("send", "peer", peer, *bounds(Act.SEND, "peer", nodes=nodes), " (EVERYONE is -1)"),
+        whole("send", "size_bytes", size_bytes, *bounds(Act.SEND, "size_bytes")),
+        whole("send", "interface", interface, *bounds(Act.SEND, "interface", interfaces=INTERFACES)),
+        whole("send", "topic", topic, *bounds(Act.SEND, "topic"), " (a packet can have topic 1 to 15, or 0 for none)"),
+    )
+
+
+def lookahead(topic: Any, lookahead_ps: Any) -> tuple[int, int]:
+    """Validate a topic and its lookahead."""
+    if type(lookahead_ps) is bool or lookahead_ps != IGNORED:
+        lookahead_ps = whole("declare_lookahead", "lookahead_ps", lookahead_ps, 0, FOREVER, " picoseconds")
+    return whole("declare_lookahead", "topic", topic, 1, TOPICS - 1), lookahead_ps
+
+
+def delay(delay_ps: Any, from_ps: int) -> int:
+    """Validate a timer's delay. The time at which it is due must not exceed the largest one."""
+    return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, " picoseconds")
+
+
+def node(service: str, node: Any, nodes: int) -> int:
+    """Validate a node id: an argument of `switch`, or the caller's own, since a node may have changed its `id`."""
+    return whole(service, "node", node, *bounds(Act.NODE, "node", nodes=nodes))
+
+
+def up(up: Any) -> bool:
+    """Validate the state that `switch` sets."""
+    if not isinstance(up, bool | np.bool_) and not (isinstance(up, int | np.integer) and up in (0, 1)):
+        raise misuse("switch", "up", up, "True or False")
+    return bool(up)
+
+
+def call_of(what: Any) -> None:
+    """Validate the kind of a call on a register."""
+    if what not in CALLS:
+        raise misuse("call_begins", "what", what, f"{', '.join(map(repr, CALLS[:-1]))} or {CALLS[-1]!r}")
+
+
+def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
+    """Validate a position and a speed."""
+    return (
+        whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
+        whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
+        whole("move", "speed_mm_s", speed_mm_s, *bounds(Act.MOVE, "size_bytes"), " millimetres a second"),
+    )
+
+
+def message(message: Any, messages: int) -> int:
+    """Validate a message id: it must have been broadcast."""
+    if messages == 0:
+        raise misuse("deliver", "message", message, "nothing, as nobody has called broadcast() yet")
+    return whole("deliver", "message", message, 0, messages - 1, ", what broadcast() has returned so far")
+
+
+def sample(name: Any, value: Any) -> float:
+    """Validate the name and value of a sample, and return the value as a float."""
+    if not isinstance(name, str):
+        raise misuse("record", "name", name, "a string")
+    try:
+        return number(value)
+    except (TypeError, ValueError, OverflowError):
+        raise misuse("record", "value", value, "a number") from None
+
+
+def number(value: Any) -> float:
+    """Return a number as a float.
+
+    Raises:
+        TypeError: The value is a string or a boolean, which `float` would accept.
+    """
+    if isinstance(value, str | bytes | bytearray | bool | np.bool_):
+        raise TypeError
+    return float(value)
+
+
+def handler(kind: int, ref: int, arg: int, key: Any) -> str:
+    """Return the text of the handler call that an event causes, for error messages."""
+    if kind == Kind.TIMER:
+        return call("on_timer", key=key)
+    if kind == Kind.BROADCAST:
+        return call("on_broadcast", number=ref, size_bytes=arg)
+    if kind == Kind.STATION:
+        x_mm, y_mm = unpack_position(ref)
+        return call("on_station", station=arg, x_mm=x_mm, y_mm=y_mm)
+    if kind == Kind.LOST:
+        return call("on_lost", interface=arg)
+    if kind >= Kind.CONNECTED:
+        return call("on_connection", kind=Kind(kind).name, connection=ref, arg=arg)
+    return "on_up()" if arg else "on_down()"

@@ -1,0 +1,54 @@
+"""Describe the packets and timers of a run that takes too much memory, and the nodes that sent or set most of them.
+
+A node that forwards every packet it hears multiplies the packets on their way until the memory is exhausted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from causeway.bridge.engine import Session
+from causeway.errors import RunError
+from causeway.pycontrol.kept_packets import CONTENT, SENDER
+from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_errors import ProtocolError, seconds, shown
+
+MOST_ON_THEIR_WAY = 10_000_000
+"""The limit for packets and for timers: some gigabytes. A network that is not flooded has a thousandth of it."""
+WHAT_TO_DO = "if a node sends on what it has sent before, let it remember that; else choose smaller parameters"
+
+Timers = Mapping[tuple[int, Hashable], int]
+
+
+def in_words(packets: dict[int, list[Any]], timers: Timers) -> str:
+    """Return how many packets and timers there are, and which node sent or set most of them."""
+    parts = []
+    if packets:
+        node, most = Counter(packet[SENDER] for packet in packets.values()).most_common(1)[0]
+        last = next(packet[CONTENT] for packet in reversed(packets.values()) if packet[SENDER] == node)
+        parts.append(
+            f"node {node} sent {most:,} of the {len(packets):,} packets on their way, the last one {shown(last)}"
+        )
+    if timers:
+        node, most = Counter(node for node, _ in timers).most_common(1)[0]
+        parts.append(f"node {node} set {most:,} of the {len(timers):,} timers")
+    return ", ".join(parts) or "no packet is on its way, and no timer is set"
+
+
+def check_load(packets: dict[int, list[Any]], timers: Timers, now_ps: int) -> None:
+    """Raise ProtocolError if more is on its way than any protocol needs."""
+    if len(packets) > MOST_ON_THEIR_WAY or len(timers) > MOST_ON_THEIR_WAY:
+        raise ProtocolError(
+            f"at {seconds(now_ps)} s: {in_words(packets, timers)}; allowed: {MOST_ON_THEIR_WAY:,} of either; "
+            f"{WHAT_TO_DO}"
+        )
+
+
+def too_much(error: BaseException, protocol: Protocol, session: Session, now_ps: int) -> RunError:
+    """Return the error of a run that has taken too much memory."""
+    why = f"there is not enough memory ({error})" if isinstance(error, MemoryError) else str(error)
+    network = getattr(session, "in_flight", str)()
+    parts = [part for part in (why, protocol.in_flight(), network, WHAT_TO_DO) if part]
+    return RunError(f"at {seconds(now_ps)} s: {'; '.join(parts)}")

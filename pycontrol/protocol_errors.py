@@ -1,0 +1,103 @@
+"""Errors of a protocol's own code, with the node, time, handler, arguments and the author's part of the traceback.
+
+`protocol_error` makes the error of a handler that failed; `misuse` that of a service called with a wrong argument.
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from causeway.errors import RunError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+OURS = (PACKAGE / "bridge", PACKAGE / "explore", PACKAGE / "network", PACKAGE / "pycontrol")
+NOT_OURS = PACKAGE / "pycontrol" / "protocols"
+LONGEST = 80
+"""Characters of a value in a message: it stays on one line."""
+MOST_LINES = 12
+"""Frames of a traceback that are shown, the innermost ones: a recursion would show hundreds."""
+
+
+class ProtocolError(RunError):
+    """A fault of the protocol's own code. It ends the run; the other runs of a campaign go on."""
+
+
+class Misuse(ValueError):
+    """A service of a node was called with a wrong argument, or at a wrong time."""
+
+
+def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
+    """Return the error for a wrong argument of a service, which names the argument, its value and the allowed ones."""
+    return Misuse(f"{service} was given {name}={shown(given)}; allowed: {allowed}")
+
+
+def shown(value: Any) -> str:
+    """Return a value's repr on one line of at most LONGEST characters."""
+    text = _one_line(repr, value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _one_line(by: Callable[[Any], str], value: Any) -> str:
+    """Return the repr or str of a value on one line, even if it raises an error."""
+    try:
+        return " ".join(by(value).split())
+    except Exception as error:
+        return f"<{type(value).__name__} whose {by.__name__} raises {type(error).__name__}>"
+
+
+def call(handler: str, **arguments: Any) -> str:
+    """Return the text of a call of a handler, with its arguments."""
+    return f"{handler}({', '.join(f'{name}={shown(value)}' for name, value in arguments.items())})"
+
+
+def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -> ProtocolError:
+    """Return the error of a handler that raised one.
+
+    Args:
+        where: The node, or the class of a protocol of columns.
+        now_ps: The simulated time.
+        called: The text of the call (see `call`).
+        error: The error that came out of it.
+    """
+    text = _one_line(str, error)
+    kind = "" if isinstance(error, RunError | Misuse) else type(error).__name__
+    what = ": ".join(part for part in (kind, text) if part)
+    if isinstance(error, SystemExit):
+        what = f"sys.exit({text}) would end the command; end the run with self.stop(), or raise an error"
+    return ProtocolError(f"{where}, at {seconds(now_ps)} s, in {called}: {what}{_own_lines(error)}")
+
+
+def seconds(time_ps: int) -> str:
+    """Return a time in seconds with all its digits."""
+    whole, rest = divmod(time_ps, 10**12)
+    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
+
+
+def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the traceback without Causeway's own frames, the innermost call last."""
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+
+
+def _own_lines(error: BaseException) -> str:
+    """Return the frames of `users_frames` as lines of text."""
+    frames = users_frames(error)
+    lines = []
+    for frame in frames[-MOST_LINES:]:
+        code = linecache.getline(frame.filename, frame.lineno or 0).strip()
+        lines.append(f"\n  {frame.filename}:{frame.lineno}, in {frame.name}: {code}")
+    if len(frames) > MOST_LINES:
+        lines.insert(0, f"\n  ({len(frames) - MOST_LINES} calls before these)")
+    return "".join(lines)
+
+
+@cache
+def _is_ours(filename: str) -> bool:
+    path = Path(filename).resolve()
+    if path.is_relative_to(NOT_OURS):
+        return False
+    return any(path.is_relative_to(folder) for folder in OURS)

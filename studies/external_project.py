@@ -1,0 +1,114 @@
+"""Run a study in a user's own INET project, whose ini file defines the network and the runs.
+
+`causeway run STUDY --ini my.ini --config C`: the study keeps its protocol, load and parameters; the project's network
+replaces its own. An iteration variable of the configuration sets the parameter of the study that has the same name.
+All iteration variables are stored with the run. Start with `plan_external`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from causeway.errors import UserError
+from causeway.network.networks import InetNetwork, Network
+from causeway.studies.parameters import make_params
+from causeway.studies.project import project_code
+from causeway.studies.study import Study
+
+
+@dataclass(frozen=True)
+class ExternalProject:
+    """One run of a configuration in a user's INET project."""
+
+    ini: str
+    config: str
+    hosts: str = ""
+    """Patterns of the hosts that are nodes; "": the ini file names them."""
+    run: int = 0
+    """OMNeT++'s number of the run."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The run's iteration variables."""
+    code: str = ""
+    """The digest of the project: see `studies/project.py`."""
+
+    def instead_of(self, own: Network) -> InetNetwork:
+        """Return the project's network, with the number of nodes, the load and the faults of the study's own."""
+        named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
+        ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+        return InetNetwork(own.nodes, self.ini, own.workload, self.config, named, self.run, ned_path, libs, own.faults)
+
+    @property
+    def reported(self) -> dict[str, str]:
+        """Values that are stored with the parameters of the run."""
+        hosts = {"host_pattern": self.hosts} if self.hosts else {}
+        return {"ini": Path(self.ini).name, "config": self.config, **hosts, **self.variables}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run of the configuration, with the parameters and the seed that it gives the study."""
+
+    external: ExternalProject
+    settings: dict[str, Any]
+    seed: int | None
+    """None: the configuration has a single run, and seeds are chosen as for any study."""
+
+
+def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any]) -> list[Planned]:
+    """Return every run of a configuration.
+
+    Args:
+        study: The study.
+        ini: Path of the project's ini file.
+        config: Name of the configuration.
+        hosts: Patterns of the hosts that are nodes; "": the ini file names them.
+        given: Parameters that the user sets for all runs.
+
+    Raises:
+        UserError: A parameter is set and iterated over, or two runs have the same seed-set and variables.
+    """
+    from causeway.bridge.engines.omnet_query import runs_of
+
+    runs = runs_of(Path(ini), config)
+    fields = study.Params.model_fields
+    if twice := sorted({_field(name, fields) for name in runs[0].variables} & set(given)):
+        raise UserError(f"{twice[0]} is set here and iterated over in configuration {config} of {ini}; leave one out")
+    settings = [_settings(run.variables, fields, given) for run in runs]
+    code = _code(study.network(make_params(study, settings[0]), runs[0].seed), Path(ini))
+    planned = []
+    for run, set_ in zip(runs, settings, strict=True):
+        external = ExternalProject(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code)
+        planned.append(Planned(external, set_, run.seed if len(runs) > 1 else None))
+    _must_differ(planned, ini, config)
+    return planned
+
+
+def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that the user and the iteration variables set."""
+    return {**given, **{field: value for name, value in variables.items() if (field := _field(name, fields))}}
+
+
+def _field(variable: str, fields: Iterable[str]) -> str:
+    """Return the parameter that an iteration variable sets, "" if none. OMNeT++'s names have no underscores."""
+    return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
+
+
+def _code(own: Network, ini: Path) -> str:
+    """Return the digest of the project, including NED paths and libraries of the study's own network."""
+    ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+    return project_code(ini, ned_path, libs)
+
+
+def _must_differ(planned: Sequence[Planned], ini: str, config: str) -> None:
+    seen: dict[str, int] = {}
+    for plan in planned:
+        key = repr((sorted(plan.external.variables.items()), plan.seed))
+        if key in seen:
+            raise UserError(
+                f"runs {seen[key]} and {plan.external.run} of configuration {config} of {ini} have the same seed-set "
+                f"and variables, and would be one run twice; write seed-set = ${{repetition}}"
+            )
+        seen[key] = plan.external.run

@@ -1,0 +1,42 @@
+"""icpp18 in a small world: the readable twin among four nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from causeway.explore.checks import Checks
+from causeway.explore.model import Budget
+from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.protocols.icpp18.node import CausalNode, Message
+from causeway.pycontrol.protocols.icpp18.vectorized import Wire
+
+NODES = 4
+
+
+class Counting(CausalNode):
+    """A node that knows what came in vain."""
+
+    in_vain = 0
+
+    def on_packet(self, content: list[Message], sender: int, interface: int) -> None:
+        self.in_vain += sum((m.s, m.vc[m.s]) in self.received for m in content)
+        super().on_packet(content, sender, interface)
+
+
+def thrifty(model: Any) -> str | None:
+    """Trees bring every message to every node once."""
+    wasted = {node.id: node.in_vain for node in model.nodes if node.in_vain}
+    return "".join(f"thrifty: node {i} got {n} messages that it had already" for i, n in wasted.items()) or None
+
+
+def checks(params: Any) -> Checks:
+    """What `causeway check icpp18` does."""
+    single = params.trees == "single"
+
+    def reference() -> PerNode:
+        return PerNode(lambda i: Counting(i, NODES, params.aggregation, single, Wire()))
+
+    return Checks(
+        properties=("once", "causal", "arrives"), at_end={"thrifty": thrifty}, protocol=reference, nodes=NODES,
+        budget=Budget(broadcasts=3),
+    )  # fmt: skip

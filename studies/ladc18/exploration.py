@@ -1,0 +1,61 @@
+"""ladc18 in a small world: the readable twin among four processes, or as many as are asked for, up to 16. A process
+that crashes is noticed by the others at some time: the detector is a packet that its crash sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from causeway.errors import UserError
+from causeway.explore.checks import Checks
+from causeway.explore.model import Budget
+from causeway.pycontrol.node import EVERYONE, PerNode
+from causeway.pycontrol.protocols.ladc18.node import Process, Tally
+from causeway.pycontrol.protocols.ladc18.vectorized import Limits
+
+FEW, MOST = 4, 16
+
+
+class Crash:
+    """What the detectors say."""
+
+
+class Noticing(Process):
+    """A process with the detectors of all others."""
+
+    not_state = frozenset({"tally", "limits"})
+
+    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        if isinstance(content, Crash):
+            self.on_crash(sender)
+        else:
+            super().on_packet(content, sender, interface)
+
+    def on_down(self) -> None:
+        super().on_down()
+        self.send(EVERYONE, Crash(), 1)
+
+
+def acknowledged(model: Any) -> str | None:
+    """Once all is quiet no correct process waits for an acknowledgement."""
+    for process in model.nodes:
+        if process.id not in model.down and process.ack_set:
+            return f"acknowledged: process {process.id} still waits for {sum(map(len, process.ack_set.values()))}"
+    return None
+
+
+def checks(params: Any) -> Checks:
+    """What `causeway check ladc18` does."""
+    processes = params.processes if "processes" in params.model_fields_set else FEW
+    if processes > MOST:
+        raise UserError(f"a small world of ladc18 has 2 to {MOST} processes, not {processes}")
+    single = Limits(processes, 0, 1, 1, 1)  # one message a packet: as without aggregation
+
+    def reference() -> PerNode:
+        tally = Tally()
+        return PerNode(lambda i: Noticing(i, single, tally))
+
+    budget = Budget(broadcasts=2, crashes=1, recover=False)
+    return Checks(
+        properties=("once", "valid", "quiet"), at_end={"acknowledged": acknowledged},
+        protocol=reference, nodes=processes, budget=budget,
+    )  # fmt: skip

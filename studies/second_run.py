@@ -1,0 +1,81 @@
+"""Repeat a study's first run, and a few later ones: one seed must give one digest, and the same scalars and samples.
+
+A protocol that depends on more than its seed (the order of a set of objects, `datetime.now()`, variables of a module or
+class that an earlier run has changed) gives other results the second time. The second run also looks for contents that
+are changed after they were sent (`causeway.pycontrol.shared`). Only short runs on the inline engine are repeated: the
+first run of each study's code in each process, and runs chosen by their id. "Short" is a number of events, so that a
+busy machine checks the same runs as a quiet one. After a difference, every later run of that code in the process is
+refused, since variables that earlier runs have changed may affect its results. `twice.py` compares runs on any engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
+from zlib import crc32
+
+from causeway.errors import RunError
+from causeway.pycontrol.shared import watching_contents
+from causeway.studies.runner import Job, RunResult, run_job
+
+Name = TypeVar("Name", bound=Hashable)
+SHORT_EVENTS = 200_000
+"""A protocol of nodes with handlers takes about a second for this number of events."""
+ONE_IN = 50
+"""The fraction of later runs that is repeated: 2 % of the time finds a rare difference within a few hundred runs."""
+_found: dict[tuple[str, str], str] = {}
+"""(study, code) -> the difference that was found in this process; "" if there was none."""
+
+
+def checked(job: Job, result: RunResult) -> RunResult:
+    """Return the result, after running the job again if that is due.
+
+    Raises:
+        RunError: The second run gave another result, or an earlier run of the same code did.
+    """
+    key = (job.study.name, job.identity.code)
+    first = key not in _found
+    if (first or not _found[key]) and _is_short(job, result) and (first or is_drawn(job.run_id)):
+        try:
+            found = _difference(job, result)
+        except RunError as error:  # a content that was changed, say: the same in every run
+            found = str(error)
+        doubt = "" if first or not found else "; earlier runs of this code in the result folder are in doubt, too"
+        _found[key] = found + doubt
+    if _found.get(key):
+        raise RunError(_found[key])
+    return result
+
+
+def is_drawn(run_id: str) -> bool:
+    """Return whether a run that is not the first is repeated. It depends on the id, so on nothing that varies."""
+    return crc32(run_id.encode()) % ONE_IN == 0
+
+
+def _is_short(job: Job, result: RunResult) -> bool:
+    return job.engine == "inline" and result.outcome.events <= SHORT_EVENTS and not job.record_to
+
+
+def _difference(job: Job, result: RunResult) -> str:
+    """Run the job again and return an error message about the first difference; "" if there is none."""
+    with watching_contents():
+        second = run_job(job)
+    one, other = result.outcome, second.outcome
+    if one.digest != other.digest:
+        difference = f"gave digest {one.digest}, and {other.digest}"
+    elif names := _unlike(result.scalars, second.scalars):
+        difference = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
+    elif series := _unlike(one.samples, other.samples):
+        difference = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
+    else:
+        return ""
+    return (
+        f"study {job.study.name} is not deterministic: seed {job.seed} {difference} when it was run again; look for "
+        "the order of a set of objects, datetime.now(), and variables of a module or class that a run leaves changed "
+        "(a node draws from self.rng); `causeway run --twice` finds the first difference"
+    )
+
+
+def _unlike(one: Mapping[Name, object], other: Mapping[Name, object]) -> list[Name]:
+    """Return the names whose values differ; two NaN are equal."""
+    return [name for name in {**one, **other} if repr(one.get(name)) != repr(other.get(name))]

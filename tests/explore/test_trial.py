@@ -1,0 +1,168 @@
+"""What `causeway check` makes of a study: few nodes unless told otherwise, cells where there are stations, bounds."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from causeway.cli.check import Search, check_study
+from causeway.errors import UserError
+from causeway.explore import exhaustive, schedules
+from causeway.explore.mobile_model import MobileModel
+from causeway.studies.dcs23 import exploration
+from causeway.studies.trial import Trial, parse_bounds
+from tests.protocols.dcs import test_dcs_models
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FLOOD, RUMOUR, CHATTER = (str(EXAMPLES / name) for name in ("flood.py", "rumour.py", "chatter.py"))
+
+
+def checked(trial: Trial, folder: Path, every: int = 0) -> tuple[bool, str]:
+    text = io.StringIO()
+    broken = check_study(trial, Search(300, 60.0, every, False, 1), folder, Console(file=text, width=300))
+    return broken, text.getvalue()
+
+
+def test_a_study_of_many_nodes_is_tried_with_few_and_the_fewest_are_enough(tmp_path: Path) -> None:
+    assert [one.make().count for one in Trial(FLOOD).sizes()] == [2, 3, 4]
+    broken, text = checked(Trial(FLOOD), tmp_path)
+    assert broken and "flood: 2 to 4 nodes" in text
+    assert "node 2" not in text, "two nodes are enough for what has no order"
+
+
+def test_nodes_that_were_asked_for_are_kept_unless_fewer_break_it_too(tmp_path: Path) -> None:
+    causal = Trial(FLOOD, {"processes": 5, "causal": True})
+    assert [one.make().count for one in causal.sizes()] == [5]
+    broken, text = checked(Trial(FLOOD, {"processes": 5}), tmp_path)
+    assert broken and "node 2" not in text
+
+
+def test_a_network_of_stations_is_a_world_of_cells(tmp_path: Path) -> None:
+    trial = Trial(RUMOUR).sizes()[0]
+    model = trial.make()
+    assert isinstance(model, MobileModel) and (model.stations, model.count) == (7, 9)
+    broken, text = checked(trial, tmp_path)
+    assert broken and "is in the cell of station" in text
+    covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 1000, 60.0)
+    assert covered.broken is not None or covered.states > 1000
+
+
+@pytest.mark.parametrize("every", [0, 1000])
+@pytest.mark.parametrize("rule", ["9**9**9 > 0", "any(False for _ in iter(int, 1)) or True"])
+def test_a_condition_that_never_comes_to_a_result_is_ended_in_one_line(
+    rule: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+    with pytest.raises(UserError) as reported:
+        checked(Trial(FLOOD, {"processes": 3}, always=(rule,)), tmp_path, every)
+    assert str(reported.value) == (
+        f"'{rule}' has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)"
+    )
+
+
+@pytest.mark.parametrize("every", [0, 1000])
+def test_a_handler_that_never_returns_ends_the_search(
+    every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
+    file = tmp_path / "endless.py"
+    waits = "if message not in self.heard:\n            while True:\n                pass"
+    file.write_text(Path(FLOOD).read_text().replace("if message not in self.heard:", waits, 1))
+    with pytest.raises(UserError, match=r"node \d raises TookTooLong: has not returned for 0.4 s.*\(endless.py:\d+\)"):
+        checked(Trial(str(file), {"processes": 3}), tmp_path, every)
+
+
+def test_an_asyncio_program_is_checked_in_random_schedules_and_in_every_schedule_and_leaves_nothing_behind() -> None:
+    threads = threading.active_count()
+    trial = Trial(CHATTER, {"nodes": 3}, budget={"broadcasts": 0})
+    found = schedules.search(trial.make, trial.rules(), 30, 60.0, 1)
+    assert found.broken is None
+    covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 200, 60.0)
+    assert covered.broken is None and covered.states > 200 and not covered.complete
+    deadline = time.monotonic() + 30
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert threading.active_count() <= threads, "a world that is needed no more must end"
+
+
+def test_a_bound_on_what_nodes_keep_holds_or_is_broken(tmp_path: Path) -> None:
+    causal = Trial(FLOOD, {"processes": 3, "causal": True}, ("once",), {"broadcasts": 3})
+    for most, expected in ((3, False), (0, True)):
+        broken, text = checked(Trial(**{**vars(causal), "bounds": {"waiting": most}}), tmp_path)
+        assert broken == expected, text
+    assert "in waiting, more than 0" in text
+    with pytest.raises(UserError, match=r"wait.* no node has"):
+        checked(Trial(**{**vars(causal), "bounds": {"wait": 1}}), tmp_path)
+    with pytest.raises(UserError, match="--bound NAME=N"):
+        parse_bounds(["held=many"])
+
+
+def test_a_search_that_runs_away_is_followed_by_the_shortest_orders(tmp_path: Path) -> None:
+    file = tmp_path / "again.py"
+    file.write_text(AGAIN)
+    broken, text = checked(Trial(str(file)), tmp_path, every=3000)
+    assert broken and "the shortest first" in text and "broken money: " in text
+
+
+def test_dcs23_passes_and_its_mistakes_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial("dcs23")
+    assert schedules.search(trial.make, trial.rules(), 100, 60.0, 1).broken is None
+    for kind in (test_dcs_models.RuleOneAtDelivery, test_dcs_models.MaximumAtReception, test_dcs_models.DeliversTwice):
+        monkeypatch.setattr(exploration, "KIND", kind)
+        found = schedules.search(trial.make, trial.rules(), 2000, 600.0, 1, shrink=False)
+        assert found.broken is not None, kind
+
+
+@pytest.mark.slow
+def test_dcs23_with_the_printed_decision_is_caught_in_every_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration, "KIND", test_dcs_models.LateDecision)
+    trial = Trial("dcs23", budget={"broadcasts": 2, "calls": 2})
+    covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 500_000, 600.0, reduce=True)
+    assert covered.broken is not None and covered.broken.startswith("causal order")
+
+
+AGAIN = """
+from causeway import Budget, Checks, Node, ModelStudy
+
+
+class Account(Node):
+    # gives until it hears that it was got, and remembers nothing of what it got
+
+    def on_start(self):
+        self.money, self.pending = 10, False
+
+    def give(self):
+        self.money -= 1
+        self.pending = True
+        self.on_timer("again")
+
+    def on_timer(self, key):
+        if self.pending:
+            self.send(1 - self.id, "give", 10)
+            self.set_timer("again", 5)
+
+    def on_packet(self, content, sender, interface):
+        if content == "give":
+            self.money += 1
+            self.send(sender, "got", 10)
+        else:
+            self.pending = False
+
+
+def total(model):
+    have = sum(node.money for node in model.nodes)
+    return None if have == 20 else f"money: {have}"
+
+
+class Bank(ModelStudy):
+    name, title = "bank", "money is kept"
+    versions = {"right": Account}
+    model_checks = Checks(
+        at_end={"total": total}, calls={"give": Account.give}, budget=Budget(broadcasts=0, calls=1), nodes=2
+    )
+"""

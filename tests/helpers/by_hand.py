@@ -1,0 +1,63 @@
+"""Every order of a small world, the slow way: each is gone through again from the start. What a search must agree with.
+
+`key` says what two worlds must have in common to be one state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from causeway.explore.model import LATE_CLOCKS, Model
+from causeway.pycontrol.frozen import frozen
+
+
+def explored(make: Callable[[], Model], key: Callable[[Model], Hashable]) -> dict[Hashable, tuple[int, ...]]:
+    """Of each state a way to it."""
+    found: dict[Hashable, tuple[int, ...]] = {}
+    todo: list[tuple[int, ...]] = [()]
+    while todo:
+        plan = todo.pop()
+        model = make()
+        for number in plan:
+            model.do(model.choices()[number])
+        state = key(model)
+        if state not in found:
+            found[state] = plan
+            todo += [(*plan, number) for number in range(len(model.choices()))]
+        model.close()
+    return found
+
+
+def on_the_way(model: Model) -> Hashable:
+    """Copies over the air in no order, those over wires in theirs."""
+    air = sorted(repr((p.sender, p.receiver, p.content)) for p in model.flying if model._is_free(p))
+    wires: dict[object, list[str]] = {}
+    for p in model.flying:
+        if not model._is_free(p):
+            wires.setdefault((p.sender, p.receiver, p.interface), []).append(repr(p.content))
+    return (tuple(air), frozen(dict(sorted(wires.items()))))
+
+
+def outside(model: Model) -> Hashable:
+    """All but the nodes."""
+    budget = model.budget
+    left = frozen(vars(budget))
+    delivered = frozen([sorted(row) for row in model.delivered])
+    timers = frozen(dict(sorted(model.timers.items(), key=repr)))
+    now_ps = model.now_ps if model.clocks == LATE_CLOCKS else 0
+    places = frozen(getattr(model, "places", {}))
+    return (now_ps, on_the_way(model), left, timers, delivered, frozenset(model.down), places)
+
+
+def by_state(model: Model) -> Hashable:
+    """The nodes' attributes."""
+    return (frozen([{k: v for k, v in vars(node).items() if k != "host"} for node in model.nodes]), outside(model))
+
+
+def by_history(model: Model) -> Hashable:
+    """What has happened to each node."""
+    of_nodes = [
+        tuple((e.what, e.peer, e.text) for e in model.log if e.node == node and e.what not in ("sent", "loss"))
+        for node in range(model.count)
+    ]
+    return (tuple(of_nodes), outside(model))

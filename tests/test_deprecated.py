@@ -1,0 +1,48 @@
+"""Former names of public things work for one release, and warn."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import causeway
+from causeway import AbstractNetwork, Checks, LinkFailure, Node, Workload, constant_delay, deprecated
+
+
+@pytest.mark.parametrize(("old", "new"), deprecated.NAMES.items())
+def test_a_former_name_gives_the_thing_of_now_and_warns(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"{old} is deprecated and goes with the next release; write {new}"):
+        assert getattr(causeway, old) is getattr(causeway, new)
+    assert old not in causeway.__all__
+
+
+def test_former_arguments_of_networks_and_checks_are_taken() -> None:
+    cut = LinkFailure(0, 1, 0, 5)
+    with pytest.warns(DeprecationWarning, match=r"AbstractNetwork\(trouble=...\) .* write network_faults=..."):
+        network = AbstractNetwork(2, constant_delay(1), Workload(2), trouble=(cut,))  # type: ignore[call-arg]
+    assert network.network_faults == (cut,)
+    with pytest.warns(DeprecationWarning, match="symmetric"):
+        assert Checks(alike=True).symmetric  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Checks(nonsense=True)  # type: ignore[call-arg]
+    assert "network_faults" in inspect.signature(AbstractNetwork).parameters
+
+
+def test_a_node_declares_lookahead_under_the_former_names() -> None:
+    declared = []
+
+    node = Node(3)
+
+    class Host:
+        acting = node
+
+        def declare_lookahead(self, *what: int) -> None:
+            declared.append(what)
+
+    node.host = Host()  # type: ignore[assignment]
+    with pytest.warns(DeprecationWarning, match="write declare_lookahead"):
+        node.patient(2, 500)
+    with pytest.warns(DeprecationWarning, match="write unsubscribe"):
+        node.ignore(4)
+    assert declared == [(3, 2, 500), (3, 4, -1)]

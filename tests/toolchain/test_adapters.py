@@ -1,0 +1,123 @@
+"""Edges are compiled once for each installation and simulator, into the cache folder, and anew when sources change."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from causeway.errors import UserError
+from causeway.toolchain import adapters, installation
+from causeway.toolchain.adapters import Adapter, build
+
+TOP = Path(__file__).parents[2]
+MAKEFILE = """
+all:
+	mkdir -p $(BUILD)/made && cat part.cc > $(BUILD)/made/thing && echo run >> $(BUILD)/runs
+"""
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installation with one small adapter, and a cache folder that is empty."""
+    top = tmp_path / "installed"
+    for folder in ("proto", "bridge/cpp", "small"):
+        (top / folder).mkdir(parents=True)
+    (top / "small" / "Makefile").write_text(MAKEFILE)
+    (top / "small" / "part.cc").write_text("int one;\n")
+    monkeypatch.setattr(adapters, "SOURCES", top)
+    monkeypatch.setenv(installation.VARIABLE, str(tmp_path / "cache"))
+    if why := adapters.missing_tools():
+        pytest.skip(why)
+    return top
+
+
+def small(**variables: str) -> Adapter:
+    return Adapter("small", "sim-1.0", "small", ("made/thing",), variables)
+
+
+def runs(adapter: Adapter) -> int:
+    return len((adapter.directory / "runs").read_text().split())
+
+
+def test_an_adapter_is_compiled_once_and_nothing_lands_beside_its_sources(sources: Path) -> None:
+    before = sorted(sources.rglob("*"))
+    for _ in range(2):
+        build(small())
+    assert small().is_built()
+    assert runs(small()) == 1
+    assert sorted(sources.rglob("*")) == before
+
+
+def test_a_changed_source_is_seen(sources: Path) -> None:
+    build(small())
+    (sources / "small" / "part.cc").write_text("int two;\n")
+    assert not small().is_built()
+    build(small())
+    assert small().product("made/thing").read_text() == "int two;\n"
+
+
+def test_a_product_that_somebody_deleted_is_made_again(sources: Path) -> None:
+    build(small())
+    small().product("made/thing").unlink()
+    build(small())
+    assert small().is_built()
+
+
+def test_two_simulators_live_side_by_side(sources: Path) -> None:
+    assert small(ROOT="/a").directory != small(ROOT="/b").directory
+
+
+def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = small().directory
+    monkeypatch.setattr(adapters, "version", lambda: "99.0")
+    assert small().directory != here
+    assert "99.0" in small().directory.name
+
+
+def test_an_adapter_that_does_not_compile_says_what_make_said_and_counts_as_not_built(sources: Path) -> None:
+    (sources / "small" / "Makefile").write_text("all:\n\t@echo no such header: radio.h && false\n")
+    with pytest.raises(UserError, match=r"the small adapter does not compile(?s:.*)no such header: radio\.h"):
+        build(small())
+    assert not small().is_built()
+
+
+def test_missing_tools_are_named_in_one_line(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapters.shutil, "which", lambda tool: None if tool == "protoc" else "/usr/bin/" + tool)
+    with pytest.raises(UserError, match=r"^to compile an adapter, install protoc: apt install .*protobuf-compiler"):
+        build(small())
+
+
+def test_a_cache_folder_with_a_space_in_its_name_is_refused(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(installation.VARIABLE, str(tmp_path / "my cache"))
+    with pytest.raises(UserError, match="a folder with a space in its name"):
+        build(small())
+
+
+def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    installed = tmp_path / "site-packages" / "causeway"
+    installed.mkdir(parents=True)
+    monkeypatch.setattr(installation, "SOURCES", installed)
+    installation.commit.cache_clear()
+    assert installation.commit() == ""
+    (installed / "COMMIT").write_text("0123456789ab\n")
+    installation.commit.cache_clear()
+    assert installation.commit() == "0123456789ab"
+    installation.commit.cache_clear()
+
+
+def test_a_header_that_is_gone_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
+    """What make wrote down then names it still."""
+    made = tmp_path / "ns3"
+    made.mkdir()
+    (made / "wireless_channel.d").write_text(f"{made}/wireless_channel.o: {TOP / 'ns3' / 'src'}/gone.h\n")
+    make = ["make", "-n", "-f", str(TOP / "ns3" / "Makefile"), f"BUILD={tmp_path}", f"{made}/wireless_channel.o"]
+    said = subprocess.run(make, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "wireless_channel.cc" in said.stdout

@@ -1,0 +1,107 @@
+"""The cache folder holds code that is executed, so nobody else may have put anything there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from causeway.errors import UserError
+from causeway.toolchain import installation
+
+
+@pytest.fixture
+def fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the cache folder falls back to, for a user whose home folder cannot be written to."""
+    monkeypatch.delenv(installation.VARIABLE, raising=False)
+    (tmp_path / "home").write_text("")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    return tmp_path / "tmp" / f"causeway-{os.getuid()}"
+
+
+def test_where_the_home_folder_cannot_be_written_to_the_cache_is_a_private_temporary_one(fallback: Path) -> None:
+    assert installation.cache_dir() == fallback
+    assert fallback.stat().st_mode & 0o777 == 0o700
+    assert installation.cache_dir() == fallback, "again: it is there now"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o707, 0o1777])
+def test_a_temporary_cache_folder_that_others_can_enter_is_refused(fallback: Path, mode: int) -> None:
+    fallback.mkdir()
+    fallback.chmod(mode)
+    with pytest.raises(UserError) as refused:
+        installation.cache_dir()
+    assert str(refused.value).startswith(f"{fallback} cannot be the cache folder")
+    assert "(mode 0700)" in str(refused.value)
+    assert str(refused.value).endswith("name another folder in CAUSEWAY_CACHE")
+
+
+def test_a_temporary_cache_folder_of_another_user_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fallback.mkdir(mode=0o700)
+    ours = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: ours + 1)
+    os.rename(fallback, fallback.with_name(f"causeway-{ours + 1}"))
+    with pytest.raises(UserError, match=r"cannot be the cache folder: .* CAUSEWAY_CACHE$"):
+        installation.cache_dir()
+
+
+@pytest.mark.parametrize("there", ["link", "file"])
+def test_a_link_or_a_file_in_place_of_the_temporary_cache_folder_is_refused(fallback: Path, there: str) -> None:
+    if there == "link":
+        elsewhere = fallback.with_name("elsewhere")
+        elsewhere.mkdir(mode=0o700)
+        fallback.symlink_to(elsewhere)
+    else:
+        fallback.write_text("")
+    with pytest.raises(UserError, match=r"cannot be the cache folder: .* CAUSEWAY_CACHE$"):
+        installation.cache_dir()
+
+
+def test_no_place_for_a_cache_folder_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(fallback / "nowhere"))
+    with pytest.raises(UserError, match=r"cannot be made .*: name a folder in CAUSEWAY_CACHE$"):
+        installation.cache_dir()
+
+
+@pytest.mark.parametrize(("mode", "status"), [(0o700, 0), (0o777, 1)])
+def test_a_zip_is_unpacked_only_into_a_cache_folder_of_this_user_alone(fallback: Path, mode: int, status: int) -> None:
+    """`spark-submit --py-files`: the package is executed from where it was unpacked."""
+    fallback.mkdir()
+    fallback.chmod(mode)
+    archive = fallback.with_name("causeway.zip")
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted((installation.SOURCES / "causeway").glob("*.py")):
+            packed.write(path, f"causeway/{path.name}")
+        packed.writestr("/".join(("causeway", "inside.py")), "print(__file__)")
+    environment = {
+        name: value for name, value in os.environ.items() if name not in (installation.VARIABLE, "PYTHONPATH")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(archive)!r}); import causeway.inside"],
+        env=environment | {"TMPDIR": str(fallback.parent)}, capture_output=True, text=True, cwd=fallback.parent,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    if status:
+        assert "remove it, or name another folder in CAUSEWAY_CACHE" in done.stderr.splitlines()[-1]
+        assert list(fallback.iterdir()) == []
+    else:
+        assert done.stdout.startswith(f"{fallback}/unpacked/")
+
+
+def test_looking_at_the_repository_takes_no_lock_that_a_kill_would_leave(tmp_path, monkeypatch):
+    """`git status` refreshes the index under a lock, which stays if it is killed, and then nobody can commit."""
+    for words in (["init", "-q"], ["add", "file"]):
+        (tmp_path / "file").touch()
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    index = tmp_path / ".git" / "index"
+    os.utime(tmp_path / "file", (1, 1))  # so that there is something to refresh
+    before = index.stat().st_mtime_ns, index.stat().st_ino
+    monkeypatch.setattr(installation, "SOURCES", tmp_path)
+    installation.commit.__wrapped__()
+    assert (index.stat().st_mtime_ns, index.stat().st_ino) == before

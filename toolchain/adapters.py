@@ -1,0 +1,141 @@
+"""Compiles the adapters, the C++ modules inside a simulator, into the user's cache folder. Start at `build`.
+
+An adapter has a folder of its own for each simulator, version of Causeway and installation, so that several can be used
+side by side. A stamp beside the products holds a digest of the sources: after a change, make compiles the parts that
+depend on it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from causeway.errors import UserError
+from causeway.toolchain.installation import SOURCES, VARIABLE, cache_dir, digest_of, version
+
+TOOLS = ("g++", "make", "protoc", "pkg-config")
+PACKAGES = ("libzmq", "protobuf")
+DEBIAN = "g++ make pkg-config protobuf-compiler libprotobuf-dev libzmq3-dev"
+SHARED = ("proto", "bridge/cpp")
+"""The sources that all adapters share."""
+SUFFIXES = (".cc", ".h", ".ned", ".proto")
+LAST_LINES = 12
+"""The lines of the compiler's output shown in an error."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An adapter for one installed simulator."""
+
+    name: str
+    simulator: str
+    """The simulator and its version, as in the name of the folder."""
+    folder: str
+    """The folder of the adapter's sources, below `SOURCES`."""
+    products: tuple[str, ...]
+    """The files that building makes, below `directory`."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The variables passed to its Makefile."""
+
+    @property
+    def directory(self) -> Path:
+        """The folder in which it is built."""
+        text = repr((str(SOURCES), sorted(self.variables.items())))
+        which = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+        return cache_dir() / "adapters" / f"{self.simulator}-causeway-{version()}-{which}"
+
+    def product(self, name: str) -> Path:
+        """Return the path of one of the products."""
+        return self.directory / name
+
+    def sources(self) -> list[Path]:
+        """Return every file that the adapter is compiled from."""
+        folders = [SOURCES / folder for folder in (*SHARED, self.folder)]
+        files = [path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES]
+        return files + [path for folder in folders for path in folder.rglob("Makefile")]
+
+    def is_built(self) -> bool:
+        """Return whether all products exist and were built from the present sources."""
+        with suppress(OSError):
+            stamp = (self.directory / "stamp").read_text()
+            return stamp == digest_of(self.sources(), SOURCES) and all(self.product(p).exists() for p in self.products)
+        return False
+
+
+def missing_tools() -> str | None:
+    """Return which tools are missing to compile an adapter and how to install them, in one line; None if none is."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if "pkg-config" not in missing:
+        missing += [p for p in PACKAGES if subprocess.run(["pkg-config", "--exists", p], check=False).returncode != 0]
+    return f"to compile an adapter, install {', '.join(missing)}: apt install {DEBIAN}" if missing else None
+
+
+def build(adapter: Adapter, say: Say = lambda text: None) -> None:
+    """Compile the adapter unless it is up to date. Concurrent calls wait for one another.
+
+    Args:
+        adapter: The adapter.
+        say: Called with the name of each step.
+
+    Raises:
+        UserError: A tool is missing, or the compiler failed.
+    """
+    if adapter.is_built():
+        return
+    if why := missing_tools():
+        raise UserError(why)
+    directory = adapter.directory
+    if " " in str(directory):
+        raise UserError(f"make cannot build in a folder with a space in its name: {directory}; set {VARIABLE}=DIR")
+    directory.mkdir(parents=True, exist_ok=True)
+    with _only_one(directory / "lock"):
+        if adapter.is_built():
+            return
+        (directory / "stamp").unlink(missing_ok=True)
+        stamp = digest_of(adapter.sources(), SOURCES)
+        _make(adapter, directory, say)
+        (directory / "stamp").write_text(stamp)
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with its process."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(adapter: Adapter, directory: Path, say: Say) -> None:
+    variables = {"BUILD": str(directory), "PYTHON": sys.executable, **adapter.variables}
+    command = ["make", "-j2", "-C", str(SOURCES / adapter.folder), *(f"{k}={v}" for k, v in variables.items())]
+    lines: deque[str] = deque(maxlen=LAST_LINES)
+    with (directory / "log").open("w") as log, subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as make:  # fmt: skip
+        assert make.stdout is not None
+        for line in make.stdout:
+            log.write(line)
+            lines.append(line.rstrip())
+            say(_step(line))
+    if make.returncode != 0:
+        shown = "\n".join(f"    {line}" for line in lines)
+        raise UserError(f"the {adapter.name} adapter does not compile; see {directory / 'log'}; it ends with\n{shown}")
+    for product in adapter.products:
+        if not adapter.product(product).exists():
+            raise UserError(f"the {adapter.name} adapter was compiled without {product}; see {directory / 'log'}")
+
+
+def _step(line: str) -> str:
+    """Return the file that a compiler's command line compiles, or else the start of the line."""
+    source = next((word for word in line.split() if word.endswith(".cc")), "")
+    return Path(source).name if source else line.strip()[:60]

@@ -1,0 +1,90 @@
+"""The folders in which numba keeps compiled functions: one for each state of the sources.
+
+numba compares only the file of the function that it loads. After a change of a function in another file that was
+compiled in, it would go on with the old code. So the folder's name is a digest of all sources that compiled functions
+use, and of their paths, which numba also compares. Compiled code of a user's files goes into a folder of its own, named
+by these files as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from causeway.errors import UserError
+from causeway.toolchain.installation import SOURCES, VARIABLE, cache_dir
+
+SOURCES_OF_KERNELS = (
+    "analysis/convert", "bridge", "network", "proto", "pycontrol", "studies/dcs23", "studies/hash", "toolchain",
+)  # fmt: skip
+"""The packages with compiled functions, and all that these import."""
+IN_USE_S = 3600
+"""A folder is kept for this time after its last use in any case: a process may be compiling into it."""
+KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
+"""At most so many folders of other states are kept, each for so long after its last use. One takes 25 MB."""
+
+
+@cache
+def kernels_dir() -> Path:
+    """Return the folder of Causeway's compiled functions, and remove outdated folders of other states."""
+    sources = (file for folder in SOURCES_OF_KERNELS for file in (SOURCES / folder).rglob("*.py"))
+    root = cache_dir() / ("kernels-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "kernels")
+    folder = root / _digest([*sources, SOURCES / "proto" / "causeway.proto"])
+    _prepare(folder)
+    return folder
+
+
+def use_for(files: Iterable[Path]) -> None:
+    """Let numba keep the code compiled from a user's files in a folder of their own, from now on."""
+    files = list(files)
+    if any(b"numba" in file.read_bytes() for file in files):
+        import numba  # not before it is needed: it takes a third of a second
+
+        folder = kernels_dir().with_name(f"{kernels_dir().name}-{_digest(files)}")
+        _prepare(folder)
+        config: Any = numba.config
+        config.CACHE_DIR = str(folder)
+
+
+def no_room(folder: Path, error: OSError) -> UserError:
+    """Return the error for a folder that cannot be written."""
+    return UserError(
+        f"compiled code cannot be kept in {folder} ({error.strerror or error}): make room there, or name another "
+        f"folder in {VARIABLE}"
+    )
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(f"{SOURCES}\0{sys.version}\0".encode(), digest_size=8)
+    for file in sorted(files):
+        digest.update(f"{file}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _prepare(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+    except OSError as error:  # numba would choose a folder by itself, and miss changes in other files
+        raise no_room(folder, error) from None
+    _sweep(folder)
+
+
+def _sweep(ours: Path) -> None:
+    """Remove folders of other states that are unused for long or too many."""
+    with suppress(OSError):  # another process sweeps, too
+        others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
+        for number, (used, place) in enumerate(sorted(others, reverse=True), 1):
+            unused_s = time.time() - used
+            if unused_s > KEPT_S or (number > KEPT_FOLDERS and unused_s > IN_USE_S):
+                shutil.rmtree(place, ignore_errors=True)

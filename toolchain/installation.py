@@ -1,0 +1,77 @@
+"""Paths: the sources that came with this installation, and the user's cache folder for everything that is built.
+
+The sources (C++, NED, the contract) are beside the Python code, in a wheel as in a checkout. Nothing is ever written
+there: another user may own the installation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from causeway.cache_folder import VARIABLE as VARIABLE
+from causeway.cache_folder import NoCacheFolder
+from causeway.cache_folder import cache_dir as _cache_dir
+from causeway.errors import UserError
+
+SOURCES = Path(__file__).resolve().parents[1]
+"""The folder with bridge/, omnet/, ns3/ and proto/."""
+
+
+@cache
+def version() -> str:
+    """Return the installed version of Causeway."""
+    from importlib.metadata import PackageNotFoundError  # here: it takes longer to load than most commands' start
+    from importlib.metadata import version as installed_version
+
+    try:
+        return installed_version("causeway")
+    except PackageNotFoundError:
+        return "0"
+
+
+@cache
+def commit() -> str:
+    """Return the commit of the installation or, in a checkout, of its sources; "" if it is unknown.
+
+    A "+" after it means that the sources have changes.
+    """
+    if (SOURCES / "COMMIT").exists():
+        return (SOURCES / "COMMIT").read_text().strip()
+    if not (SOURCES / ".git").exists():
+        return ""
+    try:
+        head, changes = (
+            _git(*words) for words in (("rev-parse", "--short=12", "HEAD"), ("status", "--porcelain", "-uno"))
+        )
+    except OSError:
+        return ""
+    return head + ("+" if changes else "")
+
+
+def _git(*words: str) -> str:
+    """Return the output of git for the sources.
+
+    It takes no lock, which would stay if git were killed with this process.
+    """
+    command = ["git", "--no-optional-locks", *words]
+    return subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def cache_dir() -> Path:
+    """Return the user's cache folder."""
+    try:
+        return _cache_dir()
+    except NoCacheFolder as error:
+        raise UserError(str(error)) from None
+
+
+def digest_of(paths: Iterable[Path], base: Path) -> str:
+    """Return a short digest of the names of files below `base`, and of their contents."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(paths):
+        digest.update(str(path.relative_to(base)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
