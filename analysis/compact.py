@@ -1,8 +1,8 @@
-"""Put rows that landed apart together in few files, sorted by run, and remove what no reader can need any more.
+"""Merge small files of a result folder into few, sorted by run, and delete files that no reader needs any more.
 
-A folder of a hundred thousand runs is read in less than a second if its rows stand in few files: a reader passes over
-all files and groups of rows but those of its run. Every byte is verified before it is written anew. What a compaction
-took out stays for a day, for readers that began before it.
+A folder of a hundred thousand runs is read in less than a second if its rows are in few files: a reader skips all
+files and groups of rows without its run. Every byte is verified before it is written again. Files that a compaction
+replaced stay for a day, for readers that began before it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import is_remote, place
 
 MANY_FILES = 300
-"""So many files of `runs`, and who adds to them compacts the folder."""
+"""With so many files of `runs`, the next writer compacts the folder."""
 _LARGE_BYTES = 64 << 20
 """A file of this size stays as it is."""
 _TOGETHER_BYTES = 256 << 20
-"""Files of no more than this are put together at once: bounds the memory."""
+"""Files of at most this size together are merged at once: bounds the memory."""
 
 
 @dataclass(frozen=True)
 class Compacted:
-    """What became of a folder."""
+    """The result of a compaction."""
 
     runs: int
     files_before: int
@@ -46,8 +46,10 @@ def compact_if_many(out_dir: Path) -> Compacted | None:
 
 
 def compact(out_dir: Path) -> Compacted:
-    """Compact a folder, and bring one of an older layout up to date. It may be killed at any moment, and run beside
-    other commands."""
+    """Compact a folder, and convert one of an older layout to the current one.
+
+    It may be killed at any moment, and run beside other commands.
+    """
     with store.revising(out_dir):
         return _compact(delta.top(out_dir))
 
@@ -75,7 +77,7 @@ def _compact(out: Path) -> Compacted:
 
 
 def _groups(files: Sequence[File]) -> Iterator[list[File]]:
-    """Yield groups of small files that go into one file each, in the order in which they landed."""
+    """Yield groups of small files, in the order of their commits; each group is merged into one file."""
     group, size = list[File](), 0
     for file in files:
         if file.size > _LARGE_BYTES:
@@ -163,8 +165,10 @@ def logical(table: str, rows: pa.Table) -> pa.Table:
 
 
 def _upgrade(state: FolderVersion) -> FolderVersion:
-    """Land all rows of the older layout in one commit. From here on its files do not count. What is not as it was
-    written is left where it is."""
+    """Commit all rows of the older layout at once; from then on its files are ignored.
+
+    Damaged runs and batches are left where they are.
+    """
     from causeway.analysis.convert.piece import source_rows
 
     bad = older.damaged(state.folder)

@@ -72,6 +72,7 @@ class FolderVersion:
     """A handle of the table. It moves on with commits of this process, so it may be at a later version."""
 
     def all_files(self) -> list[File]:
+        """Return the files of all tables."""
         return [file for files in self.files.values() for file in files]
 
 
@@ -357,6 +358,7 @@ def _checkpoint(state: FolderVersion) -> None:
 
 
 def copy(folder: Path, name: str) -> None:
+    """Copy a file of the log into `_copies`, with its digest in the copy's name."""
     content = (place(folder) / "tables" / LOG / name).read_bytes()
     copies = place(folder) / "tables" / COPIES
     with replacing(copies / f"{name}-{hashlib.sha256(content).hexdigest()}") as temporary:

@@ -1,4 +1,4 @@
-"""Two result folders side by side: which quantity differs most, and by how much."""
+"""Compare two result folders (`diff`), or one with a baseline (`save`): the quantities that differ, and by how much."""
 
 import math
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from causeway.errors import UserError
 
 _POINT = ["study", "point", "engine"]
 _KEPT = [*_POINT, "module", "name", "seed", "value"]
-"""The columns of a baseline; older ones have no seeds."""
+"""The columns of a baseline; older baselines have no seeds."""
 _SHOWN = 10
 
 
@@ -30,12 +30,12 @@ class Difference:
     a: float
     b: float
     pairs: int = 0
-    """Seeds that both folders have a run of."""
+    """The number of seeds of which both folders have a run."""
     change: float = math.nan
-    """The mean over these seeds of what b has more than a."""
+    """The mean of b - a over these seeds."""
     low: float = math.nan
     high: float = math.nan
-    """Its 95 % interval by Student's t: chance that runs of one seed share takes no part in it."""
+    """The 95 % interval of `change` by Student's t. Randomness that runs of one seed share does not widen it."""
 
     @property
     def relative(self) -> float:
@@ -55,7 +55,7 @@ class Difference:
 
 @dataclass
 class DiffResult:
-    """What two folders have in common and what not."""
+    """The result of a comparison: quantities in both folders, and those in one of them."""
 
     threshold: float
     compared: list[Difference] = field(default_factory=list)
@@ -74,10 +74,11 @@ class DiffResult:
 
     @property
     def worst_relative(self) -> float:
+        """The relative difference of `worst`; 0 if nothing was compared."""
         return self.worst.relative if self.worst else 0.0
 
     def frame(self) -> pd.DataFrame:
-        """All of it as a DataFrame, the largest difference first; what only one side has is missing on the other."""
+        """Return all quantities as a DataFrame, the largest difference first; `only` names the sides that have it."""
         rows: list[tuple[Any, ...]] = [
             (one.where, one.a, one.b, one.relative, one.change, one.low, one.high, one.pairs) for one in self.compared
         ]
@@ -104,11 +105,17 @@ class DiffResult:
 def diff(
     a: str | Path, b: str | Path, threshold: float = 0.0, *, filter: str = "", vectors: bool = False
 ) -> DiffResult:
-    """Compare the means of all scalars, point by point. Folders made on different engines are compared across them, and
-    folders made by different code across that; where one holds runs of several codes, each is compared with itself.
+    """Compare the means of all scalars, point by point.
 
-    Either may be a baseline that `save` made. `filter`: an expression as in `causeway.results`. `vectors`: compare each
-    recorded series, too, by its number of samples, its mean and its last time.
+    If the folders have no engine in common, points are compared across engines. If a folder contains runs of several
+    versions of the code, each version is compared with itself.
+
+    Args:
+        a: A result folder, or a baseline that `save` wrote.
+        b: The same.
+        threshold: The relative difference that is allowed.
+        filter: Select quantities by an expression, as in `causeway.results`.
+        vectors: Compare recorded series, too: their number of samples, their mean and their last time.
     """
     both_runs = versions.distinguished_together([_runs_of(place(one)) for one in (a, b)])
     found = [_quantities(place(one), vectors, runs) for one, runs in zip((a, b), both_runs, strict=True)]
@@ -127,7 +134,7 @@ def diff(
 
 
 def save(folder: str | Path, path: Path, *, vectors: bool = False) -> int:
-    """Keeps what `diff` compares as one small CSV file, to be compared with later; the number of its rows."""
+    """Write the quantities that `diff` compares into a CSV file, a baseline; return the number of its rows."""
     runs = versions.distinguished(_runs_of(place(folder)))
     kept = _quantities(place(folder), vectors, runs)[_KEPT]
     with store.replacing(path) as temporary:
@@ -163,14 +170,14 @@ def _baseline(path: Path) -> pd.DataFrame:
 
 
 def _of_vectors(folder: Path) -> pd.DataFrame:
-    """Samples, mean and last time of every recorded series, as if they were scalars."""
+    """Return the number of samples, the mean and the last time of every recorded series, as scalars."""
     rows = []
     found = Folder(folder).vectors()
     for run_id, module, one in zip(found["run_id"], found["module"], found["series"], strict=True):
-        reported = {"samples": float(len(one))}
+        numbers = {"samples": float(len(one))}
         if len(one):
-            reported |= {"mean": arithmetic.total(one.value.tolist()) / len(one), "last time": float(one.time_s[-1])}
-        rows += [(run_id, module, f"{one.name} ({what})", value) for what, value in reported.items()]
+            numbers |= {"mean": arithmetic.total(one.value.tolist()) / len(one), "last time": float(one.time_s[-1])}
+        rows += [(run_id, module, f"{one.name} ({what})", value) for what, value in numbers.items()]
     return pd.DataFrame(rows, columns=["run_id", "module", "name", "value"])
 
 
@@ -185,7 +192,7 @@ def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
 
 
 def _changes(a: pd.DataFrame, b: pd.DataFrame, key: list[str]) -> dict[Any, tuple[int, float, float, float]]:
-    """Return for each quantity the number of seeds that both have one run of, and mean and interval of b - a there."""
+    """Return for each quantity the number of common seeds, and mean and interval of b - a over these seeds."""
     sides = [
         frame[frame["seed"].notna()].drop_duplicates([*key, "seed"], keep=False)[[*key, "seed", "value"]]
         for frame in (a, b)

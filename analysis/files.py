@@ -1,6 +1,6 @@
-"""Write files whole: under a hidden name, flushed to the disk, renamed, and the folders that name them flushed too.
+"""Write files atomically: under a hidden name, flushed to the disk, then renamed, and their folders flushed, too.
 
-A crash or a full disk leaves no half-written file behind under a name that readers look at.
+After a crash or on a full disk, no half-written file has a name that readers look at. Start here: `replacing`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def quote(name: str) -> str:
 
 @dataclass
 class Hidden:
-    """A file that nobody sees yet."""
+    """A file under a hidden name."""
 
     path: Path
     name: str = ""
-    """What it will be called."""
+    """Its name when it is complete."""
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_in(folder: Path) -> Iterator[Hidden]:
-    """Do what `replacing` does for a file that is given its name when it has been written."""
+    """Do the same as `replacing` for a file whose name is set while it is written (`Hidden.name`)."""
     if isinstance(folder, Remote):
         with tempfile.TemporaryDirectory(prefix="causeway-") as here:
             hidden = Hidden(Path(here) / "file")
@@ -105,7 +105,7 @@ def flush(path: Path) -> None:
 
 
 def refuse_links(top: Path, *below: str) -> None:
-    """Refuse a folder of somebody else's making whose parts are links: writing there would change files elsewhere."""
+    """Refuse a folder if one of its parts is a link: writing there would change files elsewhere."""
     if is_remote(top):
         return
     for name in below:

@@ -1,9 +1,9 @@
-"""What can be wrong in a result folder, and how to repair it: `causeway doctor DIR`.
+"""Find damage in a result folder and repair it: `causeway doctor DIR`. Start here: `problems`.
 
-Nothing here guesses. Every byte of the folder has a digest somewhere: of a table's file in its name, of the log's files
-in the names of their copies, of a description in itself. What has changed is put back from its copy, or the runs whose
-rows are lost are taken out, and the command that made them makes them again. What is left over is removed when it is
-sure that nobody writes or reads it.
+Every byte of the folder has a digest: that of a table's file is in its name, that of a file of the log in the name of
+its copy, that of a description in itself. A file of the log that has changed is restored from its copy. If rows of a
+table are lost, their runs are removed, and the command that made them can make them again. Orphans are removed when no
+process can write or read them any more.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from causeway.errors import UserError
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong."""
+    """A damaged or superfluous file, and its repair."""
 
     what: str
     advice: str
     repair: Callable[[], str]
-    """Repairs it, and says what it did."""
+    """Repair it; return a message that says what was done."""
 
 
 def problems(folder: Path) -> Iterator[Problem]:
-    """Yield all that is wrong, in the order in which to repair it. A problem of the log is to be repaired before the
-    next one is asked for."""
+    """Yield all problems, in the order in which to repair them.
+
+    A problem of the log must be repaired before the next one is taken: it may hide others.
+    """
     folder = place(folder)
     refuse_links(folder, "report", *delta.PARTS)
     yield from _leftovers(folder)
@@ -52,18 +54,18 @@ def problems(folder: Path) -> Iterator[Problem]:
 
 
 def finished(folder: Path) -> int:
-    """Return how many runs have landed; those that cannot be read do not count."""
+    """Return the number of committed runs; 0 if the log cannot be read."""
     try:
         return len(store.run_ids(delta.latest(folder)))
     except UserError:
         return 0
 
 
-# --- what is left over -------------------------------------------------------------------------------------
+# --- orphans -----------------------------------------------------------------------------------------------
 
 
 def sweep(out_dir: Path) -> list[Path]:
-    """Remove what dead writers left: hidden half-written files, and locks that nobody holds. Return what went."""
+    """Remove the orphans of dead writers: half-written files, and locks that nobody holds. Return their paths."""
     return [path for path in leftovers(out_dir) if locks.remove_if_free(path)]
 
 

@@ -1,7 +1,7 @@
-"""Locks that die with their owner: flock on a file of the result folder.
+"""Locks that end with their process: flock on a file of the result folder.
 
-A killed process leaves an empty file behind and no lock: the next one takes the file, or `sweep` removes it. Where a
-file system has no such locks, everybody gets one; what is written stays whole then too, only done twice.
+A killed process leaves an empty file and no lock: the next process locks the file, or `sweep` removes it. On a file
+system without such locks everybody gets one; results are correct then, too, but a run may be executed twice.
 """
 
 from __future__ import annotations

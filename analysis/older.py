@@ -103,8 +103,10 @@ def _rows(table: str, rows: pa.Table, held: list[str]) -> pa.Table:
 
 
 def files(folder: Path, but: Collection[str] = ()) -> Iterator[Path]:
-    """Yield the files of whole runs and batches, and of those that they replace: each file of `runs` behind the files
-    that it names."""
+    """Yield the files of complete runs and batches, and of those that they replace.
+
+    Each file of `runs` follows the files that it names.
+    """
     top = place(folder)
     for committed in _commits(top):
         if committed.key not in but:

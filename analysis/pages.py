@@ -1,4 +1,4 @@
-"""Pages from the templates in analysis/templates. Whatever is filled in is escaped."""
+"""Write HTML pages from the templates in analysis/templates. All values are escaped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _environment() -> Environment:
 
 
 def write(path: Path, template: str, **values: Any) -> None:
-    """Fill in a template and land the page."""
+    """Render a template and write the page atomically."""
     text = _environment().get_template(template).render(values)
     with store.replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 
 class Table:
-    """A table of a page: columns of numbers stand to the right, and numbers are shortened.
+    """A table of a page: columns of numbers are aligned to the right, and numbers are shortened.
 
     On a phone a wide table is scrolled sideways; one of a few rows had better `stack`: each row becomes a block.
     """

@@ -68,22 +68,27 @@ class File:
 
     @property
     def table(self) -> str:
+        """The name of its table."""
         return self._parts[0]
 
     @property
     def order(self) -> str:
+        """Its version and its number within the commit, which sort files in the order of their commits."""
         return self._parts[1]
 
     @property
     def key(self) -> str:
+        """The key of its commit."""
         return self._parts[2]
 
     @property
     def footer(self) -> str:
+        """The digest of its footer."""
         return self._parts[3]
 
     @property
     def whole(self) -> str:
+        """The digest of all its bytes."""
         return self._parts[4]
 
     def holds(self, run_id: str) -> bool:

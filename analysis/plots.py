@@ -1,4 +1,4 @@
-"""What a study wants shown, as data: the report draws it from the tables and knows no study."""
+"""Declarations that a study makes for its report: plots, headlines, expected faults, and the scene of an animation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Expected:
-    """Something that runs get wrong because that is what is measured. The report puts all else that is wrong first."""
+    """Violations or duplicates that a study measures, so that the report does not list them as unexpected."""
 
     scalar: str
     """`violations` or `duplicates`."""
@@ -73,7 +73,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scene:
-    """A moving picture of a run: which recorded series say where things are and what they do.
+    """An animation of a run: the recorded series that have the positions and the states of its things.
 
     Places are the modules `PLACE[0]`, `PLACE[1]`, ... with the series x_m, y_m, reach_m (once) and, where they are
     joined, wired_to (a sample for each). Things that move are `THING[0]`, ... with x_m and y_m over time.

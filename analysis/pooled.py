@@ -1,4 +1,4 @@
-"""Say where a figure takes runs for repetitions of each other that differ in more than their seeds."""
+"""Find figures that average over runs that differ in more than their seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from causeway.analysis import kinds
 from causeway.analysis.figures.data import Data
 
 NO_PARAMETERS = frozenset({"repetition"})
-"""What converted runs have among their parameters, and what counts repetitions."""
+"""Parameters of converted runs that only count repetitions."""
 
 EACH_RUN = frozenset({"scatter", "state"})
 """Kinds of plots in which every run has marks of its own."""

@@ -1,4 +1,4 @@
-"""The numbers that a paper prints, as data: one row of a CSV file each. Nothing here knows a paper.
+"""Read the published numbers of a paper from a CSV file, one row each.
 
 Columns: paper, where, quantity, condition, study, parameters (a JSON object: the points it is about), scalar (or an
 arithmetic expression over scalars), published, note; and, where a paper gives no plain number, relation, low and high:
@@ -11,7 +11,7 @@ arithmetic expression over scalars), published, note; and, where a paper gives n
 | `>` | more than a bound | low |
 | `to` | from one bound to another, both included | low, high |
 
-A number that no run can be set beside has the scalar `cannot_be_compared`; its note says why.
+A number that no run can measure has the scalar `cannot_be_compared`; its note gives the reason.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from causeway.errors import UserError
 COLUMNS = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
 BOUNDS = ("relation", "low", "high")
 FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("low",), "to": ("low", "high")}
-"""relation -> which of published, low and high say it"""
+"""relation -> the columns that it needs, of published, low and high"""
 NOT_COMPARED = "cannot_be_compared"
 """The scalar of a number that no run measures."""
 WHY = "cannot be compared: "
-"""How its note goes on: with the reason."""
+"""The beginning of its note; the reason follows."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file, parameters as dicts, numbers as floats or None. A bad line is refused by its number."""
+    """Return the rows of a file, parameters as dicts, numbers as floats or None. UserError names a bad line."""
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]

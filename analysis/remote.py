@@ -103,20 +103,25 @@ class Remote:
 
     @property
     def name(self) -> str:
+        """The last part of the path."""
         return self._path.rpartition("/")[2]
 
     @property
     def suffix(self) -> str:
+        """The last suffix of the name, as of a Path."""
         return PurePosixPath(self._path).suffix
 
     @property
     def parent(self) -> Remote:
+        """The folder that contains it."""
         return Remote(self._scheme, self._path.rpartition("/")[0], self._query)
 
     def relative_to(self, other: Remote) -> PurePosixPath:
+        """Return the path below another one."""
         return PurePosixPath(self._path).relative_to(other._path)
 
     def resolve(self) -> Remote:
+        """Return the same: a URL has no links to resolve."""
         return self
 
     # ---- what is there -----------------------------------------------------------------------------------------------
@@ -153,12 +158,15 @@ class Remote:
         return self._info or self.filesystem.get_file_info(self.inner)
 
     def exists(self) -> bool:
+        """Return whether there is such a file or folder."""
         return self.is_file() or self.is_dir()
 
     def is_file(self) -> bool:
+        """Return whether it is a file."""
         return bool(self._looked_up().is_file)
 
     def is_dir(self) -> bool:
+        """Return whether it is a folder."""
         from pyarrow.fs import FileType
 
         return self._looked_up().type == FileType.Directory
@@ -194,13 +202,16 @@ class Remote:
         return self.filesystem.open_input_file(self.inner)
 
     def read_bytes(self) -> bytes:
+        """Return the content of the file."""
         with self.open() as file:
             return bytes(file.read())
 
     def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return the content of the file as text."""
         return self.read_bytes().decode(encoding, errors)
 
     def unlink(self, missing_ok: bool = False) -> None:
+        """Delete the file."""
         try:
             self.filesystem.delete_file(self.inner)
         except FileNotFoundError:
@@ -208,6 +219,7 @@ class Remote:
                 raise
 
     def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        """Make a folder and those above it, unless it exists; object stores need none."""
         if self._scheme not in _OBJECTS:
             self.filesystem.create_dir(self.inner, recursive=True)
 

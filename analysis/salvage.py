@@ -101,8 +101,11 @@ def _groups(opened: pq.ParquetFile, file: File) -> tuple[pa.Table | None, _Bad]:
 
 
 def _lost(state: FolderVersion, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
-    """Return the runs that have lost rows: by name where that can be read; else those of the same commit, or of the
-    range, that have no rows of this table elsewhere (of converted runs, all: they may have rows in several files)."""
+    """Return the runs that have lost rows.
+
+    These are the runs whose names can be read; for unreadable groups, the runs of the same commit (or of the group's
+    range) without rows of this table elsewhere. Converted runs all count, since they may have rows in several files.
+    """
     surely, ranges = bad
     beside = [one for one in whole if one.table == "runs" and one.key == file.key]
     some = _runs_in(state, beside) if beside else known

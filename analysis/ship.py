@@ -1,4 +1,4 @@
-"""This package as one zip, for workers of a cluster that have Python and no Causeway.
+"""Pack this package as one zip, for workers of a cluster that have Python and no Causeway.
 
 Python takes packages out of a zip, but kernels and C++ sources must be files: `causeway/__init__.py` unpacks itself.
 """
@@ -19,7 +19,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content is the same zip
 
 
 def package_zip() -> Path:
-    """The zip, made once for what it holds."""
+    """Return the zip of this package; it is written once for each content."""
     import causeway
 
     top = Path(next(iter(causeway.__path__)))
@@ -39,7 +39,7 @@ def _files(top: Path) -> Iterator[Path]:
 
 
 def zipped(name: str, files: Mapping[str, bytes]) -> Path:
-    """A zip of these files in the cache folder, named after what it holds."""
+    """Return a zip of these files in the cache folder, named after a digest of their content."""
     digest = hashlib.blake2b(digest_size=8)
     for path, content in sorted(files.items()):
         digest.update(f"{path}\0{len(content)}\0".encode() + content)
@@ -56,7 +56,7 @@ def zipped(name: str, files: Mapping[str, bytes]) -> Path:
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder in this machine's cache that holds what a zip of `zipped` holds."""
+    """Return a folder of this machine's cache with the content of a zip of `zipped`."""
     target = cache_dir() / "ship" / archive.stem
     if not target.is_dir():
         half = target.with_name(f".{uuid.uuid4().hex}")

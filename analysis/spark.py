@@ -100,8 +100,10 @@ def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
 
 
 def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
-    """Return all runs' rows of a table as a Spark DataFrame. Files behind a URL are read by pyarrow in Spark's Python
-    workers: no jar for it is needed."""
+    """Return all runs' rows of a table as a Spark DataFrame.
+
+    Files behind a URL are read by pyarrow in Spark's Python workers, which needs no jar.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
 
     form = schema.TABLES[table]

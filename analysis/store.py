@@ -1,8 +1,8 @@
-"""Land runs in a result folder, and read a result folder back.
+"""Commit runs to a result folder (`write_run`, `land_runs`), and read its tables (`read_arrow`, `read_pandas`).
 
-A run is there when its row in `runs` is: the commit that adds it adds all its rows (see `delta`), each run once. Who
-makes a run holds its lock (`writing`), so that it is not made twice; a lock dies with its owner. Where there are no
-locks (behind URLs, on some network file systems) a run may be made twice, and the first one is kept.
+One commit adds all rows of a run (see `delta`), so a run is complete if its row in `runs` exists. The process that
+executes a run holds its lock (`writing`), so that no other one executes it, too; the lock ends with the process.
+Without locks (behind URLs, on some network file systems) a run may be executed twice; the first one is kept.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 COMPACT_EVERY = 256
-"""Versions: so often it is looked whether the folder has many small files (see `compact`)."""
+"""Commits between two looks whether the folder has too many small files (see `compact`)."""
 
 
 def table_dir(folder: Path, table: str) -> Path:
-    """Return where the files of `table` stand in a result folder."""
+    """Return the folder of the files of `table` in a result folder."""
     return place(folder) / "tables" / f"table={table}"
 
 
@@ -44,35 +44,35 @@ def table_dir(folder: Path, table: str) -> Path:
 
 
 def lock_path(out_dir: Path, key: str) -> Path:
-    """Return the file that is locked while somebody makes the run, or the commit, of this key."""
+    """Return the path of the lock of a run or a commit."""
     refuse_links(desk(place(out_dir)), ".locks")
     return desk(place(out_dir)) / ".locks" / f"{key}.lock"
 
 
 @contextmanager
 def writing(out_dir: Path, run_id: str, wait: bool = True) -> Iterator[bool]:
-    """Make the caller the only one to make this run. False: somebody else is at it (never if `wait`)."""
+    """Hold the lock of a run for the block. Yield False if another process holds it (never if `wait`)."""
     with locks.held(lock_path(out_dir, quote(run_id)), wait) as mine:
         yield mine
 
 
 @contextmanager
 def revising(out_dir: Path, wait: bool = True) -> Iterator[bool]:
-    """Spare two commands of this machine the same work of many minutes. Nothing depends on it."""
+    """Hold a lock that spares two commands of this machine the same long work. Correctness does not depend on it."""
     with locks.held(lock_path(out_dir, "batches"), wait) as mine:
         yield mine
 
 
 @contextmanager
 def files_for(state: FolderVersion) -> Iterator[physical.Writer]:
-    """Yield a writer of the files of one commit; while it is at work, its lock says that they are no orphans."""
+    """Yield a writer of the files of one commit; as long as its lock is held, they are no orphans."""
     key = physical.new_key()
     with locks.held(lock_path(state.folder, key), wait=True):
         yield physical.Writer(state.folder, state.version + 1, key)
 
 
 def to_write(folder: Path) -> FolderVersion:
-    """Return the latest state of a folder that is to be added to."""
+    """Return the latest state of a folder, for adding to it; refuse a folder of an older layout."""
     state = delta.latest(folder)
     if state.version < 0 and older.is_there(state.folder):
         raise UserError(f"{folder} was written by an older causeway: `causeway compact {folder}` brings it up to date")
@@ -80,7 +80,7 @@ def to_write(folder: Path) -> FolderVersion:
 
 
 def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Return a run's tables with exactly their columns: what `land_runs` takes."""
+    """Return a run's tables with exactly their columns, for `land_runs`; raise ValueError for other tables."""
     unknown = sorted(set(tables) - set(schema.TABLES))
     if unknown:
         raise ValueError(f"no such table: {', '.join(unknown)} (there are {', '.join(schema.TABLES)})")
@@ -96,12 +96,12 @@ def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
 
 
 def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]]) -> None:
-    """Land one run: `tables["runs"]` has one row; the others may leave out `run_id`. A run that is there stays."""
+    """Commit one run: `tables["runs"]` has one row; the others may lack `run_id`. A run that exists is kept."""
     land_runs(out_dir, [conformed(tables)])
 
 
 def land_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
-    """Land many runs in one commit. Those that are there already, of another writer, stay as they are."""
+    """Commit many runs at once. Runs that another writer has committed are kept as they are."""
     left = {tables["runs"]["run_id"][0].as_py(): tables for tables in runs}
     state = to_write(out_dir)
     while left := {run_id: tables for run_id, tables in left.items() if run_id not in run_ids(state)}:
@@ -123,16 +123,16 @@ def land_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
         compact.compact_if_many(out_dir)
 
 
-# --- what is there ---------------------------------------------------------------------------------------
+# --- ids of runs -----------------------------------------------------------------------------------------
 
 
 def has_run(out_dir: Path, run_id: str) -> bool:
-    """Return whether the run has landed."""
+    """Return whether the run is committed."""
     return run_id in run_ids(delta.latest(out_dir, may_be_old=True))
 
 
 def finished_runs(out_dir: Path) -> frozenset[str]:
-    """Return the ids of all runs that have landed."""
+    """Return the ids of all committed runs; refuse a folder with ids that are paths."""
     ids = run_ids(state_of(out_dir))
     for run_id in ids:
         no_path(run_id, out_dir)
@@ -142,7 +142,7 @@ def finished_runs(out_dir: Path) -> frozenset[str]:
 _RUNS: dict[str, frozenset[str]] = {}
 """Path of a file of `runs` -> the runs in it: such a file never changes."""
 _UNION: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-"""Folder -> the files of `runs` that were looked at last, and all runs in them."""
+"""Folder -> the files of `runs` that were read last, and all runs in them."""
 
 
 def run_ids(state: FolderVersion) -> frozenset[str]:
@@ -163,7 +163,7 @@ def run_ids(state: FolderVersion) -> frozenset[str]:
 
 
 def _ids_in(state: FolderVersion, file: File) -> frozenset[str]:
-    """Return the runs of a file of `runs`. One that holds a single run is not read: the log names it."""
+    """Return the runs in a file of `runs`. A file of a single run is not read: the log names the run."""
     if file.low == file.high:
         return frozenset([file.low])
     key = f"{state.folder}/{file.path}"
@@ -178,7 +178,7 @@ def is_path(run_id: str) -> bool:
 
 
 def no_path(run_id: str, folder: Path) -> str:
-    """Return an id that leads nowhere; else it is refused."""
+    """Return an id; raise UserError if it is a path."""
     if is_path(run_id):
         raise UserError(
             f"the result folder {folder} has a run {run_id!r}: ids that are paths are refused; remove that run"
@@ -200,7 +200,7 @@ def state_of(folder: Path) -> FolderVersion:
 
 @contextmanager
 def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None]:
-    """Read these folders in the block as they are now (or were `at` some time), whatever lands meanwhile."""
+    """Pin these folders for the block to their states of now (or `at` former states), whatever is committed later."""
     states = {str(delta.top(folder)): state_of(folder) for folder in folders} | {str(s.folder): s for s in at}
     token = _PINNED.set({**(_PINNED.get() or {}), **states})
     try:
@@ -210,7 +210,7 @@ def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None
 
 
 def in_one_state(read: Callable[P, R]) -> Callable[P, R]:
-    """Make a function that reads the folder of its first argument read one state of it."""
+    """Decorate a function so that it reads a single state of the folder in its first argument."""
 
     @wraps(read)
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -221,13 +221,13 @@ def in_one_state(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def files_of(folder: Path, table: str) -> list[Path]:
-    """Return the files that hold a table's rows: what to give to a tool that reads parquet."""
+    """Return the files of a table, for other tools that read parquet."""
     state = state_of(folder)
     return [state.folder / "tables" / file.path for file in state.files.get(table, [])]
 
 
 def count_rows(folder: Path, table: str) -> int:
-    """Return how many rows of a table all runs have."""
+    """Return the number of rows of a table."""
     state = state_of(folder)
     if state.version < 0:
         return older.read(state.folder, table, ["run_id"]).num_rows
@@ -235,7 +235,7 @@ def count_rows(folder: Path, table: str) -> int:
 
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
-    """Return all runs' rows of a table; `where` is a pyarrow expression that they must fulfil."""
+    """Return all runs' rows of a table; `where`, a pyarrow expression, selects some."""
     state = state_of(folder)
     if state.version < 0:
         return _without_paths(older.read(state.folder, table, columns, where), folder)

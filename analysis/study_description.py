@@ -1,6 +1,6 @@
-"""What a result folder says about the studies whose runs it holds: `DIR/studies/<study>.json`.
+"""Descriptions of studies in a result folder: `DIR/studies/<study>.json`.
 
-Plots, headlines, published numbers and the moving picture are data that a study gives; a copy stands beside its runs.
+Plots, headlines, published numbers and the scene of an animation are data of a study; a copy stands beside its runs.
 So a report needs no study, wherever its code is. A description lands whole or not at all, before the first run of its
 study; when a study is run again after a change, its new description takes the place of the old one.
 """
@@ -26,7 +26,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Description:
-    """What the report and the command line must know about a study."""
+    """The data of a study that the report and the command line need."""
 
     study: str
     title: str = ""
@@ -37,16 +37,16 @@ class Description:
     """Rows as `published.read` gives them."""
     scene: Scene | None = None
     expected: tuple[Expected, ...] = ()
-    """What its runs may get wrong."""
+    """Violations that its runs may have."""
 
 
 def path_of(folder: Path, study: str) -> Path:
-    """Return where the description of a study stands in a result folder."""
+    """Return the path of a study's description in a result folder."""
     return place(folder) / "studies" / f"{store.quote(study)}.json"
 
 
 def text_of(description: Description) -> str:
-    """Return a description as it stands in the file."""
+    """Return a description as the text of its file."""
     plain = {"version": VERSION, **asdict(description)}
     return json.dumps({**plain, "digest": _digest(plain)}, indent=1, allow_nan=False) + "\n"
 
@@ -56,7 +56,7 @@ def _digest(plain: Mapping[str, Any]) -> str:
 
 
 def write(folder: Path, study: str, text: str) -> None:
-    """Land a description, unless the same one is there."""
+    """Write a description atomically, unless the folder has the same one."""
     refuse_links(place(folder), "studies")
     path = path_of(folder, study)
     if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
@@ -73,6 +73,7 @@ def read(folder: Path) -> list[Description]:
 
 
 def read_one(path: Path) -> Description:
+    """Return the description in a file; raise UserError if it is damaged or of another version."""
     try:
         text = path.read_text(encoding="utf-8")
         given = json.loads(text)

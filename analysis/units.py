@@ -1,7 +1,7 @@
-"""Quantities with a unit, as OMNeT++ writes iteration variables: `1.5s`, `500ms`, `2e6bps`, `10 mW`.
+"""Read quantities with a unit, as OMNeT++ writes iteration variables: `1.5s`, `500ms`, `2e6bps`, `10 mW`.
 
 A quantity becomes a number of the plain unit of its family (seconds, bits a second, bytes, metres, ...), so that 500ms
-and 1s stand in their order on one axis. Logarithmic ones (dB, dBm) stay as they are.
+and 1s are in order on one axis. Logarithmic ones (dB, dBm) stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FACTORS: dict[str, float] = {
 
 
 def in_plain_units(text: str) -> float | None:
-    """The number, or None if the text is no quantity with a unit that is known here."""
+    """Return the number; None if the text is no quantity with a known unit."""
     found = _QUANTITY.fullmatch(text)
     if found is None or found[2] not in FACTORS:
         return None

@@ -13,7 +13,7 @@ from causeway.analysis.report.verdict import explained
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> str:
-    """A tabular with its caption; columns of numbers are set to the right."""
+    """Return a tabular with its caption as a comment; columns of numbers are aligned to the right."""
     right = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(head))]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     return "\n".join([
@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> s
 
 
 def compared(rows: pd.DataFrame, caption: str) -> str:
-    """Published against measured numbers of one paper: a column for each engine."""
+    """Return the tabular of one paper's published and measured numbers, with a column for each engine."""
     engines = sorted(rows["engine"].unique())
     keys = ["where", "quantity", "condition"]
     body = []

@@ -1,4 +1,4 @@
-"""Writes the files: one a figure, one a table, named after their titles."""
+"""Write figures and tables into files, named after their titles. Start here: `Export`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from causeway.errors import UserError
 FORMATS = ("svg", "pdf", "pgf", "tex")
 FIGURES = ("svg", "pdf", "pgf")
 OURS = ".exported"
-"""Names the files of earlier exports: those alone are taken away."""
+"""The list of exported files: only these are deleted by a later export."""
 
 
 def check(formats: Sequence[str]) -> None:
-    """Refuse a format that there is not."""
+    """Raise UserError if a format is unknown."""
     for name in formats:
         if name not in FORMATS:
             raise UserError(f"there is no export '{name}'; allowed: {', '.join(FORMATS)}")
@@ -37,7 +37,7 @@ class Export:
             out.mkdir(parents=True, exist_ok=True)
 
     def figure(self, sheet: Sheet) -> None:
-        """Write what a sheet shows; its texts may be LaTeX afterwards."""
+        """Write the drawing on a sheet; its texts may be LaTeX afterwards."""
         plot = sheet.data.plot
         name = self._free(f"{plot.study} {plot.title}")
         for form in FIGURES:
@@ -46,7 +46,7 @@ class Export:
                     sheet.save(temporary, form)
 
     def finish(self, compared: pd.DataFrame) -> None:
-        """Write the tables, and take away the files of an earlier export that this one does not have."""
+        """Write the tables, and delete the files of an earlier export that this one does not have."""
         if "tex" in self.formats and len(compared):
             for paper, rows in compared.groupby("paper"):
                 table = tex.compared(rows, f"{paper}: published and measured (mean and 95 % interval)")
@@ -71,7 +71,7 @@ def _slug(title: str) -> str:
 
 
 def _take_away_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
-    """Remove figures that are not in the report any more: they would pass for today's."""
+    """Delete figures that the report no longer has: readers would take them for current ones."""
     reported = out / OURS
     lines = reported.read_text(encoding="utf-8", errors="replace").splitlines() if reported.exists() else []
     before = {name for name in lines if Path(name).name == name}

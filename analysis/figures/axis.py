@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Place = Callable[[pd.Series], np.ndarray]
 MOST_TICKS = 10
-"""A sweep of more values has round ticks instead."""
+"""More values cannot all be labelled; their axis has round ticks instead."""
 SIDES = 0.06
 """The room beside the first and the last value, as a share of the axis."""
 LETTER = 0.018
@@ -23,8 +23,7 @@ LETTER = 0.018
 
 
 def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
-    """Return where values of x stand: at their numbers, with a tick at each value of a sweep, or as names side by
-    side."""
+    """Return the positions of values of x: their numbers, or `names` if one of them is no number."""
     values = pd.concat([frame["x"] for frame in frames])
     if any(isinstance(value, str) for value in values):
         return names(ax, *frames)
@@ -41,7 +40,7 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
 
 
 def names(ax: Axes, *frames: pd.DataFrame) -> Place:
-    """Return where values of x stand as names side by side: 0, 1, 2, ..., in their order."""
+    """Return the positions of values of x as names side by side: 0, 1, 2, ..., in their order."""
     values = pd.concat([frame["x"] for frame in frames]).unique()
     there = sorted(values, key=lambda value: (isinstance(value, str), value))
     at = {value: float(i) for i, value in enumerate(there)}
@@ -55,7 +54,7 @@ def names(ax: Axes, *frames: pd.DataFrame) -> Place:
 
 
 def _tick_at(ax: Axes, values: np.ndarray) -> None:
-    """Put a tick at each value, and write those that do not run into the one before."""
+    """Put a tick at each value, with a label if it does not overlap the one before."""
     logarithmic = ax.get_xscale() == "log"
     scaled = np.log10(values) if logarithmic else values
     shares = (scaled - scaled[0]) / (scaled[-1] - scaled[0])
@@ -67,7 +66,7 @@ def _tick_at(ax: Axes, values: np.ndarray) -> None:
 
 
 def _apart(shares: np.ndarray, words: Sequence[str]) -> list[str]:
-    """Return the words, empty where they would run into the one before."""
+    """Return the words, with empty ones in place of those that would overlap the word before."""
     written, behind = [], -1.0
     for share, word in zip(shares, words, strict=True):
         half = LETTER * len(word) / 2

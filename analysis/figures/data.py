@@ -18,10 +18,10 @@ from causeway.analysis.reduce.spread import Frame, in_memory, join
 from causeway.analysis.units import in_plain_units
 
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
-"""The columns of what a figure shows: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
+"""The columns of the numbers in a figure: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
 NAN = float("nan")
 _PAIR = ["engine", "rest", "seed"]
-"""What two runs have in common whose values are compared."""
+"""The columns in which the two runs of a pair agree."""
 
 
 class Recorded(NamedTuple):
@@ -46,7 +46,7 @@ class Data:
         self.plot, self.runs, self._numbers, self._recorded, self._bins = plot, runs, numbers, recorded, bins
         self.tooltips: dict[str, Sequence[str]] = {}
         self.keys: list[Any] = []
-        """Artists that only stand in the legend: what a colour or a dash means."""
+        """Artists for the legend alone: the meaning of a colour or a dash."""
 
     @property
     def there(self) -> pd.Index:
@@ -117,8 +117,10 @@ class Data:
         )
 
     def states(self, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
-        """Return the times [s] and values of a series where it changes, by engine and module, of the first run of each
-        engine. The last value stands twice: where it was seen first, and at the end of all."""
+        """Return the changes of a series as times [s] and values, by engine and module, of each engine's first run.
+
+        The last value is there twice: at its beginning, and at the end of all series. `most` limits the modules.
+        """
         there = self.there
         first = self.runs.runs.loc[there].reset_index().groupby("engine")["run_id"].min()
         joined = self.samples()
@@ -179,8 +181,7 @@ def _means(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbers(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return rows of `NUMBERS` as a frame: by series, as quantities where they are (2Mbps before 11Mbps), then by
-    engine, and otherwise in their order."""
+    """Return rows of `NUMBERS` as a frame, sorted by series (as quantities: 2Mbps before 11Mbps) and engine."""
     rows = sorted(rows, key=lambda row: (*_natural(row[0]), row[1]))
     frame = pd.DataFrame(rows, columns=list(NUMBERS)).astype({"x": object})
     return frame.astype(dict.fromkeys(("mean", "low", "high"), float))
@@ -195,7 +196,7 @@ def _natural(text: str) -> tuple[Any, ...]:
 
 
 def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
-    """Which vectors a plot means: those of the name, or those whose module.name it is or fits as a pattern."""
+    """Return a mask of the vectors with this name or this `module.name`, or that match a pattern of these."""
     whole = vectors["module"] + "." + vectors["name"]
     if "*" not in name:
         return (vectors["name"] == name) | (whole == name)
@@ -204,12 +205,12 @@ def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _in_natural_order(module: str) -> list[tuple[int, str]]:
-    """host[2] before host[10]."""
+    """Return a sort key that puts host[2] before host[10]."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", module)]
 
 
 def _seen(times: np.ndarray, end: float) -> np.ndarray:
-    """The changes of state that can be seen: of some that come in less than a thousandth of the picture, the last."""
+    """Return the visible changes of state: of several within a thousandth of the picture's width, the last."""
     if len(times) < 2:
         return np.arange(len(times))
     narrow = np.diff(times) < (end - times[0]) / 1000
@@ -223,7 +224,7 @@ def _labels(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
 
 
 def _positions(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
-    """x per run: the parameter as numbers where all of it are numbers, else as text."""
+    """Return x of each run: the values of the parameter as numbers if all are numbers, else as texts."""
     if parameter not in runs.texts:
         return pd.Series("", index=there)
     numbers = runs.numbers[parameter].reindex(there)

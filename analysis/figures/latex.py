@@ -1,4 +1,4 @@
-"""Text as LaTeX takes it."""
+"""Escape text for LaTeX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textas
 
 
 def escape(text: str) -> str:
-    """Return text as LaTeX takes it."""
+    """Return text with LaTeX's special characters escaped."""
     text = "".join(_SPECIAL.get(c, c) for c in text).replace("−", "$-$").replace("±", r"$\pm$").replace("–", "--")
     text = text.replace("×", r"$\times$").replace("…", r"\dots{}")
     return _RAISED.sub(lambda found: f"$^{{{found[0].translate(_PLAIN)}}}$", text)

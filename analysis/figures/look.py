@@ -1,5 +1,7 @@
-"""Colours, line styles and legends: a colour stands for a series, a dash (or a shade) for an engine, a hollow diamond
-for a published number."""
+"""Colours, line styles and legends of a figure.
+
+A colour stands for a series, a dash (or a shade) for an engine, a hollow diamond for a published number.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ class Look:
             artist.set_transform(moved)
 
     def legend(self, data: Data, key: Callable[[str], Any] | None = None) -> None:
-        """Say in the legend what colours, dashes and diamonds mean. `key` makes an engine's handle (else a line)."""
+        """Add colours, dashes and diamonds to the legend. `key` makes an engine's handle, else a line."""
         from matplotlib.lines import Line2D
 
         parameter = data.plot.series

@@ -1,7 +1,7 @@
-"""What changes from one variant to the others, over runs of common seeds, with the intervals of the differences.
+"""Differences between variants over runs of common seeds, with their intervals.
 
-Runs of one seed share their chance: who sends when, where hosts walk. Intervals of two means do not know that, and
-overlap where every single seed says that one variant is better.
+Runs of one seed share their randomness: the times of messages, the movement of hosts. The intervals of two means ignore
+that, and may overlap even if one variant is better for every single seed.
 """
 
 from __future__ import annotations

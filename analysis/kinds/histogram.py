@@ -58,8 +58,10 @@ def _counted(data: Data, of: str, bins: int) -> Iterator[Outline]:
 
 
 def _recorded(data: Data) -> Iterator[Outline]:
-    """Yield the histograms that runs counted themselves: bins of the same edges are added up. What lies below the first
-    edge or beyond the last one counts for the shares, and is not drawn."""
+    """Yield the histograms that runs recorded; bins of the same edges are added up.
+
+    Values below the first edge and beyond the last one count for the shares, and are not drawn.
+    """
     for (series, engine), rows in data.bins().groupby(["series", "engine"], sort=True):
         counted = rows.groupby("edge")["value"].sum().sort_index()
         whole, edges, values = float(counted.sum()), counted.index.to_numpy(float), counted.to_numpy(float)

@@ -1,4 +1,4 @@
-"""What a kind of plot is: a function that draws on a matplotlib Axes.
+"""Register kinds of plots: functions that draw on a matplotlib Axes.
 
     @plot_kind
     def spread(ax, data, width=0.5):
@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Draw)
 
 @dataclass(frozen=True)
 class Kind:
-    """A registered function, and what it reads."""
+    """A registered function, with its options and the kind of data that it reads."""
 
     name: str
     draw: Draw

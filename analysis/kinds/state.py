@@ -1,4 +1,4 @@
-"""What modules are doing over time: a row for each, in the colour of its state."""
+"""The states of modules over time: a row for each module, in the colours of its states."""
 
 from __future__ import annotations
 

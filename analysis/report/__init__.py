@@ -1,8 +1,8 @@
 """The report of a result folder: one page that needs no network, and comparison.csv beside it. Start here: `write`.
 
-Kinds of plots (`causeway.analysis.kinds`) draw what the studies ask for, `page` says what the sections show, and the
-templates (analysis/templates/report) how. What the studies ask for stands in the folder
-(`causeway.analysis.study_description`): a report knows no study.
+The result folder contains descriptions of its studies (`causeway.analysis.study_description`) with their plots, so a
+report needs no study. Kinds of plots (`causeway.analysis.kinds`) draw the figures, `page` and `wrong` make the content
+of the sections, and the templates (analysis/templates/report) their HTML.
 """
 
 import os
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 _SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
 _SHOWN_SCALARS = 400
 Look = Callable[[Sequence[wrong.Wrong]], tuple[Sequence[wrong.Example], Sequence[str]]]
-"""Is given what is wrong; gives examples, and of the rest what there is to say."""
+"""Maps the wrong runs to examples that were drawn, and to notes on those without an example."""
 COLUMNS = (
     "title", "series", "engine", "x", "mean", "ci95_low", "ci95_high", "runs", "study", "kind", "series_name",
     "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale",
 )  # fmt: skip
-"""Of figures.csv."""
+"""The columns of figures.csv."""
 
 
 @store.in_one_state
@@ -54,14 +54,16 @@ def write(
     plots: Sequence[Plot] = (),
     look: Look | None = None,
 ) -> Path:
-    """Write the report of `result_dir` into `out_dir` (its folder `report`), and give the path of the page.
+    """Write the report of a result folder; return the path of the page.
 
-    `plots`: more of them than the folder's studies ask for.
-    `look`: is given what runs got wrong, and gives examples of it, and what there is to say instead.
-    `formats`: svg, pdf, pgf, tex; figures and tables are then also files of their own, in `out_dir/export`.
-
-    Reduced on Spark at `master`, or in a session of yours, which keeps its settings; without one, see `reduces_on`. The
-    numbers are the same.
+    Args:
+        result_dir: The result folder.
+        out_dir: The folder of the page; without it, the folder `report` of `result_dir`.
+        master: Reduce on Spark at this master URL, or in a session of yours, which keeps its settings. Without it, see
+            `reduces_on`. The numbers are the same.
+        formats: svg, pdf, pgf, tex: write figures and tables into files of their own, too, in `out_dir/export`.
+        plots: Plots besides those of the folder's studies.
+        look: Draws examples of wrong runs.
     """
     source = _Source(place(result_dir), master or reduces_on(place(result_dir)))
     out = place(out_dir) if out_dir else source.folder / "report"
@@ -89,7 +91,7 @@ def write(
     moving_pages, refused = animation.write_all(source.folder, described, out)
     if moving_pages or refused:
         content: Any = {"pages": moving_pages, "refused": refused}
-        sections.append(Section("moving", "Moving pictures", "moving.html", content))
+        sections.append(Section("moving", "Animations", "moving.html", content))
     if len(compared):
         content = page.verdicts(compared, published, set(runs["study"]))
         sections.append(Section("published", "Published against measured", "published.html", content))
@@ -111,7 +113,7 @@ def write(
 
 
 def reduces_on(folder: Path) -> str | None:
-    """Where a folder is reduced if nobody says so: on Spark where Java is, unless the folder is small; None: pandas."""
+    """Return the Spark master on which to reduce a folder; None (pandas) if it is small or Java is missing."""
     rows = sum(store.count_rows(folder, table) for table in ("scalars", "samples"))
     return "local[*]" if rows > _SMALL_ROWS and (shutil.which("java") or os.environ.get("JAVA_HOME")) else None
 
@@ -136,13 +138,13 @@ class _Source:
         return in_memory(scalars.run_values(there, names))
 
     def _fields(self) -> pd.DataFrame:
-        """The fields of recorded statistics as scalars, named as OMNeT++'s tools name them: `name:mean`."""
+        """Return the fields of recorded statistics as scalars, named as OMNeT++'s tools name them: `name:mean`."""
         found = store.read_pandas(self.folder, "statistics", ["run_id", "module", "name", "field", "value"])
         found = found[found["field"] != ""]
         return found.assign(name=found["name"] + ":" + found["field"])
 
     def bins(self) -> pd.DataFrame:
-        """The bins of recorded histograms."""
+        """Return the bins of recorded histograms."""
         return store.read_pandas(self.folder, "bins")
 
     def scalar_means(self, runs: pd.DataFrame) -> pd.DataFrame:
@@ -159,7 +161,7 @@ class _Source:
 def _wrong_sections(
     known: comparison.Runs, described: Sequence[description.Description], look: Look | None, out: Path
 ) -> tuple[list[Section], list[Section]]:
-    """What nobody expected, for the head of the page, and what was expected."""
+    """Return the sections of unexpected wrong runs, for the head of the page, and of expected ones."""
     groups = wrong.found(known, described)
     examples, notes = look(groups) if look is not None and groups else ((), ())
     wrong.write_pages(examples, out)
@@ -173,7 +175,7 @@ def _wrong_sections(
 
 
 def _mixed(folder: Path) -> list[Section]:
-    """Return what there is to say where runs are of several codes."""
+    """Return a section if runs of one study were made by several versions of the code."""
     lines = list(versions.mixed_versions(folder))
     return [Section("codes", "Runs of several codes", "codes.html", lines)] if lines else []
 
@@ -183,7 +185,7 @@ def _formulas(plots: Sequence[Plot]) -> list[str]:
 
 
 def _draw(figures: Sequence[Data], compared: pd.DataFrame, out: Path, formats: Sequence[str]) -> list[DrawnFigure]:
-    """Draw all that has something to show, for the page and for papers."""
+    """Draw the figures that have numbers, for the page and for papers."""
     export, drawn = Export(out / "export", formats), []
     with Sheet() as sheet:
         for data in figures:
@@ -197,7 +199,7 @@ def _draw(figures: Sequence[Data], compared: pd.DataFrame, out: Path, formats: S
 
 
 def _rows(drawn: Sequence[DrawnFigure]) -> pd.DataFrame:
-    """Return everything drawn; each row says what its axes are."""
+    """Return the numbers of all figures, each row with the names, units and scales of its axes."""
     frames = []
     for one in drawn:
         plot = one.plot
@@ -212,7 +214,7 @@ def _rows(drawn: Sequence[DrawnFigure]) -> pd.DataFrame:
 
 
 def _figures(drawn: Sequence[DrawnFigure], figures: Sequence[Data]) -> dict[str, Any]:
-    """Return what is drawn, and plots that are not: those without runs, and those whose runs lack what y names."""
+    """Return the drawn figures, and those not drawn: without runs, or with runs that lack the scalar or series y."""
     shown = [one.plot for one in drawn]
     left = [data for data in figures if not any(data.plot is plot for plot in shown)]
     return {
@@ -228,7 +230,7 @@ def _pooled(data: Data) -> tuple[str, str]:
 
 
 def _with_parameters(means: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
-    """Each point's parameters behind its scalars; empty where its runs do not agree (seeds of a converted run, say)."""
+    """Add each point's parameters to its scalars; empty if its runs differ in one, as converted ones in seeds."""
     keys = ["study", "point", "engine"]
     grouped = known.texts.join(known.runs[keys]).groupby(keys, dropna=False)
     explained = grouped.first().where(grouped.nunique() == 1)

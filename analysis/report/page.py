@@ -1,4 +1,4 @@
-"""The sections of the page: what each of them shows. How it looks is for analysis/templates/report."""
+"""The content of the page's sections; the templates in analysis/templates/report turn it into HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_RUN = "not run here"
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page: an anchor, a heading, and what its template shows."""
+    """A section of the page: an anchor, a heading, a template, and the content that the template shows."""
 
     anchor: str
     heading: str
@@ -40,7 +40,7 @@ class DrawnFigure:
 
     @property
     def source(self) -> str:
-        """Where its paper has it, and which parameters are fixed."""
+        """Its place in the paper, and its fixed parameters."""
         fixed = ", ".join(f"{name} = {value}" for name, value in self.plot.where.items())
         return " · ".join(filter(None, [self.plot.paper, fixed]))
 
@@ -80,7 +80,7 @@ def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> dict[str, Tabl
 
 
 def _sum(column: pd.Series) -> float | str:
-    """Nothing where nothing is known, as of converted files."""
+    """Return the sum of the known values; an empty text if none is known (converted files)."""
     total = column.sum(min_count=1)
     return "" if pd.isna(total) else float(total)
 
@@ -162,7 +162,7 @@ def _measured(judged: pd.DataFrame) -> tuple[Table, list[list[tuple[str, Mapping
 
 
 def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
-    """Return the published numbers with no measured one beside them, and why: first those that no run can have."""
+    """Return the published numbers without a measured one, and the reasons: first those that no run can measure."""
     keys = ["where", "quantity", "condition", "relation", "published", "low", "high"]
     measured = set(compared[keys].fillna("").itertuples(index=False, name=None))
     rows = []
@@ -176,5 +176,5 @@ def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
 
 
 def _said(relation: str, published: float, low: float, high: float) -> str | float:
-    """Return what the paper says; a plain number stays one, so that a column of them stands to the right."""
+    """Return a published value; a plain number stays a number, so that its column is aligned to the right."""
     return published if relation == "=" else explained(relation, published, low, high)

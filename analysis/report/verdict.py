@@ -1,4 +1,4 @@
-"""What a measured number says about a published one."""
+"""Judge a measured number against a published one: equal, inside the interval or bounds, near, or off."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Verdict:
 
 
 def verdict(published: float, measured: float, low: float, high: float) -> Verdict:
-    """Inside the 95 % interval, near (within 10 %), or how far off."""
+    """Judge against a published number: inside the 95 % interval, near (within 10 %), or off."""
     if measured == published:
         return Verdict("good", "✓ equal")
     if math.isfinite(low) and low <= published <= high:
@@ -26,7 +26,7 @@ def verdict(published: float, measured: float, low: float, high: float) -> Verdi
 
 
 def bounds_verdict(least: float, most: float, strict: bool, measured: float, low: float, high: float) -> Verdict:
-    """Within the published bounds (NaN: none on that side), or the interval reaches them, or how far off.
+    """Judge against published bounds (NaN: none on that side): within, reached by the interval, near, or off.
 
     `strict`: the bounds themselves are outside (less than, more than).
     """
@@ -53,7 +53,7 @@ def _apart(published: float, measured: float) -> Verdict:
 
 
 def explained(relation: str, published: float, low: float, high: float) -> str:
-    """What the paper says, in its own form: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
+    """Return a published value in the form of the paper: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
     if relation == "to":
         return f"{short(low)} to {short(high)}"
     if relation in ("<", ">"):

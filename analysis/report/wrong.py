@@ -1,7 +1,7 @@
-"""What runs got wrong: which of them, whether that was to be expected, and examples, drawn by whoever can run a study.
+"""The sections of wrong runs: those with violations or duplicates, unexpected or expected, with examples.
 
-A report knows no study and runs nothing. So it only says which runs are wrong (`found`); the command looks at one of
-each once more and hands over what it drew (`Example`).
+A report runs nothing. So it only finds the wrong runs (`found`); the command repeats one of each group and hands over a
+drawing (`Example`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,29 +22,29 @@ _HEAD = ("study", "point", "engine", "what", "runs", "of them wrong", "in all")
 
 @dataclass(frozen=True)
 class Wrong:
-    """Runs of one study, all wrong in one respect, all expected to be or all not."""
+    """Runs of one study that are wrong in one scalar, either all expected or all unexpected."""
 
     study: str
     scalar: str
     why: str
-    """Why it is expected; '': it is not."""
+    """The reason why it is expected; '': it is not."""
     run_ids: tuple[str, ...]
     """The shortest first."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """One violation, told and drawn."""
+    """One violation, described and drawn."""
 
     run_id: str
     what: str
     svg: str
     page: str
-    """A page of its own that needs nothing but itself."""
+    """A self-contained HTML page."""
 
 
 def found(known: Runs, described: Iterable[Description]) -> list[Wrong]:
-    """All that is wrong, the unexpected first."""
+    """Return all groups of wrong runs, the unexpected first."""
     expected = {one.study: one.expected for one in described}
     groups: list[Wrong] = []
     for study in sorted(set(known.runs["study"])):
@@ -67,11 +67,11 @@ def _group(known: Runs, study: str, scalar: str, why: str, chosen: pd.Index) -> 
 
 
 def section(groups: Sequence[Wrong], known: Runs, examples: Sequence[Example], notes: Sequence[str]) -> dict[str, Any]:
-    """Return which points are wrong, and the examples of these runs with their pages."""
-    mine = {run_id for one in groups for run_id in one.run_ids}
+    """Return the content of a section: the wrong points, and the examples of these runs with their pages."""
+    shown = {run_id for one in groups for run_id in one.run_ids}
     return {
         "groups": groups, "points": Table(_HEAD, [row for one in groups for row in _rows(one, known)]), "notes": notes,
-        "examples": [(one, link_to(i)) for i, one in enumerate(examples) if one.run_id in mine],
+        "examples": [(one, link_to(i)) for i, one in enumerate(examples) if one.run_id in shown],
     }  # fmt: skip
 
 
@@ -93,5 +93,5 @@ def write_pages(examples: Sequence[Example], out: Path) -> None:
 
 
 def link_to(number: int) -> str:
-    """The page of an example."""
+    """Return the file name of an example's page."""
     return f"wrong-{number + 1}.html"
