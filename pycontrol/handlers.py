@@ -133,7 +133,7 @@ class Node:
         """
         host = self.host
         if host.acting is not self:
-            check_turn(self, "patient")
+            check_turn(self, "declare_lookahead")
         host.declare_lookahead(self.id, topic, lookahead_ps)
 
     def unsubscribe(self, topic: int) -> None:

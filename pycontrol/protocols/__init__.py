@@ -1,6 +1,6 @@
 """The protocols of the papers, one package each. Each package opens with a map.
 
-`node.py` is the reference implementation, one process that reads like the paper. `columns.py`, with `kernel.py` and
+`node.py` is the reference implementation, one process that reads like the paper. `vectorized.py`, with `kernel.py` and
 `state.py`, is the vectorized implementation, where there is one; tests compare the digests of both.
 
 - `clocks`: causal broadcast with vector clocks and probabilistic clocks (paper `hash`, Algorithm 1)

@@ -24,7 +24,7 @@ SERVICES = {
     "broadcast": lambda other: other.broadcast(),
     "set_timer": lambda other: other.set_timer("t", MS),
     "cancel_timer": lambda other: other.cancel_timer("t"),
-    "patient": lambda other: other.declare_lookahead(1),
+    "declare_lookahead": lambda other: other.declare_lookahead(1),
     "ignore": lambda other: other.ignore(1),
     "left": lambda other: other.left(),
     "joined": lambda other: other.joined(),

@@ -6,13 +6,13 @@ is exact. If processes share entries, a message is rarely delivered too early.
 
 In reading order:
 
-node.py      reference implementation: one process, as in the paper
-entries.py   f(p), and the comparison of two clocks
-columns.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
-vector.py    the exact special case of columns.py
-state.py     the arrays
-lines.py     the queues of waiting messages
-kernel.py    the compiled hot path
+node.py         reference implementation: one process, as in the paper
+entries.py      f(p), and the comparison of two clocks
+vectorized.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
+vector.py       the exact special case of vectorized.py
+state.py        the arrays
+lines.py        the queues of waiting messages
+kernel.py       the compiled hot path
 """
 
 from __future__ import annotations

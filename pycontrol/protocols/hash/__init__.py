@@ -6,12 +6,12 @@ has delivered all of them.
 
 In reading order:
 
-node.py      reference implementation: one process, as in the paper
-columns.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
-search.py    Algorithm 3 as a depth-first search
-near.py      Algorithm 3 in the order of the authors' program, which can miss sets that exist
-state.py     the arrays
-kernel.py    the compiled hot path
+node.py         reference implementation: one process, as in the paper
+vectorized.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
+search.py       Algorithm 3 as a depth-first search
+near.py         Algorithm 3 in the order of the authors' program, which can miss sets that exist
+state.py        the arrays
+kernel.py       the compiled hot path
 """
 
 from __future__ import annotations

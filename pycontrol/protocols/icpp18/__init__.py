@@ -5,11 +5,11 @@ the same node will forward to it. It then sends both in one packet.
 
 In reading order:
 
-node.py       reference implementation: one process, as in the paper
-columns.py    vectorized implementation, used by studies; tests compare its digest with that of node.py
-state.py      the arrays
-kernel.py     the compiled hot path
-compared.py   a run compared with the same one without aggregation (Figures 7 and 8)
+node.py         reference implementation: one process, as in the paper
+vectorized.py   vectorized implementation, used by studies; tests compare its digest with that of node.py
+state.py        the arrays
+kernel.py       the compiled hot path
+compared.py     a run compared with the same one without aggregation (Figures 7 and 8)
 
 The trees are those of protocols/vcube.
 """

@@ -5,14 +5,14 @@ the processes of crashes, and the trees repair themselves.
 
 In reading order:
 
-node.py        reference implementation: one process, as in the paper
-columns.py     vectorized implementation, used by studies; tests compare its digest with that of node.py
-state.py       the arrays
-kernel.py      the compiled hot path: dispatches events and checks for room. Its parts:
+node.py          reference implementation: one process, as in the paper
+vectorized.py    vectorized implementation, used by studies; tests compare its digest with that of node.py
+state.py         the arrays
+kernel.py        the compiled hot path: dispatches events and checks for room. Its parts:
   tasks.py       the handlers of a process, and its pending acks
   bundles.py     bundles, packets and timers
   detectors.py   the failure detectors
-audit.py       an observer that checks the properties of best-effort broadcast
+audit.py         an observer that checks the properties of best-effort broadcast
 
 The trees and the detector's reference implementation are in protocols/vcube.
 """
