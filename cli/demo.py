@@ -11,7 +11,7 @@ from rich.text import Text
 from causeway.cli.console import console as make_console
 from causeway.cli.console import printable
 from causeway.cli.report import write_report
-from causeway.cli.run import run_study
+from causeway.cli.run import RunOptions, run_study
 from causeway.errors import RunError, UserError
 from causeway.studies import registry
 
@@ -28,8 +28,8 @@ def main() -> None:
         if "demo" not in study.sweeps:
             continue
         try:
-            failed |= run_study(name, None, [], "demo", 1, REPETITIONS, directory, False, None, 0, False, console)
-        except UserError as error:  # an engine that is not here: say so and go on
+            failed |= run_study(RunOptions(name, sweep="demo", reps=REPETITIONS, out_dir=directory), console)
+        except UserError as error:  # its engine is not installed
             console.print(Text.assemble((f"{name} is left out: ", "yellow"), printable(error)), soft_wrap=True)
         except RunError as error:
             console.print(Text.assemble((f"{name} failed: ", "red"), printable(error)), soft_wrap=True)

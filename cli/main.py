@@ -154,16 +154,15 @@ def run(
     ] = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
-    from causeway.cli.run import InProject, Instruments, contained, run_study
+    from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
 
-    if ini is None and (config != "General" or hosts):
-        raise UserError("--config and --hosts select from --ini FILE; add --ini")
-    project = InProject(ini, config, hosts) if ini is not None else None
+    options = RunOptions(
+        study, engine, set_ or (), sweep, seed, reps, out_dir, record, spark, processes=jobs, cap=cap, fresh=fresh,
+        twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts),
+        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
+    )  # fmt: skip
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
-        failed = run_study(
-            study, engine, set_ or [], sweep, seed, reps, out_dir, record, spark, cap, json_, err if json_ else out,
-            all_, jobs, project, Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), fresh, twice,
-        )  # fmt: skip
+        failed = run_study(options, err if json_ else out)
     raise typer.Exit(1 if failed else 0)
 
 

@@ -1,4 +1,4 @@
-"""`causeway run`: plans the runs, makes them with a progress bar, and prints the results."""
+"""`causeway run`: plan the runs, execute them with a progress bar, and print their results. Start with `run_study`."""
 
 from __future__ import annotations
 
@@ -33,33 +33,38 @@ from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 S_PS = 10**12
 MOST_NODES = 4
-"""The most nodes that are printed with their modules."""
+"""The number of nodes whose modules are printed; of more nodes, the first ones and the last."""
 
 
 @dataclass(frozen=True)
 class InProject:
-    """A user's INET project (--ini) in which a study is run."""
+    """A user's own INET project (--ini) in which a study is run."""
 
     ini: Path
     config: str
     hosts: str
 
-    def plan(
-        self, name: str, engine: str, sweep: str | None, given: dict[str, str], seed: int, reps: int, cap: int,
-        out_dir: Path,
-    ) -> list[Job]:  # fmt: skip
-        """Return a job for every run of the configuration."""
-        if sweep is not None:
-            raise UserError("--sweep and --ini do not go together: the configuration says which runs there are")
-        planned = plan_external(registry.get(name), str(self.ini), self.config, self.hosts, given)
-        jobs = campaign.plan_for(name, engine, planned, seed, reps, cap)
-        folder = str((out_dir / "omnetpp").resolve())
+    def plan(self, options: RunOptions, settings: dict[str, str]) -> list[Job]:
+        """Return every run of the configuration."""
+        if options.sweep is not None:
+            raise UserError("--sweep and --ini do not go together: the configuration defines the runs")
+        planned = plan_external(registry.get(options.study), str(self.ini), self.config, self.hosts, settings)
+        engine = options.engine or "omnet"
+        jobs = campaign.plan_for(options.study, engine, planned, options.seed, options.reps, options.cap)
+        folder = str((options.out_dir / "omnetpp").resolve())
         return [job.but(options={"results": folder, "result_name": job.run_id}) for job in jobs]
+
+
+def project_of(ini: Path | None, config: str, hosts: str) -> InProject | None:
+    """Return the project of --ini, --config and --hosts; None without --ini."""
+    if ini is None and (config != "General" or hosts):
+        raise UserError("--config and --hosts select from --ini FILE; add --ini")
+    return InProject(ini, config, hosts) if ini is not None else None
 
 
 @dataclass(frozen=True)
 class Instruments:
-    """The instruments of OMNeT++ for a run, and the recording for an animation, on any packet-level engine."""
+    """Instruments of OMNeT++ to use on a run; and the interval of an animation, on any packet-level engine."""
 
     pcap: bool = False
     eventlog: bool = False
@@ -68,65 +73,79 @@ class Instruments:
     animate_s: float = 0.0
 
     def on(self, job: Job, out_dir: Path) -> Job:
-        """Return a job with these instruments."""
+        """Return the job with these instruments; raise UserError if its engine lacks one."""
         folder = out_dir.resolve()
-        asked = {
+        options = {
             "pcap": str(folder / "pcap" / job.run_id) if self.pcap else "",
             "eventlog": str(folder / "eventlog" / f"{job.run_id}.elog") if self.eventlog else "",
             "fingerprint": str(self.fingerprint.resolve()) if self.fingerprint else "",
             "ui": self.ui,
         }
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value}
-        if given and job.engine != "omnet":
-            raise UserError(f"engine {job.engine} has no --{next(iter(given))}; that is for omnet")
+        used: dict[str, Any] = {name: value for name, value in options.items() if value}
+        if used and job.engine != "omnet":
+            raise UserError(f"engine {job.engine} has no --{next(iter(used))}; choose --engine omnet")
         if self.animate_s:
-            given[PLACES_EVERY_PS] = round(self.animate_s * S_PS)
-        return job.but(options={**job.options, **given})
+            used[PLACES_EVERY_PS] = round(self.animate_s * S_PS)
+        return job.but(options={**job.options, **used})
 
 
-def run_study(
-    name: str, engine: str | None, settings: Sequence[str], sweep: str | None, seed: int, reps: int, out_dir: Path,
-    record: bool, spark: str | None, cap: int, as_json: bool, console: Console, everything: bool = False,
-    wished: int | None = None, project: InProject | None = None, instruments: Instruments | None = None,
-    fresh: bool = False, twice: bool = False,
-) -> bool:  # fmt: skip
-    """Make the runs; return whether one failed."""
-    study = registry.get(name)
-    if record and spark:
-        raise UserError("--record and --spark do not go together; record single runs without --spark")
-    given = parse_settings(settings)
-    if project is not None:
-        jobs = project.plan(name, engine or "omnet", sweep, given, seed, reps, cap, out_dir)
-    else:
-        jobs = campaign.plan(name, engine or "", points_of(study, sweep, given), seed, reps, cap)
-    chosen = choose_engine(study, engine, jobs[0].network())
-    jobs = [job.but(engine=chosen) for job in jobs]
-    if instruments is not None:
-        jobs = [instruments.on(job, out_dir) for job in jobs]
-    prepare(chosen, console)
-    if twice:
-        if record or spark or fresh or instruments not in (None, Instruments()):
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `causeway run`; `causeway run --help` describes them."""
+
+    study: str
+    engine: str | None = None
+    settings: Sequence[str] = ()
+    sweep: str | None = None
+    seed: int = 1
+    reps: int = 1
+    out_dir: Path = Path("results")
+    record: bool = False
+    spark: str | None = None
+    processes: int | None = None
+    cap: int = 0
+    fresh: bool = False
+    twice: bool = False
+    all_scalars: bool = False
+    as_json: bool = False
+    project: InProject | None = None
+    instruments: Instruments = Instruments()
+
+    def check(self) -> None:
+        """Raise UserError for options that do not go together."""
+        measured = self.instruments != Instruments()
+        if self.record and self.spark:
+            raise UserError("--record and --spark do not go together; record single runs without --spark")
+        if self.twice and (self.record or self.spark or self.fresh or measured):
             raise UserError("--twice compares and keeps nothing; leave --record, --spark, --fresh and instruments out")
-        return compare_runs(jobs, as_json, console)
-    if record:
-        jobs = [_recorded(job, out_dir) for job in jobs]
-    if project is not None or record or instruments not in (None, Instruments()):
-        only_here(out_dir, "a run with --ini, --record or an instrument of OMNeT++")
+        if not self.twice and (self.project is not None or self.record or measured):
+            only_here(self.out_dir, "a run with --ini, --record or an instrument of OMNeT++")
+
+
+def run_study(options: RunOptions, console: Console) -> bool:
+    """Execute the runs and print their results; return whether one failed."""
+    options.check()
+    study, out_dir = registry.get(options.study), options.out_dir
+    jobs = _planned(options, study)
+    engine = jobs[0].engine
+    prepare(engine, console)
+    if options.twice:
+        return compare_runs(jobs, options.as_json, console)
     out_dir.mkdir(parents=True, exist_ok=True)
-    if fresh:
+    if options.fresh:
         compact.forget_runs(out_dir, {job.run_id for job in jobs} & store.finished_runs(out_dir))
-    other = list(versions.other_code(out_dir, study.name, chosen, jobs[0].identity.code))
-    tally = _work(study, jobs, out_dir, spark, processes_for(jobs, wished), console)
+    other = list(versions.other_code(out_dir, study.name, engine, jobs[0].identity.code))
+    tally = _work(study, jobs, options, console)
     found = _found(out_dir, jobs, tally)
     if found:
-        describe_in(out_dir, study)  # all runs may be older than the study's plots
+        describe_in(out_dir, study)  # the stored runs may be older than the study's plots
     for line in [*_reused(tally), *other, *_nothing_delivered(found), *nodes_in_words(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if as_json:
+    if options.as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
     elif found:
         title = f"{study.name}: {study.title} ({found[0]['engine_version']}, code {found[0]['code']})"
-        outcome.show(console, title, study.headlines, jobs, found, everything)
+        outcome.show(console, title, study.headlines, jobs, found, options.all_scalars)
         console.print(
             f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them",
             highlight=False, markup=False, soft_wrap=True,
@@ -136,14 +155,27 @@ def run_study(
     return bool(tally.failed)
 
 
+def _planned(options: RunOptions, study: Study) -> list[Job]:
+    """Return the jobs, with the chosen engine, instruments and recordings."""
+    settings = parse_settings(options.settings)
+    if options.project is not None:
+        jobs = options.project.plan(options, settings)
+    else:
+        points = points_of(study, options.sweep, settings)
+        jobs = campaign.plan(options.study, options.engine or "", points, options.seed, options.reps, options.cap)
+    engine = choose_engine(study, options.engine, jobs[0].network())
+    jobs = [options.instruments.on(job.but(engine=engine), options.out_dir) for job in jobs]
+    return [_recorded(job, options.out_dir) for job in jobs] if options.record else jobs
+
+
 def _reused(tally: campaign.Tally) -> list[str]:
-    """Describe how many runs were already in the folder."""
-    reported = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
-    return [reported] if tally.skipped else []
+    """Return a line with the number of runs that were in the folder already."""
+    line = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
+    return [line] if tally.skipped else []
 
 
 def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Warn of a protocol that broadcasts and never delivers: its numbers say nothing."""
+    """Return a warning about a protocol that broadcasts and never delivers, since its numbers mean nothing."""
     scalars = [run["scalars"] for run in found]
     if not any(one.get("messages") for one in scalars) or any(one.get("deliveries", 1) for one in scalars):
         return []
@@ -151,7 +183,7 @@ def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Describe which modules of a user's own network are which nodes; if runs differ, for the first."""
+    """Return a line that maps nodes to the modules of a user's own network, as in the first run."""
     named = [run["nodes"] for run in found if run.get("nodes")]
     if not named:
         return []
@@ -162,7 +194,7 @@ def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the points of a sweep, or a single one. The user's settings override those of the points."""
+    """Return the points of the sweep, or one point without a sweep; `given` parameters override those of a point."""
     if sweep is None:
         return [dict(given)]
     if sweep not in study.sweeps:
@@ -177,10 +209,9 @@ def _recorded(job: Job, out_dir: Path) -> Job:
     return job.but(record_to=str(path))
 
 
-def _work(
-    study: Study, jobs: list[Job], out_dir: Path, spark: str | None, processes: int, console: Console
-) -> campaign.Tally:
-    began = time.monotonic()
+def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) -> campaign.Tally:
+    """Execute the jobs, in processes or on Spark, with a progress bar."""
+    began, out_dir, processes = time.monotonic(), options.out_dir, processes_for(jobs, options.processes)
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("{task.fields[left]}", markup=False),
@@ -199,8 +230,8 @@ def _work(
             text = f"t = {progress.now_ps / 1e12:,.3f} s, {progress.events:,} events"
             bar.update(inner, description=text, visible=True)
 
-        if spark is not None:
-            return campaign.run_on_spark(jobs, out_dir, spark, watch)
+        if options.spark is not None:
+            return campaign.run_on_spark(jobs, out_dir, options.spark, watch)
         if processes > 1:
             return run_in_processes(jobs, out_dir, processes, watch)
         with on_first_compile(lambda: _say_compiling(study, console)):
@@ -213,19 +244,19 @@ def _say_compiling(study: Study, console: Console) -> None:
 
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
-    """Return the results of the finished runs in the order of the jobs, from this run or read from the folder."""
+    """Return the results of the finished runs in the order of the jobs; those of earlier commands are read."""
     found, before = [], _read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
         run = tally.found.get(job.run_id) or before.get(job.run_id)
         if run is None:
             continue
         scalars = {name: _plain(value) for name, value in run["scalars"].items()}
-        what = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
-        came = {
+        setup = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
+        results = {
             "code": job.identity.code, "reused": job.run_id not in tally.found, "digest": run["digest"],
             "wall_s": run["wall_s"], "scalars": scalars, **({"nodes": run["nodes"]} if run["nodes"] else {}),
         }  # fmt: skip
-        found.append({**what, "parameters": job.parameters, **came})
+        found.append({**setup, "parameters": job.parameters, **results})
     return found
 
 
@@ -250,7 +281,7 @@ def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _plain(value: float) -> float | int | None:
-    """Return whole numbers as int, and None for NaN and infinity, which JSON does not have."""
+    """Return whole numbers as int, and None for NaN and infinity, which JSON lacks."""
     if value != value or value in (float("inf"), float("-inf")):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value

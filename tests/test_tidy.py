@@ -30,7 +30,6 @@ LONG_LINES: dict[str, int] = {}
 MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
-    "cli/run.py:run_study": "the same options, handed on",
     "aio/networked.py:NetworkedLoop.create_connection": "asyncio's signature",
     "aio/networked.py:NetworkedLoop.create_datagram_endpoint": "asyncio's signature",
     "aio/networked.py:NetworkedLoop.create_server": "asyncio's signature",

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from causeway.cli.report import write_report
-from causeway.cli.run import run_study
+from causeway.cli.run import RunOptions, run_study
 from tests.helpers.page import of_class, parse
 
 FLOOD = Path(__file__).resolve().parents[2] / "examples" / "flood.py"
@@ -31,7 +31,7 @@ def unordered(tmp_path: Path) -> Path:
 
 def written(file: Path, folder: Path, studies: list[str], again_s: float = 20.0) -> str:
     if not folder.exists():
-        run_study(str(file), "inline", SETTINGS, None, 1, 2, folder, False, None, 0, False, QUIET)
+        run_study(RunOptions(str(file), "inline", SETTINGS, reps=2, out_dir=folder), QUIET)
     write_report(folder, None, QUIET, studies=studies, most_s=again_s)
     return (folder / "report" / "index.html").read_text()
 
@@ -68,5 +68,5 @@ def test_without_the_studys_file_or_the_time_it_says_what_draws_them(tmp_path: P
 
 def test_runs_without_fault_have_no_such_section(tmp_path: Path) -> None:
     folder = tmp_path / "r"
-    run_study(str(FLOOD), "inline", [*SETTINGS, "causal=true"], None, 1, 1, folder, False, None, 0, False, QUIET)
+    run_study(RunOptions(str(FLOOD), "inline", [*SETTINGS, "causal=true"], out_dir=folder), QUIET)
     assert "Wrong," not in written(FLOOD, folder, [str(FLOOD)])

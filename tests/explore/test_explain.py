@@ -14,7 +14,7 @@ from rich.console import Console
 
 from causeway.bridge import engines
 from causeway.cli import explain
-from causeway.cli.run import run_study
+from causeway.cli.run import RunOptions, run_study
 from causeway.errors import UserError
 from causeway.explore import shiviz, spacetime
 from causeway.explore.model import Event
@@ -134,8 +134,8 @@ def test_packets_that_name_no_message_are_said_to_be_left_out_until_about_names_
 
 
 def test_a_recording_reports_the_same_as_the_run(tmp_path: Path, evidence) -> None:
-    run_study(FLOOD, "inline", ["processes=5", "messages=40", "loss=0.3"], None, 1, 1, tmp_path, True, None, 0, False,
-              QUIET)  # fmt: skip
+    lossy = ["processes=5", "messages=40", "loss=0.3"]
+    run_study(RunOptions(FLOOD, "inline", lossy, out_dir=tmp_path, record=True), QUIET)
     (recording,) = (tmp_path / "recordings").glob("*.frames")
     job, path = explain.find(str(recording), tmp_path, FLOOD)
     assert path == recording
@@ -144,7 +144,7 @@ def test_a_recording_reports_the_same_as_the_run(tmp_path: Path, evidence) -> No
 
 
 def test_a_run_of_a_folder_is_found_and_its_pages_are_written(tmp_path: Path) -> None:
-    run_study(FLOOD, "inline", ["processes=5", "messages=40"], None, 1, 1, tmp_path, False, None, 0, False, QUIET)
+    run_study(RunOptions(FLOOD, "inline", ["processes=5", "messages=40"], out_dir=tmp_path), QUIET)
     with pytest.raises(UserError, match="--study"):
         explain.find(str(tmp_path), tmp_path, None)
     assert explain.explain(str(tmp_path), tmp_path, FLOOD, 2, tmp_path / "pages", QUIET)

@@ -8,7 +8,7 @@ import pytest
 
 from causeway.analysis import store
 from causeway.cli.console import console
-from causeway.cli.run import InProject, run_study
+from causeway.cli.run import InProject, RunOptions, run_study
 from causeway.errors import UserError
 from tests.helpers.inet_probe import needs_inet
 from tests.helpers.inet_projects import PROJECTS
@@ -36,7 +36,8 @@ def project(folder: Path, more: str = CAMPAIGN, config: str = "Two") -> InProjec
 def run(folder: Path, asked: InProject, *settings: str, reps: int = 1) -> bool:
     given = ["duration_s=3", *settings]
     out, err = folder / "out", console(True)
-    return run_study(RUMOUR, None, given, None, 1, reps, out, False, None, 0, True, err, project=asked)
+    options = RunOptions(RUMOUR, settings=given, reps=reps, out_dir=out, as_json=True, project=asked)
+    return run_study(options, err)
 
 
 def test_every_run_of_the_configuration_lands_with_its_variables_and_omnetpps_own_results(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from causeway.analysis import report, study_description
 from causeway.bridge import engines
 from causeway.bridge.engines.inline import InlineEngine
-from causeway.cli.run import run_study
+from causeway.cli.run import RunOptions, run_study
 from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, choose_engine
@@ -52,7 +52,8 @@ def count(path: Path, what: str = ".count") -> int:
 
 def run(file: Path, out: Path, reps: int = 1, wished: int = 1) -> None:
     set_ = ["messages=20", "rate=40"]
-    run_study(str(file), None, set_, None, 1, reps, out, False, None, 0, False, Console(quiet=True), wished=wished)
+    options = RunOptions(str(file), settings=set_, reps=reps, out_dir=out, processes=wished)
+    run_study(options, Console(quiet=True))
 
 
 def test_one_command_executes_the_file_of_a_study_once(file: Path, tmp_path: Path) -> None:
