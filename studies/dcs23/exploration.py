@@ -1,8 +1,8 @@
-"""dcs23 in a small world: the readable twin among three processes, which change their clocks when the application says.
+"""The model of dcs23 for `causeway check`: the reference implementation with three processes.
 
-Every process has an entry of its own, so causality must hold, not only with high probability. With
-`--set component_size=2` all share one, two of them count in the second component from the beginning, and what is left
-to hold is that everything is delivered, once.
+The processes change their clocks when the application calls them. Every process has its own entry, so causality must
+hold with certainty. With `--set component_size=2` all processes share one entry, and two of them increment the second
+component from the beginning; then only this must hold: every message is delivered once.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ KIND: type[Process] = Process
 
 
 def own_entry(i: int) -> Entries:
-    """f, exact."""
+    """Return the entries of process i in an exact clock."""
     return (i,)
 
 
 def shared_entry(i: int) -> Entries:
-    """f, where all processes have the same entry."""
+    """Return the entries of process i, where all processes have the same entry."""
     return (0,)
 
 
 def highest(process: Process, limit: int, avoid: int | None) -> tuple[int, ...]:
-    """What a process increments from now on."""
+    """Return the components that a process increments from now on: the highest one."""
     return (limit - 1,)
 
 
 class Reference(Node):
-    """A process of the paper, and what it would learn from its load told by the application."""
+    """A node with a process of the paper. The application triggers the changes that its load would trigger."""
 
     def __init__(self, id_: int, exact: bool) -> None:
         super().__init__(id_)
@@ -58,7 +58,7 @@ class Reference(Node):
             self._mail(self.process.read(content))
 
     def begin(self, kind: int) -> None:
-        """A round, if this process may begin one."""
+        """Begin a round, if this process may begin one."""
         mail = self.process.begin(kind, PROCESSES * self.rounds + self.id)
         self.rounds += bool(mail)
         self._mail(mail)
@@ -69,7 +69,7 @@ class Reference(Node):
 
 
 def rounds_end(model: Any) -> str | None:
-    """No process waits for a decision, or keeps a message, once all is quiet."""
+    """Check that no process waits for a decision or keeps a message at quiescence."""
     for node in model.nodes:
         p = node.process
         if p.blocked or p.answers or p.waiting:
@@ -78,7 +78,7 @@ def rounds_end(model: Any) -> str | None:
 
 
 def checks(params: Any) -> Checks:
-    """What `causeway check dcs23` does."""
+    """Return the settings of `causeway check dcs23`."""
     exact = params.component_size >= PROCESSES
     return Checks(
         properties=("once", "causal", "arrives") if exact else ("once", "arrives"),

@@ -1,4 +1,4 @@
-"""icpp18 in a small world: the readable twin among four nodes."""
+"""The model of icpp18 for `causeway check`: the reference implementation with four nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NODES = 4
 
 
 class Counting(CausalNode):
-    """A node that knows what came in vain."""
+    """A node that counts messages that it had received before."""
 
     in_vain = 0
 
@@ -24,13 +24,13 @@ class Counting(CausalNode):
 
 
 def thrifty(model: Any) -> str | None:
-    """Trees bring every message to every node once."""
+    """Check that the trees deliver every message to every node only once."""
     wasted = {node.id: node.in_vain for node in model.nodes if node.in_vain}
     return "".join(f"thrifty: node {i} got {n} messages that it had already" for i, n in wasted.items()) or None
 
 
 def checks(params: Any) -> Checks:
-    """What `causeway check icpp18` does."""
+    """Return the settings of `causeway check icpp18`."""
     single = params.trees == "single"
 
     def reference() -> PerNode:

@@ -1,5 +1,7 @@
-"""ladc18 in a small world: the readable twin among four processes, or as many as are asked for, up to 16. A process
-that crashes is noticed by the others at some time: the detector is a packet that its crash sends."""
+"""The model of ladc18 for `causeway check`: the reference implementation with four processes, or up to 16.
+
+Each crash sends a packet to the other processes, which stands for their failure detectors: they notice it at some time.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ FEW, MOST = 4, 16
 
 
 class Crash:
-    """What the detectors say."""
+    """The packet that reports the crash of its sender."""
 
 
 class Noticing(Process):
-    """A process with the detectors of all others."""
+    """A process that is notified of crashes."""
 
     not_state = frozenset({"tally", "limits"})
 
@@ -36,7 +38,7 @@ class Noticing(Process):
 
 
 def acknowledged(model: Any) -> str | None:
-    """Once all is quiet no correct process waits for an acknowledgement."""
+    """Check that no correct process waits for an acknowledgement at quiescence."""
     for process in model.nodes:
         if process.id not in model.down and process.ack_set:
             return f"acknowledged: process {process.id} still waits for {sum(map(len, process.ack_set.values()))}"
@@ -44,7 +46,7 @@ def acknowledged(model: Any) -> str | None:
 
 
 def checks(params: Any) -> Checks:
-    """What `causeway check ladc18` does."""
+    """Return the settings of `causeway check ladc18`."""
     processes = params.processes if "processes" in params.model_fields_set else FEW
     if processes > MOST:
         raise UserError(f"a small world of ladc18 has 2 to {MOST} processes, not {processes}")

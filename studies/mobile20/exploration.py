@@ -1,4 +1,4 @@
-"""mobile20 in a small world: a few stations in a row, a few hosts, and what must be so once all is quiet."""
+"""The model of mobile20 for `causeway check`: a row of stations, a few hosts, and properties at quiescence."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tr
 
 STATIONS, HOSTS = 3, 3
 FEW_STATIONS, FEW_HOSTS = 2, 2
-"""Where every order is followed."""
+"""Sizes for an exhaustive search."""
 
 
 def join(host: Any) -> None:
-    """The application joins, if it is not a member."""
+    """Call Join, if the host is not a member."""
     if host.state.value == "out":
         host.Join()
 
 
 def leave(host: Any) -> None:
-    """The application leaves."""
+    """Call Leave, if the host is a member."""
     if host.state.value != "out":
         host.Leave()
 
 
 def settled(model: Any) -> str | None:
-    """Once all is quiet nobody keeps anything, and every member is kept by the station of its cell, and by no other."""
+    """Check that at quiescence all buffers are empty, and that only the station of its cell keeps a member."""
     stations, hosts = model.nodes[: model.stations], model.nodes[model.stations :]
     for station in stations:
         if len(station.SBuffer):
@@ -49,15 +49,16 @@ def settled(model: Any) -> str | None:
 
 @dataclass(frozen=True)
 class SteadyTiming(Timing):
-    """No chance: what came about in the same way is the same."""
+    """Timing without jitter, so that equal histories give equal states."""
 
     @staticmethod
     def jittered_ps(wait_ps: int, random: Any) -> int:
+        """Return the time unchanged."""
         return wait_ps
 
 
 def small_protocol(stations: int, times: Timing) -> PerNode:
-    """Stations in a row, and hosts that join when they are told to."""
+    """Return a row of stations, and hosts that join when the application calls Join."""
     wires = [(i, i + 1) for i in range(stations - 1)]
     neighbours, meter = tree_neighbours(stations, wires), Meter(to_ps=0)
 
@@ -70,7 +71,7 @@ def small_protocol(stations: int, times: Timing) -> PerNode:
 
 
 def small_model(protocol: PerNode, budget: Budget, stations: int, hosts: int) -> Model:
-    """All hosts join at once."""
+    """Return a model in which all hosts have called Join."""
     model = MobileModel(protocol, stations + hosts, budget, stations=stations)
     for host in model.nodes[stations:]:
         join(host)
@@ -78,19 +79,21 @@ def small_model(protocol: PerNode, budget: Budget, stations: int, hosts: int) ->
 
 
 def established(protocol: PerNode, budget: Budget, stations: int, hosts: int) -> Model:
-    """All hosts have joined, and nothing is left to happen."""
+    """Return a model in which all hosts have joined and no event is left."""
     model = small_model(protocol, budget, stations, hosts)
     while (choice := model.next_without_faults()) is not None:
         model.do(choice)
     model.log.clear()
     for node in protocol.nodes:
-        vars(node)["random"] = None  # whoever drew anything would make states that are never the same again
+        vars(node)["random"] = None  # the state of a used generator would make equal states differ
     return model
 
 
 def checks(params: Any) -> Checks:
-    """What `causeway check mobile20` does. Every order: hosts are in the system from the beginning, and timeouts are
-    longer than anything takes."""
+    """Return the settings of `causeway check mobile20`.
+
+    In an exhaustive search, hosts have joined at the beginning, and timeouts are longer than all transmissions.
+    """
     given = params.model_fields_set
     stations = params.cells if "cells" in given else STATIONS
     hosts = params.hosts if "hosts" in given else HOSTS

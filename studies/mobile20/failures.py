@@ -1,4 +1,4 @@
-"""The faults of Section V.C: a host of one station fails every so often, each time for longer."""
+"""The faults of Section V.C: a host of one station fails periodically, each time for longer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VICTIM_STATION = 3
 
 @dataclass
 class Failures:
-    """A repeated job (`PerNode.every`) of the station whose hosts fail: every 30 s, first for 3 s, each 1 s longer."""
+    """A repeated job (`PerNode.every`) that makes a host of one station fail every 30 s, for 3 s, then 4 s, 5 s, ..."""
 
     end_ps: int
     every_ps: int = 30 * S_PS
@@ -29,10 +29,10 @@ class Failures:
     count: int = 0
     down: int = -1
     log: list[tuple[int, int]] = field(default_factory=list)
-    """(beginning, end) of every failure that is over."""
+    """(beginning, end) of every finished failure."""
 
     def run(self, node: Node) -> int:
-        """Alternately fails a host and lets it recover; returns after how long to come back."""
+        """Crash a host, or recover the crashed one; return the time until the next call."""
         station, reaction_ps = cast("Station", node), node.host.context.reaction_ps
         length_ps = self.first_length_ps + self.longer_ps * self.count
         if self.down >= 0:
@@ -53,8 +53,12 @@ class Failures:
         return length_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:
-        """How long after a failure the station's SBuffer (a time series) was as small again as in the 10 s before; and
-        how large it became, on average over the shorter and over the longer half of the failures (Figure 8b)."""
+        """Return the mean recovery time, and the mean peak over the shorter and the longer failures (Figure 8b).
+
+        Args:
+            series: Times and sizes of the station's SBuffer. It has recovered from a failure when it is as small as in
+                the 10 s before.
+        """
         times, sizes = np.array(series[0], np.int64), np.array(series[1])
         waits: list[float] = []
         peaks: list[float] = []

@@ -1,4 +1,4 @@
-"""Where hosts begin (Figure 2), in millimetres."""
+"""Start positions of hosts (Figure 2), in millimetres."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from causeway.network.random import STREAM_PROTOCOL, draw_unit
 from causeway.studies.hexagons import Place
 
 WITHIN_MM = 115_000
-"""A host that is put into a cell is at most so far from its station: 5 m inside the border."""
+"""The largest distance of a host from the station of its cell at the start: 5 m inside the border of the cell."""
 
 STREAM_PLACES = STREAM_PROTOCOL + 8
 
 
 def host_places(stations: tuple[Place, ...], hosts: int, seed: int) -> tuple[Place, ...]:
-    """As many hosts in every cell (one more in the first few if need be), each anywhere in the disc."""
+    """Return a random position in a cell for every host; all cells have the same number, or the first ones one more."""
     return tuple(_in_disc(stations[host % len(stations)], seed, host) for host in range(hosts))
 
 
 def _in_disc(station: Place, seed: int, host: int) -> Place:
-    """Uniform in the square around the station, drawn again until it is near enough."""
+    """Draw a position in the square around the station until it is near enough: uniform in the disc."""
     attempt = 0
     while True:
         dx, dy = (
