@@ -28,8 +28,10 @@ class ModelParams(Params):
 
 
 class ModelStudy(Study):
-    """A study of a few nodes. A subclass defines `versions` of the node and the properties to check
-    (`model_checks`)."""
+    """A study of a few nodes.
+
+    A subclass defines `versions` of the node and the properties to check (`model_checks`).
+    """
 
     Params = ModelParams
     engines = ("inline",)
