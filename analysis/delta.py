@@ -47,7 +47,7 @@ PARTS = (
 _CHECKPOINT_EVERY = 20
 """Versions: a reader opens the last checkpoint and the versions behind it, each a file."""
 KEPT_HOURS = 24
-"""What a commit took out stays for readers that began before it."""
+"""Files that a commit removed stay so long, for readers that began before it."""
 _SETTINGS = {
     "delta.deletedFileRetentionDuration": f"interval {KEPT_HOURS} hours",
     "delta.logRetentionDuration": "interval 7 days",

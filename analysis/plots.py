@@ -22,7 +22,7 @@ class Plot:
     where: Mapping[str, object] = field(default_factory=dict)
     """Only the points that have these parameter values."""
     paper: str = ""
-    """Where the paper has it, e.g. 'hash, Fig. 1'; published points of that place are marked."""
+    """Its place in the paper, e.g. 'hash, Fig. 1'; published points of that place are marked."""
     kind: str = "line"
     """line | bar | time | state | cdf | histogram | box | scatter, or one of your own (causeway.analysis.kinds)."""
     x_label: str = ""
@@ -38,7 +38,7 @@ class Headline:
     """One of the few numbers that say how a run went: `causeway run` prints them, one column each."""
 
     name: str
-    """What stands above the column; short."""
+    """The heading of the column; short."""
     scalar: str
     """A scalar, or an arithmetic expression over scalars and numeric parameters."""
     unit: str = ""

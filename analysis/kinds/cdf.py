@@ -1,4 +1,4 @@
-"""How values are distributed: for each value, the share of runs (or of samples) that are at most that."""
+"""The distribution of values: for each value, the share of runs (or of samples) that are at most that."""
 
 from __future__ import annotations
 

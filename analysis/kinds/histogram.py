@@ -1,4 +1,4 @@
-"""How often values fall into each of some equally wide bins."""
+"""Histograms: the share of values in each of some equally wide bins."""
 
 from __future__ import annotations
 
