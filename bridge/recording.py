@@ -155,7 +155,8 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
     except FileNotFoundError:
         raise UserError(f"there is no recording {path}") from None
     except (OSError, struct.error) as error:
-        raise UserError(f"{path} is no recording or is damaged: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{path} is no recording or is damaged: {reason}; record it anew") from None
 
 
 def describe(path: Path) -> Recorded:

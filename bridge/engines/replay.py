@@ -80,12 +80,21 @@ class ReplaySession:
         frame = framing.decode(data)
         body = frame.WhichOneof("body")
         if body == "finish":
+            self._check_end()
             return framing.finish(frame.finish)
         if body != "window":
             raise RunError(f"frame {self._frame} of {self.path} is of a wrong kind ({body or 'empty'}); record it anew")
         window = framing.window(frame.window)
         self._window = window.number
         return window
+
+    def _check_end(self) -> None:
+        """Refuse a recording that goes on behind the end of its run: nobody would compare that part."""
+        if next(self._frames, None) is not None:
+            raise UserError(
+                f"{self.path} goes on behind the end of its run (frame {self._frame}), so it is not one recording as "
+                "it was written; record it anew"
+            )
 
     def answer(self, actions: Actions) -> None:
         """Compare an answer with the recorded one.

@@ -116,6 +116,30 @@ def test_a_recording_that_was_cut_off_is_refused(recording: Path, tmp_path: Path
         replay(tmp_path / "cut.frames")
 
 
+@pytest.mark.parametrize(("what", "behind"), [("another recording", None), ("other bytes", b"xx"), ("a zero", b"\0")])
+def test_what_follows_the_end_of_a_recording_is_refused(
+    recording: Path, tmp_path: Path, what: str, behind: bytes | None
+) -> None:
+    longer, whole = tmp_path / "longer.frames", recording.read_bytes()
+    longer.write_bytes(whole + (whole if behind is None else behind))
+    with pytest.raises((RunError, UserError), match="record it anew") as error:
+        replay(longer)
+    assert str(longer) in str(error.value) and "\n" not in str(error.value), what
+
+
+def test_frames_behind_the_end_of_the_run_are_refused(recording: Path, tmp_path: Path) -> None:
+    longer = tmp_path / "longer.frames"
+    raw = pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read()
+    last = raw.rindex(struct.pack("<BI", 0, len(list(frames(recording))[-1][1])))
+    packed(longer, raw + raw[last:])
+    with pytest.raises(UserError, match="wrong checksum; record it anew"):
+        replay(longer)
+    old = [struct.pack("<BI", direction, len(data)) + data for direction, data in frames(recording)]
+    packed(longer, b"causeway recording 1\n" + b"".join([*old, old[-1]]))
+    with pytest.raises(UserError, match="goes on behind the end of its run .*record it anew"):
+        replay(longer)
+
+
 def test_a_byte_that_changed_anywhere_is_found(recording: Path, tmp_path: Path) -> None:
     """Not the 21 bytes that say what the file is: those are refused in other words."""
     raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
