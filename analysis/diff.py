@@ -120,6 +120,9 @@ def diff(
     both_runs = versions.distinguished_together([_runs_of(place(one)) for one in (a, b)])
     found = [_quantities(place(one), vectors, runs) for one, runs in zip((a, b), both_runs, strict=True)]
     frames = [_chosen(frame, filter) for frame in found]
+    if not any(map(len, frames)):
+        what = f"the filter {filter!r} takes none of their quantities" if filter else "neither has any quantity"
+        raise UserError(f"nothing of {a} and {b} is compared: {what}; `causeway.results.open(DIR).find()` lists them")
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
     key = [*by, "module", "name"]
@@ -155,7 +158,8 @@ def _quantities(where: Path, vectors: bool, runs: pd.DataFrame) -> pd.DataFrame:
     with store.one_state(where):
         found = numbered(store.read_pandas(where, "scalars"))
         if vectors:
-            found = pd.concat([found, _of_vectors(where)], ignore_index=True)
+            series = _of_vectors(where)
+            found = pd.concat([found, series], ignore_index=True) if len(series) else found
     return found.merge(runs.drop(columns="code"), on="run_id")
 
 
@@ -165,7 +169,9 @@ def _baseline(path: Path) -> pd.DataFrame:
         found = pd.read_csv(path, keep_default_na=False, dtype=dict.fromkeys(text, str))
         seeds = pd.to_numeric(found["seed"]) if "seed" in found else math.nan
         return found.assign(value=found["value"].astype(float), seed=seeds)[_KEPT]
-    except (ValueError, KeyError) as error:
+    except KeyError as error:
+        raise UserError(f"{path} is no baseline of causeway diff --save: it has no column {error}") from None
+    except ValueError as error:
         raise UserError(f"{path} is no baseline of causeway diff --save: {error}") from None
 
 

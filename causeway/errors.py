@@ -22,7 +22,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> UserError:
     """Return the error for a name that is unknown, with the most similar known name."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-    hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(names)
+    hint = f"did you mean '{near[0]}'?" if near else "known: " + ", ".join(names) if names else "there is none"
     return UserError(f"unknown {what} '{name}'; {hint}")
 
 

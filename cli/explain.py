@@ -156,7 +156,10 @@ def _check_study(name: str, given: str | None, where: Path) -> None:
 
 def _first_wrong(folder: Path) -> str:
     """Return the first run of a folder with a violation."""
-    for run_id in sorted(store.finished_runs(folder)):
+    run_ids = sorted(store.finished_runs(folder))
+    if not run_ids:
+        raise UserError(f"{folder} holds no finished run; `causeway run STUDY --out {folder}` makes one")
+    for run_id in run_ids:
         rows = store.read_table_of(folder, "scalars", run_id).to_pylist()
         if any(row["name"] in WRONG and row["value"] > 0 for row in rows):
             return run_id

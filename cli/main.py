@@ -256,7 +256,10 @@ def check(
         study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
         parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
+    if not every and (whole or not symmetry):
+        raise UserError("--whole and --no-symmetry are about every order; say --every STATES, too, or leave them out")
     with contained(study):
+        trial.check_effect()
         if mutants:
             broken = check_mutants(trial, tries, seconds, seed, out)
         elif seeded is not None:

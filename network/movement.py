@@ -29,11 +29,17 @@ LATEST_PS = constant("LATEST_PS")
 MOST_MM = (1 << 31) - 1
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _SET = re.compile(rf'^\s*(?:\$ns_ at {_NUMBER} ")?\$node_\((\d+)\) set ([XYZ])_ {_NUMBER}"?\s*(?:[#;].*)?$')
+_OTHERS = re.compile(r"^\s*(?:#|;|$|set\s+\S|puts\b|\$god_\s|\$ns_\s)")
+"""Commands of a simulation script that move nobody: variables, distances, the end."""
 _GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {_NUMBER} {_NUMBER}"\s*(?:[#;].*)?$')
 
 
 def trace(*waypoints: tuple[float, float, float]) -> Trace:
     """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`."""
+    for number, waypoint in enumerate(waypoints):
+        is_place = isinstance(waypoint, tuple | list | np.ndarray) and len(waypoint) == 3
+        if not is_place or not all(isinstance(v, int | float | np.integer | np.floating) for v in waypoint):
+            raise UserError(f"waypoint {number} of a trace is {waypoint!r}; allowed: (time in s, x in m, y in m)")
     return _trace([(t, x, y) for t, x, y in waypoints], "a trace")
 
 
@@ -103,8 +109,13 @@ class _Ns2Node:
 
 def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
     nodes: dict[int, _Ns2Node] = {}
+    unknown: dict[int, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if "$node_(" not in line or line.lstrip().startswith("#"):
+        if line.lstrip().startswith("#"):
+            continue
+        if "$node_(" not in line:
+            if not _OTHERS.match(line):
+                unknown[number] = line.strip()[:60]
             continue
         if found := _SET.match(line):
             node = nodes.setdefault(int(found[2]), _Ns2Node())
@@ -112,6 +123,11 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
                 raise UserError(f"{path}, line {number}: puts a node elsewhere at {found[1]} s; nodes do not jump")
             if found[3] in "XY":
                 setattr(node, found[3].lower(), float(found[4]))
+            elif float(found[4]) != 0:
+                raise UserError(
+                    f"{path}, line {number}: puts node {found[2]} at a height of {float(found[4]):g} m; networks are "
+                    "flat, allowed: Z_ 0"
+                )
         elif found := _GO.match(line):
             node = nodes.setdefault(int(found[2]), _Ns2Node())
             node.commands.append((float(found[1]), float(found[3]), float(found[4]), float(found[5])))
@@ -119,6 +135,13 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
         else:
             shown = f"{path}, line {number}: is no ns-2 movement ({line.strip()[:60]})"
             raise UserError(f"{shown}; allowed: set X_, Y_, Z_ and setdest")
+    if unknown:
+        lines = ", ".join(map(str, list(unknown)[:5])) + (", ..." if len(unknown) > 5 else "")
+        several = f"lines {lines}: are" if len(unknown) > 1 else f"line {lines}: is"
+        raise UserError(
+            f"{path}, {several} no ns-2 movement ({next(iter(unknown.values()))}); allowed besides set X_, Y_, Z_ and "
+            "setdest: comments, set, puts, $god_ and other $ns_ commands; remove the rest"
+        )
     missing = sorted(set(range(max(nodes) + 1)) - set(nodes))
     if missing:
         raise UserError(f"{path}: has a node {max(nodes)} and no node {missing[0]}; nodes are numbered from 0 on")
@@ -173,9 +196,9 @@ def _trace(points: list[tuple[float, float, float]], where: str, jumps_are_round
     for t, x, y in points:
         if not all(math.isfinite(v) for v in (t, x, y)):
             raise UserError(f"{where}: has a hole: time {t:g} s, place ({x:g}, {y:g}) m; allowed: numbers")
-        row = (round(t * 1e12), _whole_mm(x * 1000), _whole_mm(y * 1000))
-        if not 0 <= row[0] <= LATEST_PS or max(abs(row[1]), abs(row[2])) > MOST_MM:
+        if not 0 <= t * 1e12 <= LATEST_PS or max(abs(x), abs(y)) * 1000 > MOST_MM:
             raise UserError(f"{where}: time {t:g} s, place ({x:g}, {y:g}) m is too far; allowed: 0 s and up, 2,000 km")
+        row = (round(t * 1e12), _whole_mm(x * 1000), _whole_mm(y * 1000))
         if rows and row[0] < rows[-1][0]:
             raise UserError(f"{where}: goes back in time, from {rows[-1][0] / 1e12:g} to {t:g} s")
         if rows and row[0] == rows[-1][0]:

@@ -17,7 +17,7 @@ from causeway.bridge import engines
 from causeway.bridge.engine import Engine, RunSpec, result_name
 from causeway.bridge.events import Kind
 from causeway.errors import UserError, unknown
-from causeway.network.networks import AbstractNetwork, InetNetwork, Network
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
@@ -157,6 +157,13 @@ def engines_of(study: Study, network: Network) -> list[str]:
     return [name for name in names if engines.builds(engines.get(name), network)]
 
 
+def _check_radio(study: Study, network: Network) -> None:
+    """Refuse a radio that no engine has."""
+    known = {radio for name in engines.ENGINES for radio in getattr(engines.get(name), "radios", ())}
+    if isinstance(network, MobileNetwork) and known and network.radio not in known:
+        raise unknown(f"radio of study {study.name}", network.radio, known)
+
+
 def choose_engine(study: Study, name: str | None, network: Network) -> str:
     """Return the name of the engine to run a study on.
 
@@ -169,6 +176,8 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
         UserError: The engine is unknown, cannot run the study or is not installed; or no engine is.
     """
     possible = engines_of(study, network)
+    if not possible:
+        _check_radio(study, network)
     if name is not None:
         if name not in engines.ENGINES:
             raise unknown("engine", name, engines.ENGINES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from causeway.errors import UserError, unknown
 from causeway.explore import properties
 from causeway.explore.checks import Checks
 from causeway.explore.mobile_model import MobileModel
-from causeway.explore.model import Budget, Model
+from causeway.explore.model import LATE_CLOCKS, Budget, Model
 from causeway.explore.properties import Rules
 from causeway.network.networks import MobileNetwork
 from causeway.pycontrol.node import PerNode
@@ -161,6 +161,22 @@ class Trial:
         model.clocks = self.clocks or checks.clocks
         return model
 
+    def check_effect(self) -> None:
+        """Refuse parts of the budget that nothing can use: a search with them would promise more than it tries."""
+        budget, model = self.full_budget(), self.make()
+        with closing(model):
+            clocks, without = model.clocks, []
+            if self.budget.get("early") and clocks != LATE_CLOCKS:
+                without.append("--early needs --late, which holds timers back")
+            if "recover" in self.budget and not budget.crashes:
+                without.append("--recover and --no-recover need --crashes: no node fails")
+            if self.budget.get("moves") and self.checks.model is None and not isinstance(model, MobileModel):
+                without.append("--moves needs a network with two stations or more: no host changes cells")
+            if self.budget.get("calls") and not model.calls:
+                without.append("--calls needs calls of the study (Checks.calls): its application only broadcasts")
+        if without:
+            raise UserError(f"study {self.study.name}: {without[0]}; leave it out")
+
     def as_json(self) -> dict[str, Any]:
         """Return the settings as a mapping to write as JSON."""
         return asdict(self)
@@ -194,6 +210,9 @@ def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
 def parse_bounds(texts: Sequence[str]) -> dict[str, int]:
     """Return ['held=3'] as {'held': 3}; raise UserError if a value is not a whole number."""
     found = {}
+    for text in texts:
+        if "=" not in text:
+            raise UserError(f"'{text}' is no bound; write --bound NAME=N, N a whole number")
     for name, text in parse_settings(texts).items():
         if not text.isdigit():
             raise UserError(f"'{name}={text}' is no bound; write --bound NAME=N, where N is a whole number")

@@ -142,6 +142,10 @@ class Folder:
 
         Samples are those from `start_s` on and before `end_s`; `filter` and `where` are those of `scalars`.
         """
+        for name, bound in (("start_s", start_s), ("end_s", end_s)):
+            is_number = isinstance(bound, int | float | np.integer | np.floating) and not isinstance(bound, bool)
+            if bound is not None and (not is_number or bound != bound):
+                raise UserError(f"{name} is {bound!r}; allowed: a number of seconds, or None")
         found = self._selected("vectors", filter, where)
         found = found.merge(self._described(found["run_id"].unique()), on="run_id", how="left")
         samples = dict(self._samples(found, start_s, end_s))
@@ -211,6 +215,8 @@ class Folder:
         return runs.loc[:, ["run_id", *RUN_COLUMNS, *code, *varied]]
 
     def _selected(self, table: str, text: str, where: dict[str, Any]) -> Any:
+        if not isinstance(text, str):
+            raise UserError(f"a filter is a text, not {text!r}; write it as in 'loss_* OR delay' (\"\" takes all)")
         found = self._table(table)
         if where:
             found = found[found["run_id"].isin(self.runs(**where)["run_id"])]

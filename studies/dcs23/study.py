@@ -55,6 +55,10 @@ SPARE = 1.5
 """A dynamic clock may grow to what this many times the highest load asks for."""
 
 
+LOADS_WITH_LOWEST = ("bell", "bells", "triangles", "random")
+"""The loads that `low_rate` is about."""
+
+
 class Dcs23Params(Params):
     """What a run of dcs23 can be."""
 
@@ -98,7 +102,7 @@ class Dcs23Params(Params):
     balance: Literal["own", "scripted"] = Field(
         "own", description="fixed components: own: by what a process sees; scripted: at 50, 70 and 90 s, as Figure 10"
     )
-    skewed_from_s: float = Field(50.0, ge=0, le=86_400, description="when the skewed load becomes skewed")
+    skewed_from_s: float = Field(50.0, gt=0, le=86_400, description="when the skewed load becomes skewed")
     skewed_share: float = Field(0.75, ge=0.25, le=1, description="what share of messages then increments component 0")
     delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
     delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
@@ -111,6 +115,14 @@ class Dcs23Params(Params):
             raise ValueError(f"{self.increments} increments do not fit {within} entries; at most {within} do")
         if self.load in ("bell", "random") and self.low_rate <= 0:
             raise ValueError(f"load={self.load} never falls to nothing: low_rate must be more than 0")
+        if self.load in LOADS_WITH_LOWEST and self.low_rate > self.rate:
+            raise ValueError(
+                f"low_rate={self.low_rate:g} is above rate={self.rate:g}, the load at the peak; choose a smaller one"
+            )
+        if self.entries and self.components:
+            raise ValueError(
+                f"entries={self.entries} is a plain clock, without components; leave entries=0 or components=0"
+            )
         if self.senders == "turns" and self.load == "skewed":
             raise ValueError("senders that take turns all send alike; load=skewed needs senders=random")
         if self.load == "skewed" and self.skewed_from_s >= self.duration_s:

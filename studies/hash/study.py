@@ -97,6 +97,11 @@ class HashParams(Params):
     def _fits(self) -> Self:
         if self.entries > self.clock_size:
             raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
+        if self.delay_min_ms > self.delay_mean_ms:
+            raise ValueError(
+                f"delay_min_ms={self.delay_min_ms:g} is above delay_mean_ms={self.delay_mean_ms:g}, so the mean would "
+                "not be the mean; choose a smaller minimum"
+            )
         if self.remember & (self.remember - 1):
             raise ValueError(f"remember={self.remember} is not a power of two")
         if self.quiet and not self.one_request:

@@ -71,6 +71,11 @@ class Ladc18Params(Params):
     def _fits(self) -> Self:
         if self.processes & (self.processes - 1):
             raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.processes}: choose a power of two")
+        if self.trees > self.processes:
+            raise ValueError(
+                f"trees={self.trees} is more than the {self.processes} processes there are; choose at most that many, "
+                "or 0 for all"
+            )
         if self.crashes >= self.processes:
             raise ValueError(f"{self.crashes} crashes leave none of {self.processes} processes")
         if self.max_delay < REACTION_PS / UNIT_PS and self.max_payload > min(self.tree_size, self.ack_size):

@@ -134,6 +134,12 @@ class Mobile20Params(Params):
     def _fits_the_cells(self) -> Mobile20Params:
         if self.experiment == "faults" and self.cells <= VICTIM_STATION:
             raise ValueError(f"the hosts of station {VICTIM_STATION} fail; cells must be more than that")
+        if self.experiment == "faults" and self.duration_s <= FIRST_FAILURE_S:
+            raise ValueError(
+                f"duration_s={self.duration_s} ends before the first failure, which comes after {FIRST_FAILURE_S} s"
+            )
+        if not self.rate and (self.intervals == "staggered" or self.retry == "later"):
+            raise ValueError("rate=0 has no intervals between broadcasts; choose a rate above 0")
         if self.tree == "three" and self.cells != SEVEN:
             raise ValueError(f"tree=three joins {SEVEN} cells; give cells={SEVEN} or tree=star")
         return self

@@ -40,6 +40,24 @@ def test_the_worst_relative_difference_is_named(tmp_path):
     assert diff(a, b, 0.17).passed
 
 
+def test_comparing_nothing_is_refused_and_names_the_filter(tmp_path):
+    a = folder(tmp_path / "a", {"x": 1.0})
+    with pytest.raises(UserError, match="the filter 'y' takes none of their quantities"):
+        diff(a, a, filter="y")
+
+
+@pytest.mark.filterwarnings("error")
+def test_folders_without_recorded_series_are_compared_by_their_scalars(tmp_path):
+    a = folder(tmp_path / "a", {"x": 1.0})
+    assert diff(a, a, vectors=True).passed
+
+
+def test_a_file_that_is_no_baseline_is_refused_with_the_column_that_it_lacks(tmp_path):
+    (tmp_path / "other.csv").write_text("one,two\n1,2\n")
+    with pytest.raises(UserError, match=r"other\.csv is no baseline of causeway diff --save: it has no column 'value'"):
+        diff(tmp_path / "other.csv", tmp_path / "other.csv")
+
+
 def test_a_quantity_that_only_one_has_fails(tmp_path):
     a, b = folder(tmp_path / "a", {"x": 1.0}), folder(tmp_path / "b", {"x": 1.0, "z": 1.0})
     result = diff(a, b, 1.0)

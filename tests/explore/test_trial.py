@@ -166,3 +166,23 @@ class Bank(ModelStudy):
         at_end={"total": total}, calls={"give": Account.give}, budget=Budget(broadcasts=0, calls=1), nodes=2
     )
 """
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ({"early": 2}, "--early needs --late"),
+        ({"recover": False}, "--recover and --no-recover need --crashes"),
+        ({"moves": 3}, "--moves needs a network with two stations or more"),
+        ({"calls": 1}, "--calls needs calls of the study"),
+    ],
+)
+def test_a_budget_that_nothing_can_use_is_refused(budget, told) -> None:
+    with pytest.raises(UserError, match=told):
+        Trial(FLOOD, budget=budget).check_effect()
+    Trial(FLOOD, budget={"crashes": 1, "recover": False}).check_effect()
+
+
+def test_bounds_are_refused_with_their_own_option() -> None:
+    with pytest.raises(UserError, match="'heard' is no bound; write --bound NAME=N"):
+        parse_bounds(["heard"])

@@ -114,6 +114,12 @@ def test_inets_ns2motionmobility_agrees_except_where_it_is_late(tmp_path: Path) 
         (WALK.replace("(0)", "(2)"), "has a node 2 and no node 0; nodes are numbered from 0 on"),
         (WALK.replace("60.0 20.0 10.0", "60.0 20.0 -1"), "line 5: has a speed of -1 m/s; allowed: 0 and up"),
         (WALK + '$ns_ at 30.0 "$node_(0) set X_ 5.0"\n', "line 9: puts a node elsewhere at 30.0 s; nodes do not jump"),
+        (WALK.replace("Z_ 0.0", "Z_ 5"), "line 4: puts node 0 at a height of 5 m; networks are flat, allowed: Z_ 0"),
+        (WALK + "hello world\n\nand so on\n", "lines 9, 11: are no ns-2 movement \\(hello world\\)"),
+        (WALK.replace("0.5 0.25 3.0", "0.5 0.25 1e-300"), "node 0: time .*e\\+30. s, place .* is too far"),
+        (WALK.replace("0.5 0.25 3.0", "1e300 20.0 10.0"), "node 0: .* is too far"),
+        (WALK.replace("0.5 0.25 3.0", "1e308 -1e308 10.0"), "node 0: "),
+        ("0 1e300 2\n", "line 1: time 0 s, place \\(1e\\+300, 2\\) m is too far"),
     ],
 )
 def test_a_bad_trace_is_reported_in_one_line(text: str, message: str, tmp_path: Path) -> None:
@@ -127,6 +133,25 @@ def test_a_trace_that_is_not_there_or_of_the_wrong_length_is_reported_in_one_lin
         read_traces(tmp_path / "none")
     with pytest.raises(UserError, match="traces has 5 traces for 4 hosts; give each one, or none at all"):
         type(ad_hoc((None,)))(**{**vars(ad_hoc((None,) * 4)), "traces": read_traces(CITY)})
+
+
+def test_lines_of_other_tools_in_an_ns2_file_are_passed_over(tmp_path: Path) -> None:
+    others = """# nodes: 1, max x: 100
+set ns_ [new Simulator]
+set val(nn) 1
+set node_(0) [$ns_ node]
+$god_ set-dist 0 1 2
+$ns_ at 3.5 "$god_ set-dist 0 1 3"
+$ns_ at 50.0 "stop"
+puts "ready"
+"""
+    assert np.array_equal(read_traces(written(tmp_path, others + WALK)), read_traces(written(tmp_path, WALK)))
+
+
+@pytest.mark.parametrize("waypoint", [(0, 1), (0, 1, 2, 3), 5, ("a", 1, 2), (0, None, 1)])
+def test_a_waypoint_that_is_no_time_and_place_is_named(waypoint) -> None:
+    with pytest.raises(UserError, match=r"waypoint 1 .* is .*; allowed: \(time in s, x in m, y in m\)"):
+        trace((0, 0, 0), waypoint)
 
 
 def test_places_between_waypoints_are_on_the_line() -> None:

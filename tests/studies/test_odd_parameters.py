@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import selectors
@@ -19,7 +20,7 @@ from causeway.bridge import engines
 from causeway.errors import UserError
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
-from causeway.studies.runner import Job, make_spec
+from causeway.studies.runner import Job, choose_engine, make_spec
 from tests.helpers.drawn import examples
 
 TOP = Path(__file__).parents[2]
@@ -193,7 +194,10 @@ def test_what_an_engine_would_be_reported_of_a_mobile_run_is_refused_or_within_b
     ("study", "parameters"),
     [
         ("dcs23", {"messages": 7000, "processes": 20, "rate": 50.0, "duration_s": 5}),
-        ("dcs23", {"messages": 100, "processes": 20, "load": "random", "duration_s": 1.0, "rate": 1.0}),
+        (
+            "dcs23",
+            {"messages": 100, "processes": 20, "load": "random", "duration_s": 1.0, "rate": 1.0, "low_rate": 0.5},
+        ),
         ("dcs23", {"messages": 9_999_999, "processes": 20, "load": "skewed", "skewed_from_s": 1, "duration_s": 2}),
     ],
 )
@@ -209,6 +213,14 @@ def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_lo
         ("ladc18", {"max_delay": 0}, "max_delay=0 is shorter than the reaction of a process, 0.1"),
         ("dcs23", {"increments": 51}, "51 increments do not fit 50 entries; at most 50 do"),
         ("dcs23", {"entries": 3, "increments": 4}, "4 increments do not fit 3 entries"),
+        ("ladc18", {"trees": 65}, "trees=65 is more than the 64 processes there are"),
+        ("hash", {"delay_min_ms": 1000, "delay_mean_ms": 1}, "delay_min_ms=1000 is above delay_mean_ms=1"),
+        ("dcs23", {"load": "bell", "rate": 5, "low_rate": 10}, "low_rate=10 is above rate=5, the load at the peak"),
+        ("dcs23", {"entries": 30, "components": 4}, "entries=30 is a plain clock, without components"),
+        ("dcs23", {"load": "skewed", "skewed_from_s": 0}, "bad value '0' for parameter skewed_from_s"),
+        ("mobile20", {"rate": 0, "intervals": "staggered"}, "rate=0 has no intervals"),
+        ("mobile20", {"rate": 0, "retry": "later"}, "rate=0 has no intervals"),
+        ("mobile20", {"experiment": "faults", "duration_s": 1}, "ends before the first failure"),
         ("hash", {"rate": "inf"}, "bad value 'inf' for parameter rate"),
         ("hash", {"delay_mean_ms": 1e18}, "bad value '1e+18' for parameter delay_mean_ms"),
         ("hash", {"rate": 1e-3, "messages": 10_000_000}, "time until so many messages are sent"),
@@ -236,3 +248,11 @@ def test_every_point_of_every_sweep_is_within_the_bounds(name: str) -> None:
     for points in study.sweeps.values():
         for point in points:
             assert make_params(study, point) is not None, point
+
+
+def test_a_radio_that_nobody_has_is_named_with_those_there_are() -> None:
+    study = registry.get("mobile20")
+    network = dataclasses.replace(study.network(make_params(study, {}), 1), radio="foo")
+    for engine in ("ns3", None):
+        with pytest.raises(UserError, match=r"unknown radio of study mobile20 'foo'; known: .*unitdisk"):
+            choose_engine(study, engine, network)

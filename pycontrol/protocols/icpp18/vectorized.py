@@ -111,8 +111,8 @@ class CausalAggregation(Protocol):
 def _sizes(wire: Wire) -> tuple[int, int, int, int, int]:
     if wire.header_bytes + wire.message_bytes + wire.entry_bytes > wire.mtu_bytes:
         raise UserError(
-            f"a message of {wire.message_bytes} bytes with its header and clock does not fit an MTU of "
-            f"{wire.mtu_bytes}; raise mtu, or lower size"
+            f"a message of {wire.message_bytes} bytes, its header of {wire.header_bytes} and an entry of its clock of "
+            f"{wire.entry_bytes} do not fit an mtu of {wire.mtu_bytes}; raise mtu, or lower message_size"
         )
     return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes, wire.send_ps
 

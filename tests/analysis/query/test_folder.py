@@ -148,3 +148,18 @@ def test_an_array_does_not_pool_runs_that_differ_in_another_parameter(tmp_path: 
         folder.array("delay_s")
     assert folder.array("delay_s", "radio", rate=5).values.tolist() == [[5.0]]
     assert folder.array("delay_s", "radio", "rate").values.tolist() == [[[5.0], [10.0]]]
+
+
+@pytest.mark.parametrize("text", [5, ["packets"], None])
+def test_a_filter_that_is_no_text_is_refused(folder: causeway.results.Folder, text) -> None:
+    for ask in (folder.find, folder.scalars, folder.vectors):
+        with pytest.raises(UserError, match="a filter is a text, not"):
+            ask(text)
+
+
+@pytest.mark.parametrize("bound", [float("nan"), "3", True])
+def test_a_time_that_is_no_number_is_refused(folder: causeway.results.Folder, bound) -> None:
+    with pytest.raises(UserError, match=r"start_s is .*; allowed: a number of seconds"):
+        folder.vectors(start_s=bound)
+    with pytest.raises(UserError, match=r"end_s is .*; allowed: a number of seconds"):
+        folder.vectors(end_s=bound)
