@@ -33,8 +33,8 @@ $(VENV)/.ready: requirements.txt pyproject.toml
 
 proto: proto/causeway_pb2.py
 
-proto/causeway_pb2.py: proto/causeway.proto $(VENV)/.ready
-	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. proto/causeway.proto
+proto/causeway_pb2.py: proto/causeway.proto proto/generate.py $(VENV)/.ready
+	$(BIN)/python proto/generate.py
 	touch $@
 
 # The C++ adapters need a few Debian packages: as root they are installed, else they are named.

@@ -8,15 +8,13 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PROTO = Path("proto/causeway.proto")
-
 
 class BuildWithContract(build_py):
     """Generates proto/causeway_pb2.py, and records the commit of the checkout."""
 
     def run(self) -> None:
         """Generate the code, build, and add the commit and the examples to a wheel."""
-        subprocess.run([sys.executable, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", str(PROTO)], check=True)
+        subprocess.run([sys.executable, "proto/generate.py"], check=True)
         super().run()
         if not self.editable_mode:
             package = Path(self.build_lib) / "causeway"

@@ -26,6 +26,11 @@ try:
 except (ImportError, AttributeError) as error:  # pragma: no cover - only in a checkout that was not set up (anew)
     raise UserError("proto/causeway_pb2.py is not built or too new for this protobuf; run `make setup`") from error
 
+if PROTO.exists() and getattr(pb, "PROTO_SHA256", "") != hashlib.sha256(PROTO.read_bytes()).hexdigest():
+    raise UserError(
+        "proto/causeway_pb2.py was generated from another causeway.proto: run `make proto` (python proto/generate.py)"
+    )
+
 __all__ = [
     "CONTRACT",
     "PROTO",

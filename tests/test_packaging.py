@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -49,3 +51,15 @@ def test_another_system_than_linux_is_refused_in_one_line(platform: str) -> None
     done = subprocess.run([sys.executable, "-c", code], cwd=TOP, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"ImportError: Causeway runs on Linux, not on {platform}; ")
+
+
+@pytest.mark.parametrize("line", ["", 'PROTO_SHA256 = "0"\n'])
+def test_code_generated_from_another_contract_is_refused_in_one_line(line: str, tmp_path: Path) -> None:
+    for name in ("proto", "causeway"):
+        shutil.copytree(TOP / name, tmp_path / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    generated = tmp_path / "proto" / "causeway_pb2.py"
+    generated.write_text(re.sub(r"^PROTO_SHA256 = .*\n", line, generated.read_text(), flags=re.MULTILINE))
+    code = "import causeway.proto.contract"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "generated from another causeway.proto: run `make proto`" in done.stderr.splitlines()[-1]

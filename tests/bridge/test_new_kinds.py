@@ -104,8 +104,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "adapters").mkdir()
     shutil.copy(TOP / "tests/helpers/cpp/ticker.cc", top / "adapters/bells.cc")
     changed(top / "adapters/bells.cc", WHERE_THE_EDGE_FILLS_IT)
-    proto = [sys.executable, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", "proto/causeway.proto"]
-    subprocess.run(proto, cwd=top, check=True)
+    subprocess.run([sys.executable, "proto/generate.py"], cwd=top, check=True)
     make = [
         "make",
         "-s",
