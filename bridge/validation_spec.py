@@ -109,14 +109,14 @@ def _check_faults(study: str, faults: Any, nodes: int) -> None:
 
 def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwork) -> None:
     for number, one in enumerate(network.network_faults):
-        what = f"trouble {number}"
+        what = f"network fault {number}"
         if not isinstance(one, LinkFailure | Jammer | Partition):
-            _refuse(study, what, type(one).__name__, "Cut, Jammer, Partition")
+            _refuse(study, what, type(one).__name__, "LinkFailure, Jammer, Partition")
         _whole(study, f"the from_ps of {what}", one.from_ps, *_bounds("Troubles", "from_ps"))
         _whole(study, f"the to_ps of {what}", one.to_ps, one.from_ps + 1, _bounds("Troubles", "to_ps")[1])
         if isinstance(one, Jammer):
             if isinstance(network, AbstractNetwork):
-                _refuse(study, what, "a jammer", "Cut, Partition: the abstract network has no places")
+                _refuse(study, what, "a jammer", "LinkFailure, Partition: the abstract network has no places")
             for name in ("x_mm", "y_mm"):
                 _whole(study, f"the {name} of {what}", getattr(one, name), -MOST_INT32 - 1, MOST_INT32)
             _whole(study, f"the radius_mm of {what}", one.radius_mm, 1, MOST_INT32)
@@ -133,7 +133,7 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
 def _check_link_failure(study: str, what: str, one: LinkFailure, network: MobileNetwork) -> None:
     if (one.a, one.b) not in network.wires and (one.b, one.a) not in network.wires:
         wires = ", ".join(f"{a}-{b}" for a, b in network.wires[:20]) or "none, there are no wires"
-        _refuse(study, what, f"a cut between {one.a} and {one.b}, where is no wire", wires)
+        _refuse(study, what, f"a link failure between {one.a} and {one.b}, where is no wire", wires)
 
 
 def _check_abstract(study: str, network: AbstractNetwork) -> None:

@@ -2,7 +2,7 @@
 
 The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so that
 no protocol sees them and the digest is that of a run without them. The records become time series of the modules
-`place[i]`, one for each node, and `network_faults[i]`, one for each fault. `causeway.analysis.moving` draws them.
+`place[i]`, one for each node, and `trouble[i]`, one for each fault. `causeway.analysis.animation` draws them.
 """
 
 from __future__ import annotations

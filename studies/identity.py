@@ -119,7 +119,6 @@ def _core(engine: str) -> Iterator[Path]:
     """Yield the source files that every run on an engine executes."""
     for package in ("bridge", "network", "pycontrol", "studies", "toolchain"):
         yield from (SOURCES / package).glob("*.py")
-    yield SOURCES / "causeway" / "errors.py"
     yield SOURCES / "proto" / "contract.py"
     yield SOURCES / "proto" / "causeway.proto"
     yield from (SOURCES / "bridge" / "engines").glob("__init__.py")

@@ -23,8 +23,9 @@ from causeway.errors import UserError
 from causeway.toolchain.installation import SOURCES
 
 OWN = "causeway"
-APART = tuple(f"{OWN}.{package}" for package in ("analysis", "cli", "explore"))
-"""Modules that only look at runs. Their code does not influence the numbers of a run."""
+APART = tuple(f"{OWN}.{name}" for name in ("analysis", "cli", "explore", "errors", "deprecated", "cache_folder"))
+"""Modules whose code does not influence the numbers of a run: they look at runs, or raise errors and warnings. The last
+three have other places in a wheel than in a checkout."""
 _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 

@@ -128,12 +128,18 @@ def test_trouble_at_a_rate_comes_from_the_seed():
 @pytest.mark.parametrize(
     ("network_faults", "message"),
     [
-        (LinkFailure(1, 2, 0, S), "trouble 0 is a cut between 1 and 2, where is no wire; allowed: 0-1, 0-2"),
-        (LinkFailure(0, 1, S, S), r"the to_ps of trouble 0 is 10+; allowed: a whole number, 10+1 to"),
-        (Jammer(0, 0, 0, 0, S), "the radius_mm of trouble 0 is 0; allowed"),
-        (Partition((0, 1), (1, 2), 0, S), "trouble 0 is about one node twice; allowed: each node once, on one side"),
-        (Partition((0,), (9,), 0, S), "a node of trouble 0 is 9; allowed: a whole number, 0 to 4"),
-        ("rain", "trouble 0 is str; allowed: Cut, Jammer, Partition"),
+        (
+            LinkFailure(1, 2, 0, S),
+            "network fault 0 is a link failure between 1 and 2, where is no wire; allowed: 0-1, 0-2",
+        ),
+        (LinkFailure(0, 1, S, S), r"the to_ps of network fault 0 is 10+; allowed: a whole number, 10+1 to"),
+        (Jammer(0, 0, 0, 0, S), "the radius_mm of network fault 0 is 0; allowed"),
+        (
+            Partition((0, 1), (1, 2), 0, S),
+            "network fault 0 is about one node twice; allowed: each node once, on one side",
+        ),
+        (Partition((0,), (9,), 0, S), "a node of network fault 0 is 9; allowed: a whole number, 0 to 4"),
+        ("rain", "network fault 0 is str; allowed: LinkFailure, Jammer, Partition"),
     ],
 )
 def test_trouble_that_cannot_be_is_refused_in_one_line(network_faults, message):
@@ -143,5 +149,7 @@ def test_trouble_that_cannot_be_is_refused_in_one_line(network_faults, message):
 
 def test_the_abstract_network_has_no_place_for_a_jammer():
     network_ = AbstractNetwork(2, constant_delay(1), Workload(2), network_faults=(Jammer(0, 0, 5, 0, S),))
-    with pytest.raises(UserError, match="trouble 0 is a jammer; allowed: Cut, Partition: the abstract network has no"):
+    with pytest.raises(
+        UserError, match="network fault 0 is a jammer; allowed: LinkFailure, Partition: the abstract network has no"
+    ):
         check_spec(RunSpec("test", {}, 1, network_, MS))

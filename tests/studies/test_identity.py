@@ -16,6 +16,7 @@ from causeway.analysis import store
 from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
+from causeway.toolchain.sources import APART
 from tests.helpers.drawn import examples
 
 TOP = Path(__file__).parents[2]
@@ -189,8 +190,27 @@ known = set(identity._core(engine)) | identity.own_files(resolved.code.own, froz
 loaded = {{Path(m.__file__).resolve() for n, m in sys.modules.items() if n.startswith("causeway.") and m.__file__}}
 print(len(loaded), *(one.relative_to(identity.SOURCES).as_posix() for one in loaded - known))
 """
-ELSEWHERE = ("analysis/", "explore/", "bridge/engines/", "causeway/cache_folder.py")
-"""What looks at runs, engines that are only asked whether they can, and the place of the cache."""
+ELSEWHERE = ("analysis/", "explore/", "bridge/engines/", "causeway/")
+"""What looks at runs, engines that are only asked whether they can, and errors, warnings and the place of the cache."""
+
+
+@pytest.mark.parametrize("engine", ["inline", "omnet", "ns3"])
+def test_the_code_of_a_run_is_the_same_in_a_wheel_where_modules_lie_beside_the_packages(engine: str) -> None:
+    """In a checkout they lie below causeway/: what counts must have one place in both."""
+    from causeway.studies import identity
+
+    core = list(identity._core(engine))
+    assert all(path.is_file() for path in core)
+    names = [one.relative_to(identity.SOURCES).as_posix() for one in core]
+    assert "network/networks.py" in names and "proto/contract.py" in names
+    assert [one for one in names if one.startswith("causeway/")] == []
+    own = (TOP / "causeway").glob("*.py")
+    assert {f"causeway.{one.stem}" for one in own} - {
+        *APART,
+        "causeway.__init__",
+        "causeway.api",
+        "causeway.results",
+    } == set()
 
 
 @pytest.mark.slow
