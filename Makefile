@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto adapters edges ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
+.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -45,8 +45,8 @@ tools:
 	    apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(APT) >/dev/null; \
 	  else echo "causeway: the C++ adapters need: apt install $(APT)" >&2; exit 1; fi; }
 
-# The edges of the simulators that are here, into the user's cache folder.
-edges: $(VENV)/.ready proto tools
+# The adapters of the simulators that are here, into the user's cache folder.
+adapters: $(VENV)/.ready proto tools
 	@$(BIN)/causeway build
 
 ns3 omnet: $(VENV)/.ready proto tools
