@@ -42,7 +42,7 @@ def test_an_explanation_is_not_written_through_a_link(name: str, tmp_path: Path,
     monkeypatch.setattr(explain.shiviz, "log", lambda *_: "")
     chain: Any = SimpleNamespace(title="wrong", left_out=0, unnamed={}, events=[], names={})
     with pytest.raises(UserError, match="is a link"):
-        explain.tell(chain, "run-1", "a study", tmp_path / "pages", Console(), False)
+        explain.print_chain(chain, "run-1", "a study", tmp_path / "pages", Console(), False)
     assert other.read_text() == "mine"
 
 
