@@ -1,12 +1,12 @@
-"""The most that any policy could gain: a dynamic clock that has the best size at every second, for its mean size.
+"""An upper bound on the gain of any policy: the dynamic clock with the best size in every second, at a fixed mean size.
 
     causeway run dcs23 --sweep exposure --reps 5 --out rare
     python -m causeway.studies.dcs23.best rare
 
-From runs of exact clocks (`rare.py`) the errors of every size are known at each load, of fixed clocks and of Dynamic
-Clock Sets. Under a load that changes, components are given to seconds one by one, each where it saves most violations,
-until the mean size is reached: fewer violations are not possible with that mean, however a policy measures or decides.
-Being late, or rounds that are refused, only add to them.
+The errors of every size at each load, of fixed clocks and of Dynamic Clock Sets, are computed from runs of exact clocks
+(`rare.py`). Under a changing load, components are assigned to seconds one by one, each to the second where it saves
+most violations, until the mean size is reached. No policy has fewer violations with that mean, however it measures or
+decides. Late changes and refused rounds only add violations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPONENT = 50
 """Entries of a component."""
 Floats = NDArray[np.float64]
 Errors = Callable[[Floats, Floats], Floats]
-"""Violations per delivery, by load and by size in entries or in components."""
+"""Violations per delivery, by load, and by size in entries or in components."""
 SHAPES: Mapping[str, tuple[Segment, ...]] = {
     "bell, 10 to 200, 60 s": loads.bell(10, 200, 60),
     "bells, 0 to 200, 850 s": loads.bells(0, 200, 850),
@@ -37,16 +37,23 @@ SHAPES: Mapping[str, tuple[Segment, ...]] = {
     "peaks": loads.peaks(200, 300, 1),
 }
 EXPOSURE_LOADS = (25.0, 50.0, 75.0, 100.0, 125.0, 150.0, 175.0, 200.0, 220.0)
+"""Loads of the runs of exact clocks; errors at other loads are interpolated."""
 
 
 def per_second(segments: tuple[Segment, ...]) -> Floats:
-    """The load of every second."""
+    """Return the load in every second."""
     return np.array([s.rate_per_s for s in segments[:-1]])
 
 
 def interpolated(by_load: Mapping[float, tuple[Floats, float]], weigh: Callable[..., float]) -> Errors:
-    """Errors at any load, between those that were run as a power of the load (and so on below the lowest).
-    `weigh` makes them of (waits, deliveries, size)."""
+    """Return a function that interpolates the errors at the simulated loads.
+
+    Between two simulated loads, and outside their range, the error is a power of the load.
+
+    Args:
+        by_load: Waits and deliveries of the runs, by load (see `read_runs`).
+        weigh: Computes the error from waits, deliveries and size, such as `rare.error`.
+    """
     known = sorted(by_load)
 
     def errors(load: Floats, size: Floats) -> Floats:
@@ -64,7 +71,7 @@ def interpolated(by_load: Mapping[float, tuple[Floats, float]], weigh: Callable[
 
 
 def best(load: Floats, mean: float, errors: Errors) -> NDArray[np.int64]:
-    """Components of every second, with this mean size in entries, such that violations are fewest."""
+    """Return the components in every second that give the fewest violations at this mean size in entries."""
     sizes = np.ones(len(load), np.int64)
     most = 4 * int(mean / COMPONENT * load.max() / load.mean()) + 4
     violations = np.array([load * errors(load, np.full(len(load), float(c))) for c in range(1, most + 1)])
@@ -77,14 +84,16 @@ def best(load: Floats, mean: float, errors: Errors) -> NDArray[np.int64]:
 
 
 def factor(load: Floats, components: NDArray[np.int64], sets: Errors, fixed: Errors, entries: float) -> float:
-    """Violations of a fixed clock of so many entries, by those of a set with these components."""
+    """Return the violations of a fixed clock of this size, divided by those of a set with these components."""
     dynamic = (load * sets(load, components.astype(float))).sum()
     return float((load * fixed(load, np.full(len(load), entries))).sum() / dynamic)
 
 
 def compare(by_load: Mapping[float, tuple[Floats, float]]) -> pd.DataFrame:
-    """A row per shape, for components drawn and by number: the best factor at the paper's mean, and what the authors'
-    table gives if nothing is late."""
+    """Compute a table of factors: a row for each shape, with components drawn at random and chosen by number.
+
+    A row has the best factor at the paper's mean size, and the factors of the authors' table if no change is late.
+    """
     fixed = interpolated(by_load, rare.error)
     drawn = interpolated(by_load, rare.error_of_components)
     by_number = interpolated(by_load, partial(rare.error_of_components, by_number=True))
@@ -115,7 +124,7 @@ def compare(by_load: Mapping[float, tuple[Floats, float]]) -> pd.DataFrame:
 
 
 def read_runs(folder: Path) -> dict[float, tuple[Floats, float]]:
-    """Waits and deliveries of the runs of exact clocks whose senders take turns, by load."""
+    """Return waits and deliveries, by load, of the runs of exact clocks in which senders take turns."""
     runs = rare.read_runs(folder)
     runs = runs[runs.senders == "turns"]
     return {float(load): rare.waits_of(runs[runs.rate == load]) for load in runs.rate.unique()}

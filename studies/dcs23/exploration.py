@@ -44,6 +44,7 @@ class Reference(Node):
         self.rounds = 0
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
+        """Broadcast a message, and deliver the waiting messages that it makes deliverable."""
         message = self.broadcast()
         self.send(EVERYONE, self.process.broadcast(message), size_bytes)
         self.deliver(message)
@@ -51,6 +52,7 @@ class Reference(Node):
             self.deliver(waited.id)
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Handle a message of the application, or of a round."""
         if isinstance(content, Message):
             for message in self.process.receive(content):
                 self.deliver(message.id)

@@ -1,10 +1,12 @@
 """Section V-B of dcs23: how many times fewer violations a dynamic clock has than a fixed one under the same load.
 
-    python -m causeway.studies.dcs23.factors DIR        after --sweep figure7 and --sweep figure9 into DIR
+    causeway run dcs23 --sweep figure7 --out DIR
+    causeway run dcs23 --sweep figure9 --out DIR
+    python -m causeway.studies.dcs23.factors DIR
 
-A dynamic and a fixed run of one seed have the same messages and the same delays, so seeds are drawn together in the
-bootstrap. Factors are of sums over seeds: the paper gives one run each. Violations come in clusters of up to hundreds
-of receivers of one message; the factor of messages violated anywhere is the less noisy one.
+A dynamic and a fixed run with the same seed have the same messages and delays, so the bootstrap draws them in pairs. A
+factor is a ratio of sums over seeds; the paper has one run of each. Violations come in clusters of up to hundreds of
+receivers of one message, so the factor of messages that are violated anywhere is less noisy.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ import numpy as np
 import pandas as pd
 
 DRAWS = 4000
+"""Samples of the bootstrap."""
 SAME = ("load", "senders", "entries_draw", "low_rate", "rate", "duration_s", "pattern", "processes")
 """Parameters that a dynamic and a fixed run must share."""
 COUNTED = ["violations", "messages_violated"]
+"""The scalars for which factors are computed."""
 
 
 def interval(values: np.ndarray, of: Callable[[np.ndarray], float]) -> tuple[float, float]:
-    """95% bootstrap interval of a statistic of rows."""
+    """Return the 95% bootstrap interval of a statistic of rows."""
     generator = np.random.default_rng(0)
     found = [of(values[generator.integers(0, len(values), len(values))]) for _ in range(DRAWS)]
     low, high = np.quantile(found, [0.025, 0.975])
@@ -32,8 +36,13 @@ def interval(values: np.ndarray, of: Callable[[np.ndarray], float]) -> tuple[flo
 
 
 def factors(runs: pd.DataFrame) -> pd.DataFrame:
-    """Rows of load, policy, entries (0: dynamic), seed, entries_mean, COUNTED -> a row per load, policy, fixed size and
-    what counts. What a fixed clock does depends on no policy."""
+    """Compute a row per load, policy, fixed size and scalar of COUNTED.
+
+    A fixed clock has no policy, so every policy is compared with the same fixed runs.
+
+    Args:
+        runs: Rows of load, policy, entries (0: dynamic), seed, entries_mean and COUNTED.
+    """
     rows = []
     for load, of_load in runs.groupby("load"):
         dynamic_runs, plain_runs = of_load[of_load.entries == 0], of_load[of_load.entries > 0]
@@ -52,18 +61,21 @@ def factors(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of a result folder whose load changes; `load` names all that makes the messages what they are."""
+    """Return the runs of a result folder whose load changes.
+
+    The column `load` joins all parameters that determine the messages.
+    """
     from causeway.analysis import store
 
     scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
     wide = store.read_arrow(folder, "parameters").to_pandas().pivot(index="run_id", columns="name", values="value")
     seeds = store.read_arrow(folder, "runs").to_pandas().set_index("run_id").seed
-    mine = wide[~wide.load.isin(["constant", "skewed"])]
+    changing = wide[~wide.load.isin(["constant", "skewed"])]
     runs = pd.DataFrame(
         {
-            "load": mine[list(SAME)].agg(" ".join, axis=1),
-            "policy": mine.policy + " " + mine.target_error,
-            "entries": mine.entries.astype(int),
+            "load": changing[list(SAME)].agg(" ".join, axis=1),
+            "policy": changing.policy + " " + changing.target_error,
+            "entries": changing.entries.astype(int),
         }
     )
     return runs.join(scalars[[*COUNTED, "entries_mean"]]).join(seeds).reset_index(drop=True)

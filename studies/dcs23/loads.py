@@ -1,9 +1,9 @@
 """The message loads of dcs23, as segments of constant load.
 
-The paper shows them in Figures 6 and 8 and gives in words: a bell from 10 to 200 messages per second; random targets,
-one every 20 s, with three peaks; and 100 per second, of which processes of component C_0 send 25% and, after 50 s,
-75%. `bells`, `triangles` and `peaks` are shapes that the authors' published program has (github:Wilhelm2/DCSClocks,
-read 2026), and there senders take turns.
+The paper's Figures 6 and 8 and its text give three: a bell from 10 to 200 messages per second; random targets, one
+every 20 s, with three peaks; and 100 per second, of which the processes of component C_0 send 25% and, after 50 s, 75%.
+`bells`, `triangles` and `peaks` are loads of the authors' published program (github:Wilhelm2/DCSClocks, read 2026), in
+which senders take turns.
 """
 
 from __future__ import annotations
@@ -20,32 +20,38 @@ TARGET_EVERY_S = 20
 
 
 def constant(rate: float) -> tuple[Segment, ...]:
-    """The same load for ever."""
+    """Return a constant load without end."""
     return (Segment(0, rate),)
 
 
 def bell(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """A Gaussian of plus and minus three standard deviations, in steps of a second."""
+    """Return a Gaussian over plus and minus three standard deviations, in steps of a second."""
     return _steps(lambda t: low + (high - low) * np.exp(-18 * (t / duration_s - 0.5) ** 2), duration_s)
 
 
 def random(low: float, high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """A target every 20 s, the load going straight from one to the next: low ones, and three peaks apart."""
+    """Return a load that goes in straight lines to a new random target every 20 s.
+
+    The targets are low ones and three peaks, none beside another.
+    """
     targets = _targets(low, high, int(np.ceil(duration_s / TARGET_EVERY_S)) + 1, pattern)
     times = np.arange(len(targets)) * TARGET_EVERY_S
     return _steps(lambda t: np.interp(t, times, targets), duration_s)
 
 
 BELLS_S = ((0, 350, 175, 40), (350, 600, 475, 30), (600, 750, 675, 20), (750, 850, 800, 15))
-"""From, to, middle and standard deviation of each bell."""
+"""Begin, end, middle and standard deviation of each bell."""
 TRIANGLES_S = (100, 85, 70, 55)
-"""How long each triangle is; 300 s end within the fourth."""
+"""Length of each triangle; the load ends at 300 s, within the fourth."""
 PEAKS_AT_S = (60, 70, 140, 150, 220, 230)
-"""When a target of a peak is set; it is reached 10 s later."""
+"""Times at which the target is a peak; the load reaches it 10 s later."""
 
 
 def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """Four bells, each narrower than the one before; 850 s in the authors' program, where low is 0."""
+    """Return four bells, each narrower than the one before.
+
+    The authors' program has 850 s and a lowest load of 0.
+    """
     starts = [start for start, *_ in BELLS_S]
 
     def load(t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -57,15 +63,21 @@ def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
 
 
 def triangles(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """Straight up and down, each triangle shorter than the one before; 300 s, 20 to 220 in the authors' program."""
+    """Return straight rises and falls, each triangle shorter than the one before.
+
+    The authors' program has 300 s, from 20 to 220 messages per second.
+    """
     corners = np.concatenate([[0], np.cumsum([half for a in TRIANGLES_S for half in (a / 2, a / 2)])])
     loads = np.where(np.arange(len(corners)) % 2, high, low)
     return _steps(lambda t: np.interp(t / duration_s * 300, corners, loads), duration_s)
 
 
 def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """A target every 10 s, reached 10 s later: up to 15 % of the high load, three peaks of 50 % to 100 %, up to 25 % at
-    the end; 300 s, 200 in the authors' program."""
+    """Return a load with a new random target every 10 s, which it reaches 10 s later.
+
+    Targets are up to 15 % of the high load, with three peaks of 50 % to 100 %, and up to 25 % at the end. The authors'
+    program has 300 s and a high load of 200.
+    """
     generator = np.random.Generator(np.random.PCG64(pattern))
     set_at = np.arange(0, 300, 10)
     low = generator.uniform(0, np.where(set_at < 240, 0.15, 0.25) * high)
@@ -75,7 +87,15 @@ def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
 
 
 def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
-    """Processes broadcast one after the other, the next message whenever the load has added up to one more."""
+    """Return a script in which processes broadcast one after the other.
+
+    The next message is sent whenever the integral of the load has grown by one.
+
+    Args:
+        segments: The load over time.
+        nodes: The number of processes.
+        messages: The largest number of messages; 0: as many as the load has.
+    """
     ends = [float(s.start_ps) for s in segments[1:]] or [messages / segments[0].rate_per_s * S_PS]
     ends_s = np.array(ends) / S_PS
     starts_s = np.concatenate([[0.0], ends_s])
@@ -88,14 +108,14 @@ def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
 
 
 def skewed(rate: float, duration_s: float, from_s: float, hot_nodes: int, hot_share: float) -> tuple[Segment, ...]:
-    """The first processes send `hot_share` of all messages from some time on."""
-    all_nodes_share = (hot_share - 0.25) / 0.75  # the rest comes from all processes alike, a quarter of them hot
+    """Return a constant load of which the first processes send the share `hot_share`, beginning at `from_s`."""
+    all_nodes_share = (hot_share - 0.25) / 0.75  # all processes send the rest; a quarter of them is hot
     rows = [Segment(0, rate), Segment(int(from_s * S_PS), rate, all_nodes_share, hot_nodes)]
     return (*rows, Segment(int(duration_s * S_PS), 0.0))
 
 
 def _targets(low: float, high: float, count: int, pattern: int) -> np.ndarray:
-    """Targets up to twice the low load, and three peaks of 60% of the high load and more, none beside another."""
+    """Draw targets up to twice the low load, and three peaks from 60% of the high load, none beside another."""
     generator = np.random.Generator(np.random.PCG64(pattern))
     targets = generator.uniform(low, 2 * low, count)
     apart = [i for i in range(1, count - 1) if i % 2 == 1]

@@ -1,18 +1,19 @@
-"""Rare violations: how often a clock of any size would be wrong, from runs of exact clocks.
+"""Rare violations: the error of a clock of any size, computed from runs of exact clocks. Start with `Exposed`.
 
     causeway run dcs23 --sweep figure5_rare --reps 10 --out rare
     python -m causeway.studies.dcs23.rare rare
 
-A probabilistic clock never holds back what an exact one delivers. So up to its first error a run is the run of exact
-clocks, whatever entries the processes have, and an error there is this: m waits at p for u, and other messages that p
-has delivered and the sender of m had not increment every entry of u before u comes. Which entries a process increments
-has nothing to do with who waits for whom. So the run need not be split into many that go on with other entries: the
-share of them that would err is known. Of `others` processes that increment `increments` of `size` entries each, drawn
-at random, `covered` is the probability that they increment all the entries of one more.
+A probabilistic clock delivers every message that an exact clock delivers, at the same time. So until its first error, a
+run equals the run of exact clocks, independently of the entries of the processes. An error is this event: message m
+waits at process p for message u, and before u arrives, other messages, which p has delivered and the sender of m had
+not, increment every entry of u. The entries of the processes are independent of the waits. So one run is enough for all
+choices of entries: `covered` is the probability that `others` processes, which increment `increments` of `size` entries
+each, drawn at random, together increment all entries of one more process.
 
-`Exposed` counts the waits by `others` in a run of vector clocks; `error` weighs them. Two things are left out, both of
-second order: a message that lacks two others, neither of which has come (counted in `exposed_several`), and what a
-process sends between a wrong delivery and the arrival of what it lacked.
+`Exposed` counts the waits, by number of other processes, in a run of vector clocks; `error` weights them. Two effects
+of second order are left out: messages that lack two messages, neither of which has arrived (counted in
+`exposed_several`), and the messages that a process sends between a wrong delivery and the arrival of the message that
+was missing.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from causeway.studies.dcs23.rare_kernel import RareState, watch
 from causeway.studies.dcs23.sizes import LOADS, PROCESSES, TARGETS
 
 RECENT = 1 << 10
-"""Messages looked back on; all before them must have been delivered everywhere. A power of two."""
+"""Size of the window of recent messages; older ones must have been delivered everywhere. A power of two."""
 MOST = 256
-"""Waits with more others than this are counted as this many."""
+"""Waits with more other processes than this are counted as this many."""
 LARGEST = 1e7
-"""Size of a clock."""
+"""Largest size of a clock that `size_for` considers, in entries."""
 MESSAGES = {25.0: 12_000, 50.0: 6_000, 100.0: 3_000, 150.0: 3_000, 200.0: 3_000}
+"""Broadcasts of a run, by load: low loads have fewer waits per message."""
 FIGURE5_RARE: list[dict[str, Any]] = [
     {"load": "constant", "rate": load, "processes": PROCESSES, "clock": "vector", "messages": MESSAGES[load]}
     for load in LOADS
@@ -46,36 +48,46 @@ FIGURE5_RARE: list[dict[str, Any]] = [
 
 
 class Exposed(Observer):
-    """Sees a run of exact clocks. For every message that had to wait: what for, and how many other processes' messages
-    could have covered it before it came."""
+    """Counts, in a run of exact clocks, the messages that wait for one other message.
+
+    A wait is counted by the number of other processes whose messages could have covered the missing one before it came.
+    """
 
     def __init__(self, nodes: int) -> None:
         words = RECENT // 64
         self._s = RareState(
             delivered=np.zeros((nodes, words), np.uint64), past=np.zeros((RECENT, words), np.uint64),
             sender=np.zeros(RECENT, np.int32), owed=np.zeros(RECENT, np.int64), stamp=np.zeros(nodes + 1, np.int64),
-            waiting=np.zeros(nodes, np.int64), line=np.zeros((nodes, 4, 3), np.int64),
+            waiting=np.zeros(nodes, np.int64), queue=np.zeros((nodes, 4, 3), np.int64),
             counts=np.zeros(MOST + 2, np.int64),
         )  # fmt: skip
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
-        old = self._s.line
+        """Pass observations to the kernel, after making room for more waiting messages.
+
+        Raises:
+            RunError: A message is still undelivered somewhere RECENT broadcasts later.
+        """
+        old = self._s.queue
         room = int(self._s.waiting.max() + np.count_nonzero(op == HELD))
         if room > old.shape[1]:
-            line = np.zeros((len(old), 2 * room, 3), np.int64)
-            line[:, : old.shape[1]] = old
-            self._s = self._s._replace(line=line)
+            queue = np.zeros((len(old), 2 * room, 3), np.int64)
+            queue[:, : old.shape[1]] = old
+            self._s = self._s._replace(queue=queue)
         if not watch(self._s, op, node, message):
             raise RunError(f"a message is missing somewhere {RECENT} broadcasts later: exact clocks lag behind")
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the waits by number of others, and the waits for several messages."""
         rows = {f"exposed_{d}": float(n) for d, n in enumerate(self._s.counts[:-1]) if n}
         return {**rows, "exposed_several": float(self._s.counts[-1])}
 
 
 def covered(size: float, increments: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The probability that all entries of one process are among those of so many others (inclusion and exclusion over
-    its entries that are not)."""
+    """Return the probability that `others` processes increment all entries that one more process increments.
+
+    The sum is an inclusion and exclusion over the entries that they leave out.
+    """
     total = np.zeros(len(others))
     for left_out in range(increments + 1):
         each = np.prod([max(size - left_out - i, 0.0) / (size - i) for i in range(increments)])
@@ -84,7 +96,14 @@ def covered(size: float, increments: int, others: NDArray[np.int64]) -> NDArray[
 
 
 def error(waits: NDArray[np.float64], deliveries: float, size: float, increments: int = 2) -> float:
-    """Violations per delivery of a clock of this size. `waits`: how many waits had so many others."""
+    """Return the violations per delivery of a clock of this size.
+
+    Args:
+        waits: Number of waits with 0, 1, 2, ... other processes.
+        deliveries: Deliveries of the same runs.
+        size: Entries of the clock.
+        increments: Entries that a process increments.
+    """
     return float(waits @ covered(size, increments, np.arange(len(waits))) / deliveries)
 
 
@@ -92,9 +111,19 @@ def error_of_components(
     waits: NDArray[np.float64], deliveries: float, components: float, size: int = 50, increments: int = 2,
     by_number: bool = False,
 ) -> float:  # fmt: skip
-    """The same of a Dynamic Clock Set, where each process increments one component: only those of the same component
-    can cover a message. It is drawn at random; or (`by_number`, senders in turn) the others are spread evenly over
-    components, which is nearly so: they are neighbours but for some that came early or late."""
+    """Return the violations per delivery of a Dynamic Clock Set whose processes increment one component each.
+
+    Only processes of the same component can cover a message.
+
+    Args:
+        waits: Number of waits with 0, 1, 2, ... other processes.
+        deliveries: Deliveries of the same runs.
+        components: Components of the clock.
+        size: Entries of a component.
+        increments: Entries that a process increments.
+        by_number: Spread the other processes evenly over the components, instead of drawing components at random. This
+            holds nearly for senders in turn: the others are neighbours, except for a few early or late ones.
+    """
     others, total = np.arange(len(waits)), np.zeros(len(waits))
     each_has, part = others // components, others / components - others // components
     for left_out in range(increments + 1):
@@ -108,7 +137,7 @@ def error_of_components(
 
 
 def size_for(waits: NDArray[np.float64], deliveries: float, target: float) -> float:
-    """The size whose error is the target."""
+    """Return the size at which the error equals the target."""
     low, high = 3.0, LARGEST
     while high / low > 1 + 1e-9:
         middle = float(np.sqrt(low * high))
@@ -117,7 +146,14 @@ def size_for(waits: NDArray[np.float64], deliveries: float, target: float) -> fl
 
 
 def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: Any, draws: int) -> tuple[float, float]:
-    """95% bootstrap interval over runs of a figure of (waits, deliveries)."""
+    """Return the 95% bootstrap interval, over runs, of a statistic.
+
+    Args:
+        waits: A row of waits for each run (see `table_of`).
+        deliveries: Deliveries of each run.
+        of: Computes the statistic from the sums of waits and deliveries.
+        draws: Samples of the bootstrap.
+    """
     generator = np.random.default_rng(0)
     picks = [generator.integers(0, len(waits), len(waits)) for _ in range(draws)]
     low, high = np.quantile([of(waits[i].sum(axis=0), deliveries[i].sum()) for i in picks], [0.025, 0.975])
@@ -125,7 +161,7 @@ def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: An
 
 
 def table_of(runs: pd.DataFrame) -> NDArray[np.float64]:
-    """A row a run: how many waits had 0, 1, 2, ... others."""
+    """Return a row for each run: the number of waits with 0, 1, 2, ... others."""
     names = [str(c) for c in runs if str(c).removeprefix("exposed_").isdigit()]
     waits = np.zeros((len(runs), MOST + 1))
     waits[:, [int(name.removeprefix("exposed_")) for name in names]] = runs[names].fillna(0.0).to_numpy()
@@ -133,12 +169,12 @@ def table_of(runs: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def waits_of(runs: pd.DataFrame) -> tuple[NDArray[np.float64], float]:
-    """Waits by others, and deliveries, of all these runs together."""
+    """Return the sums over all these runs: waits by number of others, and deliveries."""
     return table_of(runs).sum(axis=0), float(runs.deliveries.sum())
 
 
 def sizes(runs: pd.DataFrame, draws: int = 1000) -> pd.DataFrame:
-    """Figure 5 from runs of exact clocks (rate, deliveries, exposed_0, ...): a row per load and target."""
+    """Compute Figure 5, a row per load and target, from runs of exact clocks (rate, deliveries, exposed_0, ...)."""
     rows = []
     for load, of_load in runs.groupby("rate"):
         waits = table_of(of_load)
@@ -151,14 +187,14 @@ def sizes(runs: pd.DataFrame, draws: int = 1000) -> pd.DataFrame:
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of exact clocks in a result folder."""
+    """Return the runs of exact clocks in a result folder."""
     from causeway.analysis import store
 
     scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
     wide = store.read_arrow(folder, "parameters").to_pandas().pivot(index="run_id", columns="name", values="value")
-    mine = wide[(wide.load == "constant") & (wide.clock == "vector")]
+    exact = wide[(wide.load == "constant") & (wide.clock == "vector")]
     counts = scalars[[c for c in scalars if c.startswith("exposed_")] + ["deliveries"]]
-    return mine[["rate"]].astype(float).join(mine[["senders", "processes"]]).join(counts)
+    return exact[["rate"]].astype(float).join(exact[["senders", "processes"]]).join(counts)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What `rare.Exposed` does for every broadcast, delivery and wait of a run of exact clocks.
+"""The compiled part of `rare.Exposed`: counts waits in a run of exact clocks. Start with `watch`.
 
-Sets of messages are bitsets over the last ones, by slot.
+A set of messages is a bitset over the slots of the last messages; a message's slot is its id modulo their number.
 """
 
 from __future__ import annotations
@@ -16,57 +16,59 @@ from causeway.toolchain.jit import njit
 ONE = np.uint64(1)
 NOBODY = -1
 WAITS, MISSES, OTHERS = range(3)
-"""Of a line's row: the slot of the message, of the one it waits for (or NOBODY), and how many could cover that."""
+"""Columns of a queue: slot of the waiting message, slot of the missing message (or NOBODY), processes that could cover
+the missing one."""
 
 
 class RareState(NamedTuple):
-    """Everything the kernel reads and writes."""
+    """The arrays that the kernel reads and writes."""
 
     delivered: NDArray[np.uint64]
-    """By process."""
+    """By process: the set of messages that it has delivered."""
     past: NDArray[np.uint64]
-    """By slot: what the sender of the message had delivered."""
+    """By slot: the set of messages that the sender of the message had delivered."""
     sender: NDArray[np.int32]
+    """By slot."""
     owed: NDArray[np.int64]
-    """By slot: how many have not delivered it yet."""
+    """By slot: the number of processes that have not delivered the message yet."""
     stamp: NDArray[np.int64]
-    """By process: when it was counted last; the last one is the clock of that."""
+    """By process: the number of the last count that included it; the last element numbers the counts."""
     waiting: NDArray[np.int64]
-    """By process: how many messages wait there."""
-    line: NDArray[np.int64]
-    """By process: what waits there, in order of arrival."""
+    """By process: the number of messages in its queue."""
+    queue: NDArray[np.int64]
+    """By process: its waiting messages, in order of arrival."""
     counts: NDArray[np.int64]
-    """Waits by others; the last but one is for all that have more, the last for waits for several messages."""
+    """Waits by number of others; the last but one is for all with more, the last for waits for several messages."""
 
 
 @njit()
 def watch(s: Any, op: Any, node: Any, message: Any) -> bool:
-    """False if the messages looked back on are too few."""
+    """Process rows of observations; return False if a slot is needed again before its message is everywhere."""
     for i in range(len(op)):
         p, slot = node[i], message[i] & (len(s.past) - 1)
         if op[i] == BROADCAST:
             if s.owed[slot]:
                 return False
-            _take(s, slot)
+            _clear_slot(s, slot)
             s.past[slot] = s.delivered[p]
             s.sender[slot], s.owed[slot] = p, len(s.waiting)
         elif op[i] == DELIVER:
             s.delivered[p, slot >> 6] |= ONE << np.uint64(slot & 63)
             s.owed[slot] -= 1
             if s.waiting[p]:
-                _leave(s, p, slot)
-                _test_line(s, p)
+                _remove(s, p, slot)
+                _test_queue(s, p)
         elif op[i] == HELD:
             at = s.waiting[p]
-            s.line[p, at, WAITS], s.line[p, at, MISSES], s.line[p, at, OTHERS] = slot, NOBODY, NOBODY
+            s.queue[p, at, WAITS], s.queue[p, at, MISSES], s.queue[p, at, OTHERS] = slot, NOBODY, NOBODY
             s.waiting[p] += 1
             _test(s, p, at)
     return True
 
 
 @njit()
-def _take(s, slot):
-    """The slot's earlier message is everywhere: it is in no set any more."""
+def _clear_slot(s, slot):
+    """Remove the slot's earlier message, which has been delivered everywhere, from all sets."""
     w, keep = slot >> 6, ~(ONE << np.uint64(slot & 63))
     for q in range(len(s.delivered)):
         s.delivered[q, w] &= keep
@@ -76,35 +78,36 @@ def _take(s, slot):
 
 @njit()
 def _count(s, p, at):
-    """What the message at this place waited for will not be covered any more."""
-    if s.line[p, at, MISSES] != NOBODY:
-        s.counts[min(s.line[p, at, OTHERS], len(s.counts) - 2)] += 1
+    """Count the wait of the message at this place of the queue, if it has one missing message."""
+    if s.queue[p, at, MISSES] != NOBODY:
+        s.counts[min(s.queue[p, at, OTHERS], len(s.counts) - 2)] += 1
 
 
 @njit()
-def _leave(s, p, slot):
-    """A message that waited has been delivered."""
+def _remove(s, p, slot):
+    """Remove a message that has been delivered from the queue of p, and count its wait."""
     for at in range(s.waiting[p]):
-        if s.line[p, at, WAITS] == slot:
+        if s.queue[p, at, WAITS] == slot:
             _count(s, p, at)
-            s.counts[-1] += s.line[p, at, OTHERS] == NOBODY
+            s.counts[-1] += s.queue[p, at, OTHERS] == NOBODY
             for later in range(at, s.waiting[p] - 1):
-                s.line[p, later] = s.line[p, later + 1]
+                s.queue[p, later] = s.queue[p, later + 1]
             s.waiting[p] -= 1
             return
 
 
 @njit()
-def _test_line(s, p):
-    """After each delivery what waits is tested in order of arrival, up to the first that may be delivered."""
+def _test_queue(s, p):
+    """Update the waits after a delivery, in order of arrival, up to the first message that may be delivered."""
     for at in range(s.waiting[p]):
-        if not _lacks(s, p, s.line[p, at, WAITS]):
+        if not _lacks(s, p, s.queue[p, at, WAITS]):
             return
         _test(s, p, at)
 
 
 @njit()
 def _lacks(s, p, slot):
+    """Return whether p has yet to deliver a message that the message in this slot depends on."""
     lacking = np.uint64(0)
     for w in range(s.past.shape[1]):
         lacking |= s.past[slot, w] & ~s.delivered[p, w]
@@ -112,25 +115,32 @@ def _lacks(s, p, slot):
 
 
 @njit()
-def _held_too(s, p, slot):
-    """Whether a message waits here itself, for something that is still to come. If that is covered, it does not."""
+def _is_waiting(s, p, slot):
+    """Return whether a message is in the queue of p and still lacks another one.
+
+    It is delivered as soon as that one is covered, so it does not count as missing itself.
+    """
     for at in range(s.waiting[p]):
-        if s.line[p, at, WAITS] == slot:
+        if s.queue[p, at, WAITS] == slot:
             return _lacks(s, p, slot)
     return False
 
 
 @njit()
 def _test(s, p, at):
-    """What the message at this place of the line lacks now, if it is one message, and how many others could cover it:
-    processes of which p has delivered something that the sender of the message had not."""
-    slot, missing, several, others = s.line[p, at, WAITS], NOBODY, False, 0
+    """Update the missing message of the message at this place of the queue, and the number of others.
+
+    If several messages are missing, nothing changes. If a different one is missing than before, the earlier wait is
+    counted. The others are the processes of which p has delivered a message that the sender of the waiting message had
+    not.
+    """
+    slot, missing, several, others = s.queue[p, at, WAITS], NOBODY, False, 0
     s.stamp[-1] += 1
     for w in range(s.past.shape[1]):
         lacking, more = s.past[slot, w] & ~s.delivered[p, w], s.delivered[p, w] & ~s.past[slot, w]
         bit = 0
         while lacking | more:
-            if (lacking & ONE) and not _held_too(s, p, 64 * w + bit):
+            if (lacking & ONE) and not _is_waiting(s, p, 64 * w + bit):
                 several |= missing != NOBODY
                 missing = 64 * w + bit
             if more & ONE:
@@ -140,7 +150,7 @@ def _test(s, p, at):
             lacking, more, bit = lacking >> ONE, more >> ONE, bit + 1
     if several:
         return
-    if missing != s.line[p, at, MISSES]:
+    if missing != s.queue[p, at, MISSES]:
         _count(s, p, at)
-        s.line[p, at, MISSES] = missing
-    s.line[p, at, OTHERS] = others
+        s.queue[p, at, MISSES] = missing
+    s.queue[p, at, OTHERS] = others

@@ -1,12 +1,12 @@
-"""Figure 5 of dcs23: which sizes to simulate, and from the runs the size that keeps a target error.
+"""Figure 5 of dcs23: the sizes to simulate, and the size for each target error, computed from the runs.
 
     causeway run dcs23 --sweep figure5 --spark 'local[2]' --out DIR        (resumable: finished runs are kept)
     python -m causeway.studies.dcs23.sizes DIR
 
-For each load, runs at sizes around the expected ones give violations per delivery; they fall as a power of the size,
-and the size for a target is read off that line. Violations come in clusters (when a process sends twice in short order,
-hundreds of others get the second message first), so what counts is how many messages were violated, and the interval is
-a bootstrap over runs, not over deliveries.
+For each load, runs at sizes around the expected ones give violations per delivery. The error is a power of the size,
+and the size for a target is read off the fitted line. Violations come in clusters (when a process sends twice within a
+short time, hundreds of others get the second message first). Therefore sizes are weighted by the number of violated
+messages, and intervals are a bootstrap over runs, not over deliveries.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ LOADS = (25.0, 50.0, 100.0, 150.0, 200.0)
 TARGETS = (1e-4, 5e-5, 1e-5, 5e-6, 1e-6)
 PROCESSES = 2000
 EXPECTED = 4.9e-4
-"""Entries at load 1 and error 1, roughly: only says where to look."""
+"""Entries at load 1 and error 1, roughly: it only determines the sizes to simulate."""
 VIOLATIONS_WANTED = 60
+"""Violations that a run should have at the expected error: enough for its estimate."""
 MOST_MESSAGES, FEWEST_MESSAGES = 30_000, 3_000
 SMALLEST_FITTED = 40
+"""Entries; in smaller clocks a few messages cover every entry, and the error is no power of the size."""
 COUNTS = ["violations", "deliveries", "messages_violated"]
 
 
 def expected_entries(load: float, error: float) -> int:
-    """Where to look for the size: error ~ load^3 / entries^2 (load for what is missing, load^2 for two entries)."""
+    """Estimate the size for an error: error ~ load^3 / entries^2 (load for the missing, load^2 for two entries)."""
     return max(4, round(EXPECTED * load**1.5 * error**-0.5))
 
 
@@ -47,7 +49,7 @@ FIGURE5 = [_point(load, error) for error in TARGETS for load in LOADS]
 
 
 def size_for(runs: pd.DataFrame, target: float) -> float:
-    """The size at which runs (COUNTS, entries) of one load would have the target error."""
+    """Return the size at which the runs of one load (COUNTS, entries) would have the target error."""
     sums = runs.groupby("entries")[COUNTS].sum()
     seen = sums[sums.violations > 0]
     if len(seen) < 2:
@@ -59,7 +61,7 @@ def size_for(runs: pd.DataFrame, target: float) -> float:
 
 
 def interval(runs: pd.DataFrame, target: float, draws: int = 400) -> tuple[float, float]:
-    """95% bootstrap interval of `size_for`, drawing runs of each size anew."""
+    """Return the 95% bootstrap interval of `size_for`, drawing among the runs of each size."""
     generator = np.random.default_rng(0)
     groups = [g for _, g in runs.groupby("entries")]
     sizes = [
@@ -71,7 +73,7 @@ def interval(runs: pd.DataFrame, target: float, draws: int = 400) -> tuple[float
 
 
 def sizes(runs: pd.DataFrame, targets: Sequence[float] = TARGETS, draws: int = 400) -> pd.DataFrame:
-    """Figure 5: one row per load and target. Targets below the lowest error simulated are extrapolated."""
+    """Compute Figure 5, a row per load and target. Targets below the lowest simulated error are extrapolated."""
     rows = []
     for load, of_load in runs.groupby("rate"):
         sums = of_load.groupby("entries")[COUNTS].sum()
@@ -83,8 +85,10 @@ def sizes(runs: pd.DataFrame, targets: Sequence[float] = TARGETS, draws: int = 4
 
 
 def fit(runs: pd.DataFrame) -> tuple[float, float, float]:
-    """SCALE, LOAD_POWER, ERROR_POWER of `policies.measured`: log error over log load and log entries, from clocks large
-    enough for a power law (in small ones a few messages cover every entry)."""
+    """Fit SCALE, LOAD_POWER and ERROR_POWER of `policies.measured`.
+
+    The fit is linear, of log error over log load and log entries, for clocks of at least SMALLEST_FITTED entries.
+    """
     runs = runs[runs.entries >= SMALLEST_FITTED]
     sums = runs.groupby(["rate", "entries"], as_index=False)[COUNTS].sum()
     sums = sums[sums.violations > 0]
@@ -96,16 +100,16 @@ def fit(runs: pd.DataFrame) -> tuple[float, float, float]:
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of the sweep in a result folder: rate, entries, COUNTS."""
+    """Return the runs of fixed clocks in a result folder: rate, entries, seed and COUNTS."""
     from causeway.analysis import store
 
     scalars = store.read_arrow(folder, "scalars").to_pandas().pivot(index="run_id", columns="name", values="value")
     parameters = store.read_arrow(folder, "parameters").to_pandas()
     wide = parameters.pivot(index="run_id", columns="name", values="value")
-    mine = wide[(wide.load == "constant") & (wide.entries.astype(int) > 0)]
+    fixed = wide[(wide.load == "constant") & (wide.entries.astype(int) > 0)]
     seeds = store.read_arrow(folder, "runs").to_pandas().set_index("run_id").seed
-    runs = mine[["rate", "entries"]].astype(float).join(scalars[COUNTS]).join(seeds)
-    # Runs that differ in nothing a fixed clock knows of are one run.
+    runs = fixed[["rate", "entries"]].astype(float).join(scalars[COUNTS]).join(seeds)
+    # Runs that differ only in parameters that a fixed clock ignores are duplicates.
     return runs.drop_duplicates(["rate", "entries", "seed"]).reset_index(drop=True)
 
 

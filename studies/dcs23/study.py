@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from causeway.explore.checks import Checks
 
 RANDOM = {"load": "random", "duration_s": 240.0, "rate": 150.0}
-"""Figure 8. The text does not tell its peaks; with 150 per second a fixed clock of 97 entries violates causality as
-often as in the paper."""
+"""Figure 8. The text does not give its peaks; with 150 messages per second a fixed clock of 97 entries violates
+causality as often as in the paper."""
 OWN_MEAN = 228
-"""Entries the dynamic clock has on average here under the bell: the fair size for a fixed one, besides the paper's."""
+"""Mean number of entries of our dynamic clock under the bell: the fair size of a fixed clock, besides the paper's."""
 AUTHORS = {"senders": "turns", "entries_draw": "even"}
-"""How the authors' program sends, and how it spreads the entries of the processes."""
+"""The order of senders and the spread of entries in the authors' program."""
 SHAPES: dict[str, dict[str, Any]] = {
     "bells": {**AUTHORS, "load": "bells", "duration_s": 850.0, "rate": 200.0, "low_rate": 0.0},
     "triangles": {**AUTHORS, "load": "triangles", "duration_s": 300.0, "rate": 220.0, "low_rate": 20.0},
@@ -46,21 +46,21 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 """The loads of the authors' program."""
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
-"""Our policy, and the authors' table with their time of averaging."""
+"""Our policy, and the authors' table with their averaging time."""
 SCRIPT = ((0.0, 0, 1.0), (50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
-"""Figure 10 in the authors' program: at this second, so many of the components (0: all) for this share of processes. At
-the start all draw: senders that take turns would else stay in one component for a quarter of each round."""
+"""Figure 10 in the authors' program: second, number of components to choose from (0: all), share of processes that
+choose. All choose at the start; otherwise, senders that take turns would stay in one component for a quarter of each
+round."""
 BIN_S = 10
+"""Stretch of time of a sample of violations."""
 SPARE = 1.5
-"""A dynamic clock may grow to what this many times the highest load asks for."""
-
-
+"""The capacity of a dynamic clock is the size for this many times the highest load."""
 LOADS_WITH_LOWEST = ("bell", "bells", "triangles", "random")
-"""The loads that `low_rate` is about."""
+"""The loads that use `low_rate`."""
 
 
 class Dcs23Params(Params):
-    """What a run of dcs23 can be."""
+    """The parameters of dcs23."""
 
     processes: int = Field(1000, ge=2, le=20_000, description="N")
     entries: int = Field(0, ge=0, le=100_000, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
@@ -114,7 +114,7 @@ class Dcs23Params(Params):
         if self.increments > within:
             raise ValueError(f"{self.increments} increments do not fit {within} entries; at most {within} do")
         if self.load in ("bell", "random") and self.low_rate <= 0:
-            raise ValueError(f"load={self.load} never falls to nothing: low_rate must be more than 0")
+            raise ValueError(f"load={self.load} needs a lowest load above 0; choose a larger low_rate")
         if self.load in LOADS_WITH_LOWEST and self.low_rate > self.rate:
             raise ValueError(
                 f"low_rate={self.low_rate:g} is above rate={self.rate:g}, the load at the peak; choose a smaller one"
@@ -124,7 +124,7 @@ class Dcs23Params(Params):
                 f"entries={self.entries} is a plain clock, without components; leave entries=0 or components=0"
             )
         if self.senders == "turns" and self.load == "skewed":
-            raise ValueError("senders that take turns all send alike; load=skewed needs senders=random")
+            raise ValueError("load=skewed needs senders=random; with senders=turns all processes send equally often")
         if self.load == "skewed" and self.skewed_from_s >= self.duration_s:
             raise ValueError(f"skewed_from_s={self.skewed_from_s:g} is not before the end, {self.duration_s:g} s")
         if self.components and self.assigned > self.components:
@@ -136,13 +136,14 @@ class Dcs23Params(Params):
 
 
 class ViolationsOverTime(CausalityChecker):
-    """The checker, and when violations happened: one sample every 10 s, the number in the 10 s before it."""
+    """A causality checker that also counts violations over time: a sample every 10 s, for the 10 s before it."""
 
     def __init__(self, nodes: int) -> None:
         super().__init__(nodes)
         self.bins: dict[int, int] = {}
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        """Check rows of observations, and count their violations by time."""
         super().observe(op, time_ps, node, message)
         if len(time_ps):
             self.bins.setdefault(int(time_ps[-1]) // (BIN_S * S_PS), 0)
@@ -152,11 +153,12 @@ class ViolationsOverTime(CausalityChecker):
 
     @property
     def samples(self) -> Mapping[tuple[str, str], tuple[list[int], list[float]]]:
-        """The time series."""
+        """Return the time series of violations."""
         rows = sorted(self.bins.items())
         return {("checker", "violations"): ([(b + 1) * BIN_S * S_PS for b, _ in rows], [float(v) for _, v in rows])}
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the checker's scalars, and the violations of every 10 s."""
         return {**super().scalars(), **{f"violations_until_{(b + 1) * BIN_S}s": float(v) for b, v in self.bins.items()}}
 
 
@@ -229,12 +231,14 @@ class Dcs23Study(Study):
     )  # fmt: skip
 
     def network(self, params: Dcs23Params, seed: int) -> Network:
+        """Return processes with normal delays, and the broadcasts of the chosen load."""
         n, rows = params.processes, segments(params)
         script = loads.in_turn(rows, n, params.messages) if params.senders == "turns" else None
         workload = Workload(n, messages=params.messages, segments=rows, script=script)
         return AbstractNetwork(params.processes, normal_delay(params.delay_mean_ms, params.delay_sd_ms), workload)
 
     def protocol(self, params: Dcs23Params) -> Protocol:
+        """Return a vector clock, a probabilistic clock of fixed size or a Dynamic Clock Set."""
         if params.clock == "vector":
             return VectorClock()
         if params.entries:
@@ -256,25 +260,29 @@ class Dcs23Study(Study):
         )
 
     def checks(self, params: Dcs23Params) -> Checks:
+        """Return the settings of `causeway check dcs23`."""
         from causeway.studies.dcs23 import exploration
 
         return exploration.checks(params)
 
     def reaction_ps(self, params: Dcs23Params) -> int:
+        """Return the reaction time, which is a parameter."""
         return params.reaction_us * 10**6
 
     def observers(self, params: Dcs23Params, nodes: int) -> list[Observer]:
+        """Return the checker and, in a run of exact clocks, the counter of exposed waits."""
         checker: list[Observer] = [ViolationsOverTime(nodes)]
         return [*checker, Exposed(nodes)] if params.clock == "vector" else checker
 
     def scalars(self, params: Dcs23Params, scalars: dict[str, float]) -> dict[str, float]:
+        """Add the size of a fixed clock, which has no rounds."""
         if entries := params.processes if params.clock == "vector" else params.entries:
             scalars |= {"entries_mean": entries, "entries_max": entries, "rounds": 0, "rounds_refused": 0}
         return scalars
 
 
 def capacity(params: Dcs23Params) -> int:
-    """How many components a dynamic clock may have."""
+    """Return the largest number of components of a dynamic clock."""
     most = float(_sizing(params)(np.array([params.rate * SPARE]))[0])
     if not most < 1e9:  # NaN too
         raise ValueError(f"no clock is large enough for rate={params.rate:g} and target_error={params.target_error:g}")
@@ -282,7 +290,7 @@ def capacity(params: Dcs23Params) -> int:
 
 
 def policy(params: Dcs23Params) -> Policy:
-    """What the processes do about the size of their clocks."""
+    """Return the policy by which processes change the size of their clocks."""
     if params.components and params.balance == "scripted":
         return Scripted([_move(params, *move) for move in SCRIPT])
     if params.components:
@@ -296,7 +304,7 @@ def policy(params: Dcs23Params) -> Policy:
 
 
 def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
-    """At the first tick from then on."""
+    """Return a move at the first tick from this second on."""
     return Move(max(0, int(np.ceil(at_s * 1000 / params.tick_ms)) - 1), below or params.components, share)
 
 
@@ -311,12 +319,12 @@ def _sizing(params: Dcs23Params) -> Sizing:
 
 
 def endless(params: Dcs23Params) -> bool:
-    """Whether the load goes on until so many messages are sent. The others end by themselves, perhaps before that."""
+    """Return whether the load has no end, so that the run ends after a number of messages."""
     return params.load == "constant" and params.messages > 0
 
 
 def segments(params: Dcs23Params) -> tuple[Segment, ...]:
-    """The load over time."""
+    """Return the load over time."""
     if params.load == "bell":
         return loads.bell(params.low_rate, params.rate, params.duration_s)
     if params.load == "bells":

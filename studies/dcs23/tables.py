@@ -1,4 +1,4 @@
-"""The tables of docs/papers/dcs23.md that set a dynamic clock beside fixed ones, and Figure 10."""
+"""The tables of docs/papers/dcs23.md: dynamic clocks beside fixed ones, and Figure 10."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from causeway.studies.dcs23.study import AUTHORS, OWN_MEAN, RANDOM
 from causeway.studies.tables import Measured, Table, lines, short, with_interval
 
 UNTIL_S = tuple(range(10, 121, 10))
-"""Ends of Figure 10's stretches."""
+"""Ends of the 10 s stretches of Figure 10."""
 SCALARS = (
     "entries_mean", "entries_max", "deliveries", "missing", "duplicates", *COUNTED,
     *(f"violations_until_{until}s" for until in UNTIL_S),
@@ -20,11 +20,12 @@ LOADS: dict[str, tuple[dict[str, Any], dict[int, str]]] = {
     "bell": ({}, {0: "260 entries, 58 violations", OWN_MEAN: "", 260: "231 violations"}),
     "random": (RANDOM, {0: "97 entries, 45 violations", 97: "305 violations"}),
 }
-"""load -> its parameters; entries (0: dynamic) -> what the paper says"""
+"""load -> its parameters, and by entries (0: dynamic) the numbers that the paper prints"""
 SKEWED: dict[str, Any] = {"load": "skewed", "rate": 100, "components": 4, "duration_s": 120}
 
 
 def figure7_9(measured: Measured) -> list[str]:
+    """Compute sizes and violations under the bell and the random load (Figures 7 and 9)."""
     rows = []
     for load, (point, clocks) in LOADS.items():
         for entries, paper in clocks.items():
@@ -40,7 +41,10 @@ def figure7_9(measured: Measured) -> list[str]:
 
 
 def factors(measured: Measured) -> list[str]:
-    """Of sums over seeds; seeds are drawn together, as dynamic and fixed runs of one seed have the same messages."""
+    """Compute the factors of Section V-B, of sums over seeds.
+
+    The bootstrap draws pairs: a dynamic and a fixed run with the same seed have the same messages.
+    """
     rows = []
     for load, (point, clocks) in LOADS.items():
         for entries in list(clocks)[1:]:
@@ -56,6 +60,7 @@ def _factor(measured: Measured, point: dict[str, Any], entries: int, what: str) 
 
 
 def figure10(measured: Measured) -> list[str]:
+    """Compute violations over time, with and without balancing."""
     found = [
         ("balanced", measured.at(**SKEWED, balance_every_s=20.0)),
         ("not balanced", measured.at(**SKEWED, balance_every_s=0.0)),
@@ -64,6 +69,7 @@ def figure10(measured: Measured) -> list[str]:
 
 
 def figure10_scripted(measured: Measured) -> list[str]:
+    """Compute violations over time with the script of the authors' program."""
     point = {**AUTHORS, **SKEWED, "load": "constant", "balance": "scripted"}
     return _over_time([("scripted", measured.at(**point))])
 

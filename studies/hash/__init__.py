@@ -1,0 +1,1 @@
+"""The paper hash, error detectors on probabilistic clocks. Start with `study`."""

@@ -1,4 +1,7 @@
-"""hash in a small world: the readable twin, with so few entries that its clocks err all the time."""
+"""The model of hash for `causeway check`: the reference implementation with four nodes.
+
+The clocks have so few entries that they err all the time.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,24 @@ NODES, ENTRIES, INCREMENTS, LIMIT = 4, 2, 1, 1000
 
 
 class Suspecting(HashDetectorNode):
-    """A process that keeps what it suspected, and how much it had delivered by then."""
+    """A process that records every message that it suspects, and its number of deliveries at that time."""
 
     suspicions: tuple[tuple[int, int], ...] = ()
 
     def suspect(self, waiting: Waiting) -> None:
+        """Record the suspicion, then act on it."""
         self.suspicions += ((waiting.m.id, len(self.Deliv)),)
         super().suspect(waiting)
 
 
 class SuspectingProcesses(HashDetectorProcesses):
+    """The processes of a run, with recorded suspicions."""
+
     node_class = Suspecting
 
 
 def fair(model: Any) -> str | None:
-    """Who has delivered just what a message depends on does not suspect it."""
+    """Check that no process suspects a message after delivering exactly what the message depends on."""
     for node in model.nodes:
         order = list(node.Deliv)
         for message, had in node.suspicions:
@@ -38,7 +44,7 @@ def fair(model: Any) -> str | None:
 
 
 def checks(params: Any) -> Checks:
-    """What `causeway check hash` does."""
+    """Return the settings of `causeway check hash`."""
 
     def reference() -> PerNode:
         if params.clock == "vector":

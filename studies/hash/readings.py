@@ -1,6 +1,6 @@
-"""Other readings of what the paper hash says: of "every 2 seconds", of "a Poisson distribution", and of "errors".
+"""Other readings of three phrases of the paper hash: "every 2 seconds", "a Poisson distribution" and "errors".
 
-`staggered`, `entries_of` and `DirectErrors` are what the program that the authors published does
+`staggered`, `entries_of` and `DirectErrors` follow the program that the authors published
 (github:Wilhelm2/ErrorDetectors, read 2026).
 """
 
@@ -20,25 +20,28 @@ from causeway.toolchain.jit import njit
 JITTER_MS = 10.0
 """Standard deviation of a broadcast around its slot, in the authors' program."""
 MOST_ENTRIES = 4
-"""Of a process, in the authors' program."""
+"""Largest number of entries of a process, in the authors' program."""
 IN_FLIGHT = 1 << 12
-"""Messages that may be on their way at once where errors are counted as the authors do; a power of two."""
+"""Messages that may be in flight at a time where errors are counted as in the authors' program; a power of two."""
 ALL, UNDETECTED = range(2)
 
 
 def entries_of(clock_size: int, rate: float, delay_mean_ms: float) -> int:
-    """k as the authors' program has it: min(4, ceil(ln 2 * M / X)), with X messages on their way at a time."""
+    """Return k of the authors' program: min(4, ceil(ln 2 * M / X)), with X messages in flight at a time."""
     return min(MOST_ENTRIES, math.ceil(math.log(2) * clock_size / (rate * delay_mean_ms / 1000)))
 
 
 def reach_of(rate: float) -> float:
-    """Messages back to which the authors' program tries dependencies: 0.15 s of the load, and ten on their way."""
+    """Return how many recent messages the authors' program searches: 0.15 s of the load, and ten in flight."""
     return 0.15 * rate + 10
 
 
 def staggered(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
-    """Every process broadcasts once in processes / rate seconds, the first ones evenly apart; each broadcast is off its
-    slot by N(0, 10 ms). A process keeps the order of its own broadcasts."""
+    """Return a script in which every process broadcasts once in processes / rate seconds.
+
+    The first broadcasts are evenly spaced; each one deviates from its slot by N(0, 10 ms). The broadcasts of a process
+    keep their order.
+    """
     random = np.random.default_rng(seed)
     period_ms = processes * 1000 / rate
     rounds = math.ceil(messages / processes) + math.ceil(10 * JITTER_MS / period_ms) + 1
@@ -48,7 +51,10 @@ def staggered(processes: int, rate: float, messages: int, size_bytes: int, seed:
 
 
 def steady(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
-    """Every process broadcasts at intervals of a Poisson-distributed number of milliseconds: nearly constant ones."""
+    """Return a script in which the intervals of a process are Poisson-distributed numbers of milliseconds.
+
+    Such intervals are nearly constant.
+    """
     random = np.random.default_rng(seed)
     interval_ms = processes * 1000 / rate
     each = int(1.5 * messages / processes) + 20
@@ -58,7 +64,7 @@ def steady(processes: int, rate: float, messages: int, size_bytes: int, seed: in
 
 
 def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Script:
-    """The first `messages` of the broadcasts of all processes, a row of times each."""
+    """Return the first `messages` broadcasts of all processes, which have a row of times each."""
     order = np.argsort(time_ms, axis=None, kind="stable")[:messages]
     node = (order // time_ms.shape[1]).astype(np.int32)
     time_ps = (time_ms.ravel()[order] * 1e6).astype(np.int64) * 1000
@@ -66,10 +72,10 @@ def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Scr
 
 
 class DirectErrors(Observer):
-    """Counts wrong deliveries as the authors' program does: against what the sender itself had delivered.
+    """Counts wrong deliveries as the authors' program does: against the deliveries of the sender itself.
 
-    It keeps, per process, the newest message delivered of every other; a delivery is wrong if the sender had newer ones
-    when it sent. The causality checker is stricter: to it, what a message needs includes what its sender had missed.
+    It keeps, per process, the newest delivered message of every other; a delivery is wrong if the sender had a newer
+    one when it sent. The causality checker is stricter: it includes messages that the sender itself had missed.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -78,9 +84,11 @@ class DirectErrors(Observer):
         self._counts = np.zeros(2, np.int64)
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
+        """Count the wrong deliveries among rows of observations."""
         _count_direct(op, node, message, self._delivered, self._needs, self._sender, self._counts)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the numbers of wrong deliveries and of undetected ones."""
         return {
             "direct_violations": float(self._counts[ALL]),
             "direct_violations_undetected": float(self._counts[UNDETECTED]),
@@ -93,7 +101,7 @@ def _count_direct(op, node, message, delivered, needs, sender, counts):
         p, slot = node[i], message[i] & (IN_FLIGHT - 1)
         if op[i] == BROADCAST:
             sender[slot] = p
-            needs[slot] = delivered[p]  # of its sender's own, all but itself
+            needs[slot] = delivered[p]  # without the message itself
             delivered[p, p] += 1
         elif op[i] == DELIVER:
             q = sender[slot]

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from causeway.explore.checks import Checks
 
 SMALL = 500
-"""Up to so many processes errors are also counted as the authors' program counts them."""
+"""Up to this many processes, errors are also counted as in the authors' program, which takes N steps per delivery."""
 DETECTORS = ("none", "mostefaoui", "hash")
 AUTHORS: dict[str, Any] = {"intervals": "staggered", "entries_draw": "even"}
-"""How the authors' program sends, and how it spreads the entries of the processes: the reading of Tables 1 and 2."""
+"""The order of senders and the spread of entries in the authors' program: the reading of Tables 1 and 2."""
 SCRIPTS = {"staggered": staggered, "steady": steady}
 PROCESSES = (500, 1000, 2000, 3000, 5000)
 LIMITS = (100, 200, 400, 1000)
 """Hashes per test in Table 2; 200 in the authors' program."""
 TABLE2: dict[str, Any] = {"rate": 110, "detector": "hash", "messages": 5000}
 SEARCH: dict[str, Any] = {"search": "near", "hash_limit": 200, "one_request": True, "quiet": True, "retest": False}
-"""How the authors' program searches, and when it asks."""
+"""The search of the authors' program, and its rule for requests."""
 NEAR_READINGS: list[dict[str, Any]] = [
     *({"hash_limit": limit} for limit in (100, 400, 1000, 10_000)),
     {"quiet": False},
@@ -59,7 +59,7 @@ TESTED_ONCE: list[dict[str, Any]] = [
 
 
 class HashParams(Params):
-    """What a run of hash can be."""
+    """The parameters of hash."""
 
     processes: int = Field(200, ge=2, le=20_000, description="N")
     rate: float = Field(100.0, ge=1e-3, le=1e6, description="broadcasts per second of the whole system")
@@ -105,26 +105,26 @@ class HashParams(Params):
         if self.remember & (self.remember - 1):
             raise ValueError(f"remember={self.remember} is not a power of two")
         if self.quiet and not self.one_request:
-            raise ValueError("quiet=true needs one_request=true: what is waited for is one answer")
+            raise ValueError("quiet=true needs one_request=true: a process is quiet while it waits for one answer")
         if self.near:
             must_fit("what is near each message", 2 * self.remember**2)
             if self.near > self.remember * self.k / 2:
                 raise ValueError(f"remember={self.remember} is below twice the reach, {self.near // self.k} messages")
         entries = self.processes if self.clock == "vector" else self.clock_size
         kept = self.remember if self.detector == "hash" else 0
-        must_fit("clocks and what detectors remember", self.processes * (entries + kept))
+        must_fit("clocks and the memory of detectors", self.processes * (entries + kept))
         if self.processes <= SMALL and self.intervals != "exponential":
             must_fit("the script of broadcasts", 2 * (self.messages + 20 * self.processes))
         return self
 
     @property
     def k(self) -> int:
-        """Entries that a process increments."""
+        """Return the number of entries that a process increments."""
         return self.entries or min(self.clock_size, entries_of(self.clock_size, self.rate, self.delay_mean_ms))
 
     @property
     def near(self) -> int:
-        """Counts of the clock that the search among near messages looks back on; 0 for the search by counts."""
+        """Return how many counts of the clock the search among near messages looks back on; 0: the search by counts."""
         messages = self.reach or reach_of(self.rate)
         return max(1, int(self.k * messages)) if self.search == "near" else 0
 
@@ -195,6 +195,7 @@ class HashStudy(Study):
     )  # fmt: skip
 
     def network(self, params: HashParams, seed: int) -> Network:
+        """Return processes with normal delays, and their broadcasts."""
         n, size_bytes = params.processes, params.payload_bytes
         if params.intervals in SCRIPTS:
             script = SCRIPTS[params.intervals](n, params.rate, params.messages, size_bytes, seed)
@@ -206,6 +207,7 @@ class HashStudy(Study):
         return AbstractNetwork(n, delay, workload)
 
     def protocol(self, params: HashParams) -> Protocol:
+        """Return a vector clock, or a probabilistic clock with the chosen detector."""
         if params.clock == "vector":
             return VectorClock()
         even = params.entries_draw == "even"
@@ -217,16 +219,20 @@ class HashStudy(Study):
         return ProbabilisticClock(params.clock_size, params.k, params.detector == "mostefaoui", even)
 
     def checks(self, params: HashParams) -> Checks:
+        """Return the settings of `causeway check hash`."""
         from causeway.studies.hash import exploration
 
         return exploration.checks(params)
 
     def reaction_ps(self, params: HashParams) -> int:
+        """Return the reaction time, which is a parameter."""
         return round(params.reaction_ms * MS_PS)
 
     def observers(self, params: HashParams, nodes: int) -> list[Observer]:
+        """Return the checker and, for few processes, the counter of the authors' errors."""
         checker: list[Observer] = [CausalityChecker(nodes)]
         return [*checker, DirectErrors(nodes)] if nodes <= SMALL else checker
 
     def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
+        """Add zero requests for the protocols without a detector."""
         return {"requests": 0.0, "skipped": 0.0, **scalars}

@@ -1,0 +1,1 @@
+"""The paper icpp18, causal broadcast over VCube trees with aggregation. Start with `study`."""

@@ -16,16 +16,17 @@ NODES = 4
 class Counting(CausalNode):
     """A node that counts messages that it had received before."""
 
-    in_vain = 0
+    duplicates = 0
 
     def on_packet(self, content: list[Message], sender: int, interface: int) -> None:
-        self.in_vain += sum((m.s, m.vc[m.s]) in self.received for m in content)
+        """Count the messages that this node has received before, then handle the packet."""
+        self.duplicates += sum((m.s, m.vc[m.s]) in self.received for m in content)
         super().on_packet(content, sender, interface)
 
 
 def thrifty(model: Any) -> str | None:
     """Check that the trees deliver every message to every node only once."""
-    wasted = {node.id: node.in_vain for node in model.nodes if node.in_vain}
+    wasted = {node.id: node.duplicates for node in model.nodes if node.duplicates}
     return "".join(f"thrifty: node {i} got {n} messages that it had already" for i, n in wasted.items()) or None
 
 

@@ -1,7 +1,7 @@
 """A Communication-Efficient Causal Broadcast Protocol (paper icpp18).
 
-One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 to send (t_t), a normal time
-with mean 100 on its way (t_pp), and the receiver acts on it 1 later (t_pc): its reaction time.
+One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 unit to send (t_t) and a normal
+time with mean 100 to travel (t_pp). The receiver acts on it 1 unit later (t_pc), which is the reaction time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNIT_NS = UNIT_PS // 1000
 
 
 class Icpp18Params(Params):
-    """Size, variant, and what the paper leaves open."""
+    """The parameters of icpp18: size, variant, and values that the paper leaves open."""
 
     nodes: int = Field(64, ge=2, le=4096, description="power of two")
     aggregation: bool = Field(True, description="whether messages wait for those they depend on")
@@ -128,6 +128,7 @@ class Icpp18Study(Study):
     )  # fmt: skip
 
     def network(self, params: Icpp18Params, seed: int) -> AbstractNetwork:
+        """Return nodes with normal delays, and their broadcasts."""
         dimension(params.nodes)
         return AbstractNetwork(
             nodes=params.nodes,
@@ -137,6 +138,7 @@ class Icpp18Study(Study):
         )
 
     def protocol(self, params: Icpp18Params) -> CausalAggregation:
+        """Return the protocol; with `compare`, one that also runs the scenario without aggregation."""
         wire = _wire(params)
         single = params.trees == "single"
         if not params.compare:
@@ -144,7 +146,10 @@ class Icpp18Study(Study):
         return Compared(params.messages, single, wire, lambda seed: self._without_aggregation(params, seed))
 
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:
-        """The same scenario without aggregation, run to its end; on every engine it would be the same run."""
+        """Run the same scenario without aggregation to its end, and return its protocol.
+
+        It runs on the inline engine: the result is the same on every engine.
+        """
         wire = _wire(params)
         protocol = CausalAggregation(params.messages, False, params.trees == "single", wire, keep_times=True)
         spec = RunSpec(self.name, {}, seed, self.network(params, seed), self.reaction_ps(params))
@@ -152,14 +157,17 @@ class Icpp18Study(Study):
         return protocol
 
     def checks(self, params: Icpp18Params) -> Checks:
+        """Return the settings of `causeway check icpp18`."""
         from causeway.studies.icpp18 import exploration
 
         return exploration.checks(params)
 
     def reaction_ps(self, params: Icpp18Params) -> int:
+        """Return the reaction time, one unit."""
         return UNIT_PS
 
     def scalars(self, params: Icpp18Params, scalars: dict[str, float]) -> dict[str, float]:
+        """Convert latencies and waits to units."""
         names = [name for name in scalars if name.endswith(("_latency_ps", "_latency_max_ps", "_wait_ps"))]
         for name in names:
             scalars[name.removesuffix("_ps")] = scalars.pop(name) / UNIT_PS
@@ -171,13 +179,16 @@ def _wire(params: Icpp18Params) -> Wire:
 
 
 def _delays(params: Icpp18Params) -> NDArray[np.float64]:
-    """Cut to whole units all delays are, but for the one in eighty that the table interpolates between two units."""
+    """Return quantiles of the delays.
+
+    With `whole_units` they are cut to whole units, except for the one delay in eighty that is interpolated between two.
+    """
     delays = normal_delay(params.delay_mean, params.delay_sd)
     return np.floor(delays / UNIT_NS) * UNIT_NS if params.whole_units else delays
 
 
 def _workload(params: Icpp18Params, seed: int) -> Workload:
-    """Each node broadcasts `messages` times, each time within another `spread`."""
+    """Return the broadcasts: each node has `messages`, each within a `spread` of its own."""
     rows = []
     for number in range(params.messages):
         for node in range(params.nodes):

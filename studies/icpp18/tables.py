@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, percent, with_interval
 
 LARGE = 1024
-"""The nodes of Figures 9 and 10."""
+"""The number of nodes in Figures 9 and 10."""
 SIZES = (16, 32, 64, 128, 256, 512, LARGE)
 SHARES = (
     *(f"packets_of_{m}" for m in (1, 2, 3, 4, 5)), "packets_of_6_up",
@@ -29,6 +29,7 @@ def _head(first: str, sizes: Sequence[int]) -> list[str]:
 
 
 def table1(measured: Measured) -> list[str]:
+    """Compute Table 1, packets by number of nodes."""
     rows = []
     for n in SIZES:
         plain = measured.at(nodes=n, aggregation=False)
@@ -47,6 +48,7 @@ def table1(measured: Measured) -> list[str]:
 
 
 def shares(measured: Measured) -> list[str]:
+    """Compute Tables 2 and 3 and Figure 6: shares of packets and of messages, for 256 nodes."""
     with_, plain = measured.at(nodes=256), measured.at(nodes=256, aggregation=False)
     sizes = [f"packets_to_{b}_bytes" for b in (100, 200, 300, 400)]
     held = [f"packets_of_{m}" for m in (1, 2, 3, 4, 5)]
@@ -72,7 +74,10 @@ def shares(measured: Measured) -> list[str]:
 
 
 def _changes(measured: Measured, sizes: Sequence[int], of: str) -> Callable[[str, int], list[str]]:
-    """Of a latency, at all sizes, in percent; nothing where no copy of that kind came."""
+    """Return a function that formats a row of changes, in percent, at all sizes.
+
+    A cell is empty where no copy of that kind was sent.
+    """
 
     def row(what: str, decimals: int) -> list[str]:
         runs = [measured.at(nodes=n, compare=True).values(f"{of}{what}_change") for n in sizes]
@@ -82,6 +87,7 @@ def _changes(measured: Measured, sizes: Sequence[int], of: str) -> Callable[[str
 
 
 def fig7(measured: Measured) -> list[str]:
+    """Compute Figure 7, changes of latencies by aggregation."""
     row = _changes(measured, SIZES, "")
     rows = [
         ("reception", *row("reception", 1)),
@@ -96,6 +102,7 @@ def fig7(measured: Measured) -> list[str]:
 
 
 def fig8(measured: Measured) -> list[str]:
+    """Compute Figure 8, the same changes for packets of two messages."""
     sizes = (8, *SIZES)
     row = _changes(measured, sizes, "pair_")
     pairs = [measured.at(nodes=n, compare=True).mean("pairs") for n in sizes]
@@ -109,6 +116,7 @@ def fig8(measured: Measured) -> list[str]:
 
 
 def fig9_10(measured: Measured) -> list[str]:
+    """Compute Figures 9 and 10, buffered messages and largest packets of 1,024 nodes."""
     with_, plain = measured.at(nodes=LARGE), measured.at(nodes=LARGE, aggregation=False)
     wider, small = measured.at(nodes=LARGE, delay_sd=35.0), measured.at(nodes=LARGE, message_size=5)
 
@@ -134,11 +142,11 @@ def fig9_10(measured: Measured) -> list[str]:
 
 
 def rest(measured: Measured) -> list[str]:
-    """What the paper says in passing."""
+    """Compare the numbers of the paper's running text."""
     small, small_both = measured.at(nodes=256), measured.at(nodes=256, compare=True)
     large, large_both = measured.at(nodes=1024, aggregation=False), measured.at(nodes=1024, compare=True)
     longer = "100/(1+wait_change/100)-100"
-    asked = [
+    quantities = [
         ("wait for the sender's CPU without aggregation, 1,024 nodes (units)", large, "queue_wait", "around 50"),
         ("how much longer it is than with aggregation (%)", large_both, "queue_wait_longer", "53.4"),
         ("how much longer messages wait for delivery without aggregation, 1,024 nodes (%)", large_both, longer,
@@ -153,7 +161,7 @@ def rest(measured: Measured) -> list[str]:
          "up to 2.73"),
     ]  # fmt: skip
     rows = []
-    for words, runs, formula, paper in asked:
+    for words, runs, formula, paper in quantities:
         values = runs.values(formula)
         if not values:
             raise NotRun(f"{formula}, {words}")

@@ -1,0 +1,1 @@
+"""The paper ladc18, best-effort broadcast over VCube trees with bundled messages. Start with `study`."""

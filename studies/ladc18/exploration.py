@@ -1,6 +1,6 @@
 """The model of ladc18 for `causeway check`: the reference implementation with four processes, or up to 16.
 
-Each crash sends a packet to the other processes, which stands for their failure detectors: they notice it at some time.
+Each crash sends a packet to the other processes in place of their failure detectors: they notice it after some time.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ class Noticing(Process):
     not_state = frozenset({"tally", "limits"})
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
+        """Handle the notice of a crash, or a packet of the protocol."""
         if isinstance(content, Crash):
             self.on_crash(sender)
         else:
             super().on_packet(content, sender, interface)
 
     def on_down(self) -> None:
+        """Notify the other processes of the crash."""
         super().on_down()
         self.send(EVERYONE, Crash(), 1)
 
@@ -49,7 +51,7 @@ def checks(params: Any) -> Checks:
     """Return the settings of `causeway check ladc18`."""
     processes = params.processes if "processes" in params.model_fields_set else FEW
     if processes > MOST:
-        raise UserError(f"a small world of ladc18 has 2 to {MOST} processes, not {processes}")
+        raise UserError(f"the model of ladc18 has 2 to {MOST} processes, not {processes}; choose another number")
     single = Limits(processes, 0, 1, 1, 1)  # one message a packet: as without aggregation
 
     def reference() -> PerNode:

@@ -1,8 +1,7 @@
 """Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (paper ladc18).
 
-One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 a packet, one after the other; transmission takes
-0.8 and reception 0.1, in which packets do not wait for each other; a process acts on a packet 0.1 later: its reaction
-time.
+One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 units a packet, one after the other. Transmission
+takes 0.8 and reception 0.1 units, without queues. A process acts on a packet 0.1 units later, its reaction time.
 """
 
 from __future__ import annotations
@@ -29,12 +28,13 @@ if TYPE_CHECKING:
 UNIT_PS = MS_PS
 SEND_PS = REACTION_PS = UNIT_PS // 10
 TRAVEL_MS = 0.9
-"""tt + tr: receiving takes time, but nobody queues for it."""
+"""tt + tr: reception takes time, but has no queue."""
 REPLY_TIMEOUT_PS = 4 * UNIT_PS
 """4 * (ts + tr + tt)"""
 
 LATEST_CRASH = 5.0
-"""Random crashes come within n/10 units, but not later than this. The paper does not say when: a fit to its Table 5."""
+"""Random crashes occur within n/10 units, but not later than this. The paper does not give the times; this is a fit to
+its Table 5."""
 
 SCENARIOS: dict[str, dict[str, Any]] = {
     "NO-AGGR": {"max_delay": 0.0, "max_payload": 1, "tree_size": 1, "ack_size": 1},
@@ -47,7 +47,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 
 
 class Ladc18Params(Params):
-    """One column of Table 1, a size, and who fails."""
+    """The parameters of ladc18: a column of Table 1, a size, and the crashes."""
 
     processes: int = Field(64, ge=2, le=4096, description="power of two")
     max_delay: float = Field(2.0, ge=0, le=1e6, description="how long a bundle may wait, in units")
@@ -127,6 +127,7 @@ class Ladc18Study(Study):
     )  # fmt: skip
 
     def network(self, params: Ladc18Params, seed: int) -> AbstractNetwork:
+        """Return a network with constant delays; with crashes, each process has a failure detector as a second node."""
         n = params.processes
         dimension(n)
         sources = min(params.trees or n, n)
@@ -142,6 +143,7 @@ class Ladc18Study(Study):
         )
 
     def protocol(self, params: Ladc18Params) -> BundledBroadcast:
+        """Return the broadcast protocol with the limits of the parameters."""
         return BundledBroadcast(
             Limits(
                 params.processes, round(params.max_delay * UNIT_PS), params.max_payload, params.tree_size,
@@ -150,24 +152,28 @@ class Ladc18Study(Study):
         )  # fmt: skip
 
     def checks(self, params: Ladc18Params) -> Checks:
+        """Return the settings of `causeway check ladc18`."""
         from causeway.studies.ladc18 import exploration
 
         return exploration.checks(params)
 
     def reaction_ps(self, params: Ladc18Params) -> int:
+        """Return the reaction time, 0.1 units."""
         return REACTION_PS
 
     def observers(self, params: Ladc18Params, nodes: int) -> list[Observer]:
+        """Return the audit of best-effort broadcast."""
         return [BestEffortAudit(params.processes)]
 
     def scalars(self, params: Ladc18Params, scalars: dict[str, float]) -> dict[str, float]:
+        """Replace the time of the last arrival by the latency in units."""
         # The application's call takes effect one reaction time after its event: the paper's time 0.
         latency = (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS
         return {**scalars, "latency": round(latency, 9)}
 
 
 def _faults(params: Ladc18Params, seed: int) -> Faults:
-    """A crash takes a process and its detector."""
+    """Return the crashes: a process and its detector crash together."""
     n = params.processes
     if params.crashes == 0:
         return Faults()

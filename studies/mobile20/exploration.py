@@ -94,11 +94,11 @@ def checks(params: Any) -> Checks:
 
     In an exhaustive search, hosts have joined at the beginning, and timeouts are longer than all transmissions.
     """
-    given = params.model_fields_set
-    stations = params.cells if "cells" in given else STATIONS
-    hosts = params.hosts if "hosts" in given else HOSTS
-    few_stations = params.cells if "cells" in given else FEW_STATIONS
-    few_hosts = params.hosts if "hosts" in given else FEW_HOSTS
+    chosen = params.model_fields_set
+    stations = params.cells if "cells" in chosen else STATIONS
+    hosts = params.hosts if "hosts" in chosen else HOSTS
+    few_stations = params.cells if "cells" in chosen else FEW_STATIONS
+    few_hosts = params.hosts if "hosts" in chosen else FEW_HOSTS
     intervals = params.acks == "intervals"
     every = Checks(
         properties=("once", "causal", "recovers"),

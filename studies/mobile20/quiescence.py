@@ -1,4 +1,4 @@
-"""Ends a run once nothing is left to arrive: the silence after the experiment need not be guessed."""
+"""Ends a run when no message is in transit any more, so that the length of the final silence need not be guessed."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ if TYPE_CHECKING:
 
 EVERY_PS = S_PS
 ROUNDS = 3
-"""So often in a row: a message between two stations is in nobody's buffer for the 10 ms of a wire."""
+"""Consecutive quiet rounds: a message between two stations is in no buffer for the 10 ms of a wire."""
 
 
 class MayBeBusy(Protocol):
-    """What a node of the study must tell."""
+    """The interface that `Rest` needs of every node."""
 
     @property
     def busy(self) -> bool:
-        """Whether it still has something for somebody, or is on its way to a station."""
+        """Return whether the node has messages to send, or is not connected, or a handoff is not finished."""
         ...
 
 
 @dataclass
 class Rest:
-    """A repeated job (`PerNode.every`) that begins when the application falls silent. It ends the run, no more: whether
-    all that was owed has arrived is for the checker to say."""
+    """A repeated job (`PerNode.every`) that ends the run when all nodes are quiet.
+
+    It begins when the application falls silent. The checker decides whether all messages have arrived.
+    """
 
     quiet: int = 0
 
     def run(self, node: Node) -> int | None:
+        """Stop the run after ROUNDS quiet rounds; return the time until the next call, None for the default."""
         nodes = cast("list[MayBeBusy]", node.host.nodes)
         self.quiet = 0 if any(n.busy for n in nodes) else self.quiet + 1
         if self.quiet == ROUNDS:

@@ -1,4 +1,4 @@
-"""Once a second: the sizes of all buffers, what was sent since the last time, where the hosts are."""
+"""Samples, once a second, the sizes of all buffers, the traffic since the last sample and the places of the hosts."""
 
 from __future__ import annotations
 
@@ -24,26 +24,30 @@ CONNECTED, CONNECTING, DOWN = 0.0, 1.0, 2.0
 
 @dataclass
 class Sampler:
-    """A repeated job (`PerNode.every`). With a `map`, also where stations and hosts are, for an animation."""
+    """A repeated job (`PerNode.every`) that records time series and sums them up.
+
+    With a `map`, it also records the positions of stations and hosts, for an animation.
+    """
 
     meter: Meter
     stations: int
     map: MobileNetwork | None = None
     sums: Counter[str] = field(default_factory=Counter)
     squares: float = 0.0
-    """Of the stations' mean SBuffer."""
+    """Sum of the squares of the stations' mean SBuffer."""
     rounds: int = 0
     _before: Counter[Any] = field(default_factory=Counter)
 
     def run(self, node: Node) -> None:
+        """Take a sample."""
         nodes, context, now_ps = node.host.nodes, node.host.context, node.now_ps
         stations, hosts = nodes[: self.stations], nodes[self.stations :]
         sizes = {
             "sbuffer_station": [_in_flight(s) for s in stations],
             "rbuffer_station": [sum(len(h.RBuffer) for h in getattr(s, "h", {}).values()) for s in stations],
-            "connections_station": [len(_of(s, "h") or _of(s, "hosts")) for s in stations],
-            "sbuffer_host": [len(_of(h, "SBuffer")) for h in hosts],
-            "rbuffer_host": [len(_of(h, "RBuffer")) for h in hosts],
+            "connections_station": [len(_get(s, "h") or _get(s, "hosts")) for s in stations],
+            "sbuffer_host": [len(_get(h, "SBuffer")) for h in hosts],
+            "rbuffer_host": [len(_get(h, "RBuffer")) for h in hosts],
         }
         means = {f"{name}_mean": sum(values) / len(values) for name, values in sizes.items()}
         if len(stations) > VICTIM_STATION:
@@ -58,11 +62,11 @@ class Sampler:
             self.squares += means["sbuffer_station_mean"] ** 2
         self._rates(context, now_ps)
         if self.map is not None:
-            self._draw_map(self.map, context)
-            self._draw_hosts(context, now_ps, hosts)
+            self._record_map(self.map, context)
+            self._record_hosts(context, now_ps, hosts)
 
     def scalars(self) -> dict[str, float]:
-        """Means over the measured time; and how much the stations' mean SBuffer varies over it."""
+        """Return means over the measured time, and the standard deviation of the stations' mean SBuffer."""
         if not self.rounds:
             return {}
         found = {name: total / self.rounds for name, total in self.sums.items()}
@@ -70,6 +74,7 @@ class Sampler:
         return found | {"sbuffer_station_sd": math.sqrt(max(0.0, varied))}
 
     def _rates(self, context: Context, now_ps: int) -> None:
+        """Record the rates since the last sample."""
         meter = self.meter
         totals: Counter[Any] = Counter(
             deliveries=meter.deliveries, delay_ps=meter.delay_ps, losses=meter.losses, arrivals=meter.arrivals,
@@ -89,17 +94,19 @@ class Sampler:
         if copies := change["losses"] + change["arrivals"]:
             context.record("run", "loss_rate", now_ps, change["losses"] / copies)
 
-    def _draw_map(self, network: MobileNetwork, context: Context) -> None:
+    def _record_map(self, network: MobileNetwork, context: Context) -> None:
+        """Record the positions, reaches and wires of the stations, once."""
         if ("station[0]", "x_m") in context.samples:
             return
         for i, (x_mm, y_mm) in enumerate(network.station_xy_mm):
-            facts = {"x_m": x_mm / 1000, "y_m": y_mm / 1000, "reach_m": network.cell_radius_mm / 1000}
-            for name, value in facts.items():
+            values = {"x_m": x_mm / 1000, "y_m": y_mm / 1000, "reach_m": network.cell_radius_mm / 1000}
+            for name, value in values.items():
                 context.record(f"station[{i}]", name, 0, value)
         for a, b in network.wires:
             context.record(f"station[{a}]", "wired_to", 0, float(b))
 
-    def _draw_hosts(self, context: Context, now_ps: int, hosts: list[Any]) -> None:
+    def _record_hosts(self, context: Context, now_ps: int, hosts: list[Any]) -> None:
+        """Record the position, cell, state and buffer of every host."""
         for host in hosts:
             x_mm, y_mm = self.meter.position(host.id)
             module = f"host[{host.id - self.stations}]"
@@ -108,19 +115,21 @@ class Sampler:
             cell, state = _cell_and_state(host)
             context.record(module, "cell", now_ps, cell)
             context.record(module, "state", now_ps, state)
-            context.record(module, "rbuffer", now_ps, len(_of(host, "RBuffer")))
+            context.record(module, "rbuffer", now_ps, len(_get(host, "RBuffer")))
 
 
-def _of(host: Any, name: str) -> Any:
+def _get(host: Any, name: str) -> Any:
+    """Return an attribute that only the nodes of one protocol have, or an empty tuple."""
     return getattr(host, name, ())
 
 
 def _in_flight(station: Any) -> int:
+    """Return the messages that a station keeps for its hosts; on TCP, the copies in flight."""
     return station.in_flight if hasattr(station, "in_flight") else len(station.SBuffer)
 
 
 def _cell_and_state(host: Any) -> tuple[float, float]:
-    """The station of a host (-1: none), and what it is doing."""
+    """Return the station of a host (-1: none) and the state of the host."""
     if getattr(host, "down", False):
         return -1.0, DOWN
     if isinstance(host, FloodingHost):

@@ -1,4 +1,4 @@
-"""When hosts broadcast."""
+"""The broadcasts of the hosts: at random, or in turn."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from causeway.network.workload import Script, Segment, Workload
 
 STREAM_JITTER = STREAM_PROTOCOL + 9
 JITTER_PS = NormalDist(0, 10 * 10**9)
-"""Around each host's turn, in the authors' later program: 10 ms."""
+"""Deviation of a broadcast from its host's turn in the authors' later program: 10 ms."""
 
 
 def poisson(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int) -> Workload:
-    """Any host, at any time."""
+    """Return a workload of broadcasts by random hosts at random times."""
     segments = (Segment(0, 0.0), Segment(from_ps, rate), Segment(to_ps, 0.0))
     return Workload(nodes=hosts, first_node=first_host, size_bytes=size_bytes, segments=segments)
 
 
 def in_turn(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int, seed: int) -> Workload:
-    """Each host once every hosts / rate seconds, the next one 1 / rate after it, give or take a jitter."""
+    """Return a workload in which hosts take turns.
+
+    Each host broadcasts once in hosts / rate seconds, the next one 1 / rate seconds after it, plus a normal jitter.
+    """
     turn_ps = 10**12 / rate
     turns = np.arange(int((to_ps - from_ps) / turn_ps))
     draws = [draw_unit(seed, STREAM_JITTER, int(turn) % hosts, int(turn) // hosts) for turn in turns]

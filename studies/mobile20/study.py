@@ -1,8 +1,8 @@
 """A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
-Seven stations, one in the middle of six (or more rings of them), and hosts that stand or walk among them. A run is
-`warmup_s` for joining, then `duration_s` of the experiment, which alone is measured, then silence until everything owed
-has arrived, but not longer than `drain_s`.
+Seven stations, one in the middle of six (or of more rings), and hosts that stand or walk among them. A run has
+`warmup_s` for joining, then `duration_s` of the experiment, which alone is measured, then a silence until all messages
+have arrived, of at most `drain_s`.
 """
 
 from __future__ import annotations
@@ -33,41 +33,42 @@ if TYPE_CHECKING:
 
 HOSTS_PER_CELL = 10
 CELLS = (7, 19, 37, 61, 127)
-"""A middle with 1, 2, 3, 4 and 6 rings around it."""
+"""One cell, with 1, 2, 3, 4 and 6 rings around it."""
 SEVEN = 7
 OF_THREE = ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6))
-"""Wires of seven stations, each with up to three more, in the order in which the authors' later program numbers them
-(two neighbours, the one opposite to the first, the rest)."""
+"""Wires of seven stations, each with up to three more. The order is the numbering of the authors' later program: two
+neighbours, the one opposite the first, the rest."""
 
 EARLIER = {
     "retry_max_ps": 600 * MS_PS, "retry_min_ps": 600 * MS_PS, "host_retry_ps": 1500 * MS_PS,
     "station_ack_ps": 1000 * MS_PS,
 }  # fmt: skip
-"""An older file beside the authors' later program: 600 ms for stations, 1,500 for hosts, acknowledgements of stations
-every 1,000."""
+"""An older file beside the authors' later program: retries after 600 ms by stations and 1,500 ms by hosts,
+acknowledgements of stations every 1,000 ms."""
 
 SIZE_BYTES = 100
-"""Of an application message."""
+"""Size of an application message."""
 
 SPEED_MM_S = 1_389
-"""5 km/h"""
+"""5 km/h, the speed of a walking host."""
 
 FIRST_FAILURE_S = 15
+"""Seconds of measured time before the first failure."""
 RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 """Broadcasts a second of the whole system, as in Section V."""
 
 WARMUP_S = {"static_tcp": 60}
-"""Where 5 s are too short."""
+"""Experiments that need more than 5 s for joining."""
 DRAIN_S = 600
-"""Long enough for a cell that is overloaded when the last message is broadcast."""
+"""Enough for a cell that is overloaded when the last message is broadcast."""
 
 Radio = Literal["unitdisk", "csma", "acking", "wifi"]
-"""The radios that the study is run with: an engine that has them can run it."""
+"""The radios that the study was run with; an engine needs the chosen one."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
 
 class Mobile20Params(Params):
-    """One experiment of Section V."""
+    """The parameters of mobile20: one experiment of Section V."""
 
     experiment: Experiment = "static"
     cells: int = Field(
@@ -121,14 +122,15 @@ class Mobile20Params(Params):
 
     @model_validator(mode="before")
     @classmethod
-    def _rate_and_hosts(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        rate = RATES.get(given.get("experiment", "static"), 0.0)
-        found = {"rate": rate, **given}
-        if "cells" in given and "hosts" not in given and str(given["cells"]).isdecimal():
-            found["hosts"] = HOSTS_PER_CELL * int(given["cells"])
-        return found
+    def _rate_and_hosts(cls, values: Any) -> Any:
+        """Add defaults that depend on other parameters: the rate of the experiment, the hosts of the cells."""
+        if not isinstance(values, dict):
+            return values
+        rate = RATES.get(values.get("experiment", "static"), 0.0)
+        with_defaults = {"rate": rate, **values}
+        if "cells" in values and "hosts" not in values and str(values["cells"]).isdecimal():
+            with_defaults["hosts"] = HOSTS_PER_CELL * int(values["cells"])
+        return with_defaults
 
     @model_validator(mode="after")
     def _fits_the_cells(self) -> Mobile20Params:
@@ -146,26 +148,32 @@ class Mobile20Params(Params):
 
     @property
     def stations(self) -> tuple[Place, ...]:
+        """Return the positions of the stations, in millimetres."""
         return hexagonal_places(self.cells, self.spacing_m * 1000)
 
     @property
     def wires(self) -> tuple[tuple[int, int], ...]:
+        """Return the wires between stations, which form a tree."""
         return tree_of(self.stations) if self.tree == "star" else OF_THREE
 
     @property
     def walks(self) -> bool:
+        """Return whether hosts walk."""
         return self.experiment in ("dynamic", "faults")
 
     @property
     def tcp(self) -> bool:
+        """Return whether hosts and stations use flooding over TCP."""
         return self.experiment == "static_tcp"
 
     @property
     def from_ps(self) -> int:
+        """Return the beginning of the measured time."""
         return (self.warmup_s or WARMUP_S.get(self.experiment, 5)) * S_PS
 
     @property
     def to_ps(self) -> int:
+        """Return the end of the measured time."""
         return self.from_ps + self.duration_s * S_PS
 
 
@@ -173,7 +181,7 @@ READINGS: tuple[dict[str, Any], ...] = (
     {}, {"wire_acks": "at_once"}, {"tree": "three"}, {"radio": "csma"}, {"retry": "age"}, {"retry": "earlier"},
     {"acks": "turns"}, {"intervals": "staggered"},
 )  # fmt: skip
-"""What the text or the authors' programs leave room for, one at a time (docs/lab/radio.md)."""
+"""Readings of the text and of the authors' programs, one at a time (docs/lab/radio.md)."""
 
 SCENE = Scene(
     place="station", thing="host", at="cell", state="state",
@@ -191,16 +199,16 @@ SCENE = Scene(
         "handoffs": "Handoffs a second",
     },
 )  # fmt: skip
-"""What a run with trace=true records, as a moving picture."""
+"""The animation of a run with trace=true."""
 
 
 def _points(**fixed: Any) -> list[dict[str, Any]]:
-    """All experiments; failures that grow by 1 s need 250 s."""
+    """Return a point for each experiment; failures that grow by 1 s need 250 s."""
     return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
 
 
 class Mobile20Study(Study):
-    """Section V."""
+    """The experiments of Section V."""
 
     name = "mobile20"
     title = "Causal broadcast for mobile hosts, against flooding over TCP"
@@ -266,6 +274,7 @@ class Mobile20Study(Study):
     )  # fmt: skip
 
     def network(self, params: Mobile20Params, seed: int) -> MobileNetwork:
+        """Return stations with wires between them, and hosts that stand or walk."""
         stations = params.stations
         load = (params.cells, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
         return MobileNetwork(
@@ -283,22 +292,29 @@ class Mobile20Study(Study):
         )
 
     def protocol(self, params: Mobile20Params) -> MobileRun:
+        """Return the nodes of a run, and their meter."""
         return MobileRun(params, self.network(params, 0) if params.trace else None)
 
     def checks(self, params: Mobile20Params) -> Checks:
+        """Return the settings of `causeway check mobile20`."""
         from causeway.studies.mobile20 import exploration
 
         return exploration.checks(params)
 
     def reaction_ps(self, params: Mobile20Params) -> int:
+        """Return the reaction time, which is a parameter."""
         return params.reaction_us * (MS_PS // 1000)
 
     def duration_ps(self, params: Mobile20Params) -> int:
+        """Return the latest end: measured time and the longest silence."""
         return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
 
     def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
-        """What the simulator saw on the air, in the whole run: how much was lost of all in reach (acknowledgements, and
-        copies that nobody waits for, included); for TCP also what is sent, segments and their acknowledgements."""
+        """Add the simulator's counts on the wireless channel during the whole run.
+
+        `loss_all` is the share of copies in reach that were lost, including acknowledgements and copies that no host
+        needs. On TCP, the frames sent are added too: segments and their acknowledgements.
+        """
         if "loss_rate" in scalars:
             scalars["loss_all"] = scalars.pop("loss_rate")
         if params.tcp and scalars["deliveries"]:
@@ -322,7 +338,10 @@ def _timing(params: Mobile20Params) -> Timing:
 
 
 def _later(params: Mobile20Params) -> Timing:
-    """The authors' later program: all times go with the load, hosts acknowledge intervals, nothing bounds the sent."""
+    """Return the times of the authors' later program.
+
+    All times depend on the load, hosts acknowledge intervals, and the number of unacknowledged messages is unbounded.
+    """
     base_ps = round(50 * S_PS / params.rate)
     return Timing(
         ack_ps=2 * base_ps, station_ack_ps=base_ps, idle_acks=True, ack_turns=params.hosts, ack_intervals=True,
@@ -332,7 +351,7 @@ def _later(params: Mobile20Params) -> Timing:
 
 
 class MobileRun(PerNode):
-    """The nodes of one run, with a meter and what samples it."""
+    """The nodes of one run, with their meter, sampler and failures."""
 
     passive = (Kind.LOST,)
 
@@ -351,9 +370,11 @@ class MobileRun(PerNode):
             self.every(self.failures.every_ps, self.failures.run, node=VICTIM_STATION, first_ps=first_ps)
 
     def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
+        """Return the messages that a packet carries and the nodes that it mentions."""
         return what_about(content)
 
     def scalars(self) -> Mapping[str, float]:
+        """Return the scalars of the nodes, the meter, the sampler and the failures."""
         found = {**super().scalars(), **self.meter.scalars(self.params.duration_s * S_PS), **self.sampler.scalars()}
         series = self.context.samples.get((f"station[{VICTIM_STATION}]", "sbuffer"), ([], []))
         return found | self.failures.scalars(series)

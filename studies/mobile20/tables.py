@@ -21,7 +21,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ns-3, unit disk": NS3,
     "ns-3, 802.11": {**NS3, "radio": "wifi"},
 }
-"""column -> engine, and what is not as by default"""
+"""column -> engine, and the parameters that are not the defaults"""
 
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
@@ -84,7 +84,7 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("largest `SBuffer` of station 3, four longer failures", "failure_peak_long", "larger"),
     ],
 }
-"""experiment -> (quantity, scalar, what the paper says)"""
+"""experiment -> (quantity, scalar, number in the paper)"""
 
 
 VARIED = "sbuffer_station_sd/sbuffer_station_mean"
@@ -95,7 +95,7 @@ SCALARS = (
 
 
 GROWTH_S = 20
-"""Measured time of the runs with more and more cells: too short for the paper's figures."""
+"""Measured time of the runs with more and more cells; it is too short for the paper's figures."""
 GROWTH = {
     "`SBuffer` of a station": "sbuffer_station_mean", "delivery delay (s)": "delivery_delay_s",
     "loss of application copies in reach": "loss_application", "`RBuffer` of a host": "rbuffer_host_mean",
@@ -104,12 +104,13 @@ GROWTH = {
 
 
 def of(measured: Measured, experiment: str, variant: dict[str, Any]) -> Measured:
-    """The runs of an experiment as the paper has it, in one variant."""
+    """Return the runs of an experiment of the paper, in one variant."""
     here = measured.at(experiment=experiment, rate=PAPER_RATE[experiment], free=("duration_s",), **variant)
     return Measured(here.study, tuple(row for row in here.rows if row["parameters"]["duration_s"] != GROWTH_S))
 
 
 def experiments(measured: Measured) -> list[str]:
+    """Compute all quantities of all experiments, a column per variant."""
     there = {name: v for name, v in VARIANTS.items() if any(of(measured, e, v).rows for e in ROWS)}
     rows = []
     for experiment, quantities in ROWS.items():
@@ -128,10 +129,11 @@ SIX: tuple[tuple[str, str, str, float], ...] = (
     ("`RBuffer` of hosts, 35/s", "load", "rbuffer_host_mean", 6.0),
     ("sent a second, 35/s", "load", "sent_per_s", 700.0),
 )
-"""The values without a bound that the paper prints for its algorithm."""
+"""The numbers without a bound that the paper prints for its algorithm."""
 
 
 def six(measured: Measured) -> list[str]:
+    """Compute the deviations from the six numbers of the paper."""
     rows, off = [], []
     for words, experiment, scalar, paper in SIX:
         values = of(measured, experiment, {"engine": "omnet"}).values(scalar)
@@ -157,11 +159,12 @@ CURVES: tuple[tuple[str, str, str, str, str], ...] = (
     ("8a", "failures of hosts of station 3 hardly change the mean of all", "faults", "dynamic", "sbuffer_station_mean"),
     ("8a", "the one impacted is station 3", "faults", "dynamic", "sbuffer_station_3"),
 )
-"""figure, what the text says of its curves, an experiment and another to set beside it, a scalar. Nothing printed has a
-number; "standing" is `static` at the rate of `dynamic`."""
+"""Figure, statement of the text about its curves, an experiment, another one for comparison, a scalar. The paper prints
+no numbers for these; "standing" is `static` at the rate of `dynamic`."""
 
 
 def figures(measured: Measured) -> list[str]:
+    """Compute the ratios behind the statements about Figures 6 to 8."""
     at = {experiment: of(measured, experiment, INET) for experiment in ROWS}
     at["standing"] = measured.at(**INET, experiment="static", rate=PAPER_RATE["dynamic"])
     rows = [(figure, words, *_beside(at[one], at[other], scalar)) for figure, words, one, other, scalar in CURVES]
@@ -171,14 +174,15 @@ def figures(measured: Measured) -> list[str]:
 
 
 def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> tuple[str, str, str, str]:
-    mine, its = one.values(scalar), other.values(of_other or scalar)
-    if not (mine and its):
-        return with_interval(mine), with_interval(its), "", f"{len(mine)}, {len(its)}"
-    ratio = (sum(mine) / len(mine)) / (sum(its) / len(its))
-    return with_interval(mine), with_interval(its), f"{ratio:.2f}", f"{len(mine)}, {len(its)}"
+    first, second = one.values(scalar), other.values(of_other or scalar)
+    if not (first and second):
+        return with_interval(first), with_interval(second), "", f"{len(first)}, {len(second)}"
+    ratio = (sum(first) / len(first)) / (sum(second) / len(second))
+    return with_interval(first), with_interval(second), f"{ratio:.2f}", f"{len(first)}, {len(second)}"
 
 
 def cells(measured: Measured) -> list[str]:
+    """Compute quantities by number of cells, for standing and walking hosts."""
     rows = []
     for experiment, words in (("static", "stand"), ("dynamic", "walk")):
         for count in CELLS:
