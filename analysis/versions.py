@@ -64,8 +64,8 @@ def mixed_versions(folder: str | Path, only: str = "") -> Iterator[str]:
             f"{short(str(code))} ({len(group)} runs since {str(group['started_at'].min())[:19]})"
             for code, group in sorted(some.assign(code=some["code"].fillna("")).groupby("code"), key=_since)
         ]
-        which = f"{len(versions)} codes ({_changed(some)} differ): {', '.join(versions)}"
-        yield f"runs of {study} on {engine} are of {which}"
+        changed = f" ({parts} differ)" if (parts := _changed(some)) else ""
+        yield f"runs of {study} on {engine} are of {len(versions)} codes{changed}: {', '.join(versions)}"
 
 
 def _since(group: tuple[Any, pd.DataFrame]) -> str:
@@ -73,7 +73,7 @@ def _since(group: tuple[Any, pd.DataFrame]) -> str:
 
 
 def _changed(runs: pd.DataFrame) -> str:
-    """Say which parts of the code the runs do not share."""
+    """Return the names of the parts of the code in which the runs differ."""
     changed = [what for column, what in _PARTS.items() if runs[column].fillna("").nunique() > 1]
     return " and ".join(changed)
 

@@ -188,7 +188,7 @@ def _of_random(verdict: schedules.Verdict) -> Found:
 
 
 def _states_of(covered: exhaustive.Covered, reduced: bool) -> str:
-    how = ", reduced" if reduced else ", whatever alike nodes are called" if covered.symmetry is not None else ""
+    how = ", reduced" if reduced else ", up to symmetry" if covered.symmetry is not None else ""
     seen = "all of them" if covered.complete else f"not all: {covered.chance}" if covered.chance else "not all"
     return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
 
@@ -207,8 +207,8 @@ def words_of(budget: Budget) -> str:
 
 
 NOT_DETERMINISTIC = (
-    "the same order of events does not break it each time: a node depends on something that is neither in its "
-    "attributes nor told to it, as a variable of its class or module, the time of day, or the order of a set"
+    "the same schedule does not violate it each time: a node depends on something that is neither in its "
+    "attributes nor in its events, such as a variable of its class or module, the time of day, or the order of a set"
 )
 
 

@@ -51,7 +51,7 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
     for count, problem in enumerate(health.problems(directory), 1):  # noqa: B007
         done = f": {problem.repair()}" if repair else f"; {problem.advice}"
         console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
-    with suppress(UserError):  # what cannot be read was told above
+    with suppress(UserError):  # files that cannot be read are reported above
         for line in versions.mixed_versions(directory):
             console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
     left = sum(1 for _ in health.problems(directory)) if repair and count else count

@@ -41,8 +41,8 @@ class Arrived(NamedTuple):
     """The number of the frame at the sender, or 0 if it was not found."""
 
     def __str__(self) -> str:
-        there = f"frame {self.number} of {self.receiver}"
-        return there + (f", sent as frame {self.sent} of {self.sender}" if self.sent else "")
+        text = f"frame {self.number} of {self.receiver}"
+        return text + (f", sent as frame {self.sent} of {self.sender}" if self.sent else "")
 
 
 def read(path: Path) -> list[Frame]:

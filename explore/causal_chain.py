@@ -83,16 +83,18 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     began_ps = min(witness.broadcast_ps[m] for m in about) - BEFORE_PS
     end_ps = violation.time_ps
     if violation.what == NEVER:  # the run may end long after the last event of the message
-        end_ps = max([t.time_ps for t in witness.reported if t.op == DELIVER and t.message == late], default=began_ps)
+        end_ps = max(
+            [t.time_ps for t in witness.observations if t.op == DELIVER and t.message == late], default=began_ps
+        )
     end_ps += AFTER_PS
     sent = _sent(witness, protocol, began_ps, end_ps)
     carriers = [one for one in sent if one.messages & about]
     talk = _talk(sent, violation.node, about)
     chosen = {one.packet: one for one in [*carriers, *talk]}
-    reported = [t for t in witness.reported if began_ps <= t.time_ps <= end_ps]
+    observations = [t for t in witness.observations if began_ps <= t.time_ps <= end_ps]
     actors = _actors(witness, violation, about, list(chosen.values()), network)
     late_packets = frozenset(one.packet for one in carriers if late in one.messages)
-    events = _events(witness, chosen, reported, about, actors, (began_ps, end_ps))
+    events = _events(witness, chosen, observations, about, actors, (began_ps, end_ps))
     events += _too_late(witness, chosen, late_packets, violation.node, end_ps)
     found = Chain(violation, events[:MOST_EVENTS], left_out=max(0, len(events) - MOST_EVENTS))
     found.names = {node: _name(node, network) for node in sorted(actors)}
@@ -150,12 +152,12 @@ def _actors(
 
 
 def _events(
-    witness: Witness, chosen: dict[int, Sent], reported: list[Observation], about: frozenset[int], actors: set[int],
+    witness: Witness, chosen: dict[int, Sent], observations: list[Observation], about: frozenset[int], actors: set[int],
     between_ps: tuple[int, int],
 ) -> list[Event]:  # fmt: skip
     found = [
         Event(t.time_ps, WORDS[t.op], t.node, t.message, -1, "")
-        for t in reported
+        for t in observations
         if t.node in actors and (t.message in about or t.op in (JOINED, LEFT))
     ]
     for one in chosen.values():

@@ -127,7 +127,7 @@ def _follow_again(make: MakeModel, rules: Rules, machine: Machine, covered: Cove
     with closing(make()) as model:
         model.clocks = covered.clocks
         space = _space(machine, covered.fault_budgets)
-        path = _by_their_own_names(space, covered)
+        path = _with_original_ids(space, covered)
         covered.plan = plan_of(model, space, path)
         again = model.broken or rules.at_once(model) or rules.at_end(model)
         covered.repeats = again is not None and len(covered.plan) == len(path)
@@ -203,7 +203,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                 total.ends += 1
                 total.broken = rules.at_end(space.seen(state)) if rules.quiescent else None
             if total.broken is not None:
-                return _reported(total, came, state, None)
+                return _with_path(total, came, state, None)
             for move in () if tired else chain.from_iterable(space.moves(state)):
                 after, _, broken = space.take(state, move)
                 total.steps += 1
@@ -214,7 +214,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                     broken = rules.at_once(space.seen(after))
                 if broken is not None:
                     total.broken, total.states = broken, len(came)
-                    return _reported(total, came, state, move)
+                    return _with_path(total, came, state, move)
                 if fresh:
                     came[after] = (state, move)
                     if space.late and after.fault_budgets == state.fault_budgets:
@@ -233,7 +233,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
     return total
 
 
-def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
+def _with_original_ids(space: Space, covered: Covered) -> list[Move]:
     """Return the path with the original ids, if the search renamed symmetric nodes."""
     symmetry = covered.symmetry
     if symmetry is None:
@@ -247,10 +247,10 @@ def _by_their_own_names(space: Space, covered: Covered) -> list[Move]:
     return found
 
 
-def _reported(
+def _with_path(
     total: Covered, came: dict[ModelState, tuple[ModelState, Move] | None], state: ModelState, move: Move | None
 ) -> Covered:
-    """Set the path to the violation."""
+    """Set the path to the violation, and return the result."""
     path = [move] if move is not None else []
     while (step := came[state]) is not None:
         state, before = step

@@ -24,7 +24,7 @@ from causeway.errors import UserError
 from causeway.explore.model import STEP_PS, Model, raised
 from causeway.explore.randomness import why_not_all
 from causeway.network.networks import WIRELESS
-from causeway.pycontrol import arguments as given
+from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.frozen import frozen
@@ -121,7 +121,7 @@ class NodeStub:
         """Send a copy to each receiver."""
         machine, receivers = self.machine, [peer]
         if not EVERYONE <= peer < machine.count:
-            given.packet(peer, size_bytes, interface, topic, machine.count)
+            arguments.packet(peer, size_bytes, interface, topic, machine.count)
         if peer == EVERYONE and not (machine.model.cells and interface == WIRELESS):
             receivers = [i for i in range(machine.count) if i != node]
         kept = machine.content(content)
@@ -331,11 +331,11 @@ class Machine:
         if facts.down and isinstance(event, int):
             return Step(state, (), 0, None)
         stub = NodeStub(self, node, facts, now_ps or facts.now_ps)
-        anything: Any = self._copied(kept)
-        anything.host, anything.id = stub, node
-        self._let(anything, stub, event)
-        self._check_shared(anything)
-        return self._step(self.kept(node, anything, self._facts_of(stub)), stub)
+        copied: Any = self._copied(kept)
+        copied.host, copied.id = stub, node
+        self._let(copied, stub, event)
+        self._check_shared(copied)
+        return self._step(self.kept(node, copied, self._facts_of(stub)), stub)
 
     def _let(self, handler: Node, stub: NodeStub, event: Any) -> None:
         """Call the handler of an event."""
@@ -373,14 +373,14 @@ class Machine:
             ) from None
 
     @calls_handlers
-    def _handled(self, node: Node, stub: NodeStub, handler: str, given: tuple[Any, ...]) -> None:
+    def _handled(self, node: Node, stub: NodeStub, handler: str, values: tuple[Any, ...]) -> None:
         """Call a handler or an action of the application. An error that it raises is a violation."""
         stub.acting, acting.host = node, Actor(stub)
         try:
             if handler in self.calls:
                 self.calls[handler](node)
             else:
-                getattr(node, handler)(*given)
+                getattr(node, handler)(*values)
         except UserError:
             raise
         except TookTooLong as error:

@@ -14,7 +14,7 @@ from causeway.errors import UserError
 from causeway.explore.linearizability import calls_of, not_linearizable
 
 Model = Any
-"""A model (`model.Model`), or the view of one in a search (`space.Seen`, `machine.Row`), with `count`, `nodes`,
+"""A model (`model.Model`), or the view of one in a search (`state_space.Seen`, `machine.Row`), with `count`, `nodes`,
 `delivered`, `known`, `source`, `past`, `down`, `failed`, `gone` and `owed` (None: all messages)."""
 OnDelivery = Callable[[Model, int], str | None]
 AtQuiescence = Callable[[Model], str | None]

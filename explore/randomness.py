@@ -31,7 +31,7 @@ def why_not_all(machine: Machine) -> str:
     every = max(1, len(machine.worked_out) // MOST_STEPS)
     for key in machine.worked_out[::every]:
         if machine.works_out_otherwise(key):
-            return f"node {key[0]} does something else when the same happens to it again"
+            return f"node {key[0]} behaves differently when the same event is repeated"
     return ""
 
 

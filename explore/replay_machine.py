@@ -23,7 +23,7 @@ History = tuple[tuple[Hashable, int], ...]
 
 
 @dataclass(eq=False)
-class Again(NodeStub):
+class ReplayStub(NodeStub):
     """Replaces a node's `PerNode` while its history is replayed, with the same answers as the first time."""
 
     def __post_init__(self) -> None:
@@ -31,12 +31,12 @@ class Again(NodeStub):
         self.over = False
         """True after the replay: further actions of the node are new."""
         self.broadcasts = 0
-        self.reported: Any = None
+        self.protocol: Any = None
         """The protocol of the node."""
 
     def tick(self, now_ps: int) -> None:
         """Set the node's clock."""
-        self.clock_ps = self.reported.now_ps = now_ps
+        self.clock_ps = self.protocol.now_ps = now_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         """Send a packet after the replay, and nothing during it."""
@@ -75,7 +75,7 @@ class ReplayMachine(Machine):
         self._shared = {}
 
     def chance(self) -> str:
-        """Return a message if a program drew random numbers. Hidden state shows in replays (`_reported`)."""
+        """Return a message if a program drew random numbers. Hidden state shows in replays (`_replay`)."""
         return self._who_drew
 
     def _look_for_draws(self, node: Node) -> None:
@@ -99,12 +99,13 @@ class ReplayMachine(Machine):
             return Step(state, (), 0, None)
         assert self.make is not None
         with closing(self.make()) as model:
-            stub = Again(self, node, facts, now_ps or facts.now_ps)
-            return self._reported(model, stub, state, event)
+            stub = ReplayStub(self, node, facts, now_ps or facts.now_ps)
+            return self._replay(model, stub, state, event)
 
-    def _reported(self, model: Model, stub: Again, state: int, event: Any) -> Step:
+    def _replay(self, model: Model, stub: ReplayStub, state: int, event: Any) -> Step:
+        """Replay the history of a state to a fresh node, and return the effect of one more event."""
         handler, history = model.nodes[stub.node], self._histories[state]
-        known, at_ps, stub.reported = stub.timers, stub.clock_ps, model.protocol
+        known, at_ps, stub.protocol = stub.timers, stub.clock_ps, model.protocol
         stub.timers = {timer: due_ps for timer, due_ps in model.timers.items() if timer[0] == stub.node}
         attach(model.protocol, stub)
         model.protocol.acting = handler
@@ -113,8 +114,8 @@ class ReplayMachine(Machine):
             self._let(handler, stub, earlier)
         if known != stub.timers:
             raise UserError(
-                f"node {stub.node} does something else when it is told the same again: it depends on something that is "
-                "neither its own nor told to it; leave --every away, and many orders are made up"
+                f"node {stub.node} behaves differently when the same events are repeated: it depends on more than its "
+                "own attributes and its events; omit --every for random schedules"
             )
         stub.over, stub.broken = True, None
         stub.tick(at_ps)

@@ -10,11 +10,11 @@ from causeway.explore.model import Event, Log
 
 WORDS = {
     "packet": "packet {number} from node {peer} arrives", "loss": "packet {number} from node {peer} is lost",
-    "twice": "packet {number} from node {peer} arrives, and will again", "timer": "timer {text} goes off",
+    "twice": "packet {number} from node {peer} arrives, and a copy stays in transit", "timer": "timer {text} fires",
     "sent": "sends packet {number} to node {peer}: {text}", "broadcast": "broadcasts message {number}",
     "delivered": "delivers message {number}", "crash": "fails", "recover": "recovers", "left": "leaves for good",
-    "joined": "joins", "call": "is asked by the application: {text}",
-    "return": "answers the application: {text}", "station": "is in the cell of station {number}",
+    "joined": "joins", "call": "is called by the application: {text}",
+    "return": "returns to the application: {text}", "station": "is in the cell of station {number}",
 }  # fmt: skip
 NAMED = WORDS | {
     "packet": "packet {number} from {peer} arrives", "loss": "packet {number} from {peer} is lost",

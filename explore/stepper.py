@@ -112,16 +112,16 @@ class Stepper:
         before = len(self.model.log)
         if what in ("n", ""):
             went = self.forward()
-            return self._reported(before) if went else f"nothing more happens: {self.broken or 'nothing is broken'}"
+            return self._lines(before) if went else f"nothing more happens: {self.broken or 'nothing is broken'}"
         if what == "d":
             went = self.forward(lambda choice: debugger.run(self.model, choice))
-            return self._reported(before) if went else "nothing more happens"
+            return self._lines(before) if went else "nothing more happens"
         if what == "b":
             self.to(max(0, self.at - 1))
-            return self._reported(0, 3)
+            return self._lines(0, 3)
         if what == "g" and rest.strip().isdigit():
             self.to(int(rest))
-            return self._reported(0, 3)
+            return self._lines(0, 3)
         if what == "p":
             return self._value(rest)
         return HELP
@@ -133,7 +133,8 @@ class Stepper:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
-    def _reported(self, before: int, last: int = 0) -> str:
+    def _lines(self, before: int, last: int = 0) -> str:
+        """Return the log since an event, or only its last lines, and the violation."""
         lines = in_words(self.model.log, "")[:-1][before:]
         found = self.broken
         return "\n".join([*(lines[-last:] if last else lines), *([f"broken {found}"] if found else [])])

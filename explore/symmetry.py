@@ -134,20 +134,19 @@ class Symmetry:
         if len(symmetric.nodes) > MOST_SYMMETRIC:
             raise UserError(
                 f"{len(symmetric.nodes)} symmetric nodes have too many renamings; declare at most {MOST_SYMMETRIC}, "
-                f"or use "
-                "--no-symmetry"
+                "or use --no-symmetry"
             )
         model = machine.model
         for who in (model.broadcasters, model.callers, model.crashers):
             if len({node in who for node in symmetric.nodes}) > 1:
                 raise UserError(
-                    "nodes are not alike if only some of them may broadcast, crash or be called; correct "
+                    "nodes are not symmetric if only some of them may broadcast, crash or be called; correct "
                     "Checks.symmetry, or use --no-symmetry"
                 )
         if len(kinds := {type(model.nodes[node]) for node in symmetric.nodes}) > 1:
             classes = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise UserError(
-                f"nodes of the classes {classes} are not alike; correct Checks.symmetry, or use --no-symmetry"
+                f"nodes of the classes {classes} are not symmetric; correct Checks.symmetry, or use --no-symmetry"
             )
         self.machine, self.symmetric = machine, symmetric
         self._names: dict[tuple[int, ...], Names] = {}
@@ -217,8 +216,8 @@ class Symmetry:
                 if not self._same(self._under(names, node, step), self.machine.step(*other, now_ps)):
                     a, b = (i for i, to in enumerate(names.of_node) if i != to)
                     raise UserError(
-                        f"nodes {a} and {b} are not alike: an event ({_word(event)}) does not do the same under other "
-                        "names; correct Checks.symmetry, or use --no-symmetry"
+                        f"nodes {a} and {b} are not symmetric: an event ({_word(event)}) has another effect with their "
+                        "ids exchanged; correct Checks.symmetry, or use --no-symmetry"
                     )
 
     def _under(self, names: Names, node: int, step: Step) -> Step:

@@ -63,7 +63,7 @@ class Witness:
     nodes: int
     wanted: int = 3
     violations: list[Violation] = field(default_factory=list)
-    reported: list[Observation] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
     windows: deque[Window] = field(default_factory=deque)
     sent: deque[tuple[Actions, tuple[Any, ...]]] = field(default_factory=deque)
     """Actions, with the contents of their packets."""
@@ -91,8 +91,8 @@ class Witness:
         """Return no scalars."""
         return {}
 
-    def _one(self, reported: Observation) -> None:
-        op, time_ps, node, message = reported
+    def _one(self, observation: Observation) -> None:
+        op, time_ps, node, message = observation
         if op == BROADCAST:
             self.source.append(node)
             self.broadcast_ps.append(time_ps)
@@ -109,7 +109,7 @@ class Witness:
             self._member[node], self._owed[node], self._got[node] = True, 0, 0
         else:
             return
-        self.reported.append(reported)
+        self.observations.append(observation)
 
     def _deliver(self, time_ps: int, node: int, message: int) -> None:
         bit = 1 << message

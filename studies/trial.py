@@ -139,7 +139,7 @@ class Trial:
         if not isinstance(protocol, PerNode):
             raise UserError(
                 f"study {study.name} computes on columns with these parameters; `check` needs a protocol of nodes "
-                "(PerNode), or a twin of nodes that `Study.checks` names"
+                "(PerNode): name a reference implementation in `Study.checks`"
             )
         if checks.model is not None:
             model = checks.model(protocol, self.full_budget())

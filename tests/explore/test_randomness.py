@@ -158,7 +158,7 @@ def test_what_is_not_in_a_nodes_state_shows_when_a_step_is_worked_out_again() ->
     first_time = len(drawn) // 2  # each step was worked out twice
     found = exhaustive_search_of(lambda: Lottery(None, lambda _: drawn.append(0) or int(len(drawn) <= 3 * first_time)))
     assert found.broken is None and found.finished and not found.complete
-    assert found.chance.endswith("does something else when the same happens to it again")
+    assert found.chance.endswith("behaves differently when the same event is repeated")
 
 
 PROGRAM = """

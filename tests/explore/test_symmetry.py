@@ -155,11 +155,11 @@ def test_messages_have_names_too(watched: Any, budget: dict[str, int]) -> None:
 @pytest.mark.parametrize("wrong", [None, lambda value, names: value], ids=["says nothing", "forgets the names"])
 def test_nodes_that_are_not_alike_are_noticed(wrong: Any) -> None:
     trial = Trial(COMMIT, {"nodes": 4})
-    with pytest.raises(UserError, match=r"nodes \d and \d are not alike"):
+    with pytest.raises(UserError, match=r"nodes \d and \d are not symmetric"):
         exhaustive.search_exhaustively(
             trial.make, trial.rules(), 10**5, 100.0, symmetry=SymmetricNodes(range(1, 4), wrong)
         )
-    with pytest.raises(UserError, match="not alike"):
+    with pytest.raises(UserError, match="not symmetric"):
         exhaustive.search_exhaustively(
             trial.make, trial.rules(), 10**5, 100.0, symmetry=SymmetricNodes(range(4), wrong)
         )
