@@ -1,4 +1,4 @@
-"""Small worlds: states and orders of events a second, and the worlds whose sizes others publish."""
+"""Models: states and schedules per second, and the models with published numbers of states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small worlds: what is broken is found and shrunk, what is right is left alone, and every order is every order."""
+"""Models: violations are found and shrunk, right protocols pass, and an exhaustive search covers every schedule."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def search(make, rules=ARRIVES, tries: int = 400) -> schedules.Verdict:
     return schedules.search(make, rules, tries, 60.0, 1)
 
 
-# ---- made-up orders -------------------------------------------------------------------------------------------------
+# ---- random schedules -----------------------------------------------------------------------------------------------
 
 
 def test_a_protocol_without_order_is_caught_and_its_example_is_as_short_as_it_can_be() -> None:

@@ -1,4 +1,4 @@
-"""The readable twins of the papers' protocols pass small worlds, and the mistakes that their tests know do not."""
+"""The reference implementations of the papers' protocols pass in models, and their seeded mistakes do not."""
 
 from __future__ import annotations
 

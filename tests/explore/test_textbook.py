@@ -1,4 +1,4 @@
-"""Textbook protocols: the right version is right in every order of a small world, the classic mistakes are caught."""
+"""Textbook protocols: every schedule of the right version holds, and the classic mistakes are found."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every order of a small world, the slow way: each is gone through again from the start. What a search must agree with.
+"""A slow exhaustive search of a model, which follows each schedule from the start. The real search must agree with it.
 
-`key` says what two worlds must have in common to be one state.
+`key` returns the part of a model that two models must have in common to be one state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Small worlds of Dynamic Clock Sets: a few processes, what each does, and every order in which it can happen.
+"""Models of Dynamic Clock Sets: a few processes, a script for each, and every order of their events.
 
-A state is the processes, how far each is in its script, and what is in flight; packets may overtake each other.
-`explore` visits every state; a `Model` can also be driven one choice at a time.
+A state consists of the processes, their positions in the scripts, and the packets in flight, which may overtake each
+other. `explore` visits every state; a `Model` can also be driven one choice at a time.
 """
 
 from __future__ import annotations

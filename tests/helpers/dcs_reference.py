@@ -1,6 +1,7 @@
-"""A run of `Process`es on an engine: the plain twin of `causeway.pycontrol.protocols.dcs.vectorized`, event by event.
+"""A run of `Process`es on an engine: the reference implementation of `causeway.pycontrol.protocols.dcs.vectorized`.
 
-Same packets, same ticks, same policy, so the same digest; everything a process decides is decided by `Process`.
+It handles event by event, with the same packets, ticks and policy, and therefore gives the same digest. `Process` makes
+all decisions of a process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""dcs23 as printed, or broken: what the tests of its small worlds know."""
+"""dcs23 as printed, or broken: the seeded mistakes that the tests of its models know."""
 
 from __future__ import annotations
 

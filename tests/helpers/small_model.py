@@ -1,8 +1,8 @@
-"""Explores every order of events in a small world of per-node protocols: packets take any time, timers expire any time.
+"""Explores every order of events in a model of per-node protocols: packets take any time, timers fire at any time.
 
-A node is a deterministic machine, so its next state is worked out once per (state, event) and kept; a world is a tuple
-of node states, the packets in flight and the script that is left. Messages get ids that name their causal past, which
-is all that the checks need.
+A node is a deterministic machine, so its next state is computed once per (state, event) and kept. A model is a tuple of
+node states, the packets in flight and the rest of the script. The id of a message names its causal past, which is all
+that the checks need.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The moving picture of any run that recorded where its nodes were, from the run to the page."""
+"""The animation of a run that recorded the positions of its nodes, from the run to the page."""
 
 from __future__ import annotations
 

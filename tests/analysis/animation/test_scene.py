@@ -1,4 +1,4 @@
-"""The moving picture of a run is made of its recorded tables, and of what its study says that they mean."""
+"""The animation of a run is made of its recorded tables, and of the scene that its study declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dynamic Clock Sets in small worlds, in every order of events: Theorem 3, and what the paper's printed text breaks."""
+"""Dynamic Clock Sets in models, in every order of events: Theorem 3, and the faults of the paper's printed text."""
 
 from __future__ import annotations
 
