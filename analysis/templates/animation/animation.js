@@ -284,8 +284,8 @@ function draw() {
   $('told').textContent = (counts.length ? `${things.length} ${THING}s: ${counts.join(', ')}`
     : `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
     `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}`) +
-    (trouble.length ? '; trouble: ' + trouble.map(one => one.jammer ? 'a jammer'
-      : one.cut ? `wire ${one.cut.join('-')} cut` : 'a partition').join(', ') : '');
+    (trouble.length ? '; faults: ' + trouble.map(one => one.jammer ? 'a jammer'
+      : one.cut ? `link failure ${one.cut.join('-')}` : 'a partition').join(', ') : '');
   $('when').value = at; $('now').textContent = 't = ' + (at / 1000).toFixed(2) + ' s';
 }
 function frame(now) {
