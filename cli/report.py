@@ -34,7 +34,7 @@ def write_report(
 
     check(formats)
     plots = [plot for file in own_kinds for plot in kinds.load(file)]
-    if Path(directory).is_file():
+    if isinstance(directory, Path) and directory.is_file():
         raise UserError(f"{directory} is a file; name a result folder, as of `causeway run STUDY --out DIR`")
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")

@@ -4,7 +4,8 @@
         heard = set()       # one set, which all nodes share
 
 A fingerprint of the attributes of every class of nodes is made with its first node, and compared after some windows
-(less and less often) and at the end. Constants may be class attributes, variables may not.
+(less and less often) and at the end. Constants may be class attributes, variables may not, except for those
+that `Node.not_state` names: counters that no node reads.
 """
 
 from __future__ import annotations
@@ -86,10 +87,11 @@ def _own(kind: type) -> Iterator[type]:
 
 
 def _fingerprints(base: type) -> dict[str, Hashable]:
+    counters = getattr(base, "not_state", ())
     return {
         name: _fingerprint(value)
         for name, value in vars(base).items()
-        if not name.startswith(("__", "_abc_")) and not isinstance(value, OF_A_CLASS)
+        if not name.startswith(("__", "_abc_")) and name not in counters and not isinstance(value, OF_A_CLASS)
     }
 
 

@@ -283,10 +283,12 @@ def check_turn(node: Node, service: str) -> None:
         getattr(NOT_YET, service)
     if acting.host is None or host.runs_job:  # the study's own code may set up, sample and fail any node
         return
+    if isinstance(host.acting, Node) and host.same_machine(host.acting.id, node.id):
+        return
     who = f"node {host.acting.id}" if isinstance(host.acting, Node) else "another node"
     raise Misuse(
         f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "
-        "packet with self.send"
+        "packet with self.send, or override same_machine of the PerNode"
     )
 
 
@@ -296,7 +298,7 @@ def check_handlers(kind: Any) -> None:
 
     Raises:
         UserError: A method has nearly the name of a handler, a handler is a coroutine or a generator, or a service is
-            hidden.
+            hidden by one that does not call `super()`.
     """
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
@@ -311,9 +313,10 @@ def check_handlers(kind: Any) -> None:
         for name, value in vars(base).items():
             if name in HANDLERS:
                 _check_runs(base, name, value)
-            if name in SERVICES:
+            if name in SERVICES and not _calls_super(value):
                 raise UserError(
-                    f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name"
+                    f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name, or "
+                    "call super()"
                 )
             if name in inherited or name in named or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
@@ -322,6 +325,11 @@ def check_handlers(kind: Any) -> None:
                     f"{base.__name__}.{name} is never called: no handler has that name; did you mean {meant}? "
                     f"(If it is a method of your own, give it a name that does not begin with 'on')"
                 )
+
+
+def _calls_super(value: Any) -> bool:
+    """Return whether a method extends the one of its base class, by `super()`."""
+    return isinstance(value, FunctionType) and "__class__" in value.__code__.co_freevars
 
 
 def _check_runs(base: type, name: str, handler: Any) -> None:

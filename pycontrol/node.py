@@ -411,6 +411,13 @@ class PerNode(Protocol):
             next_ps = job.period_ps if delay_ps is None else delay_ps
             self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
+    def same_machine(self, one: int, other: int) -> bool:
+        """Return whether two nodes are parts of one machine, which may call each other. Override it if there are such.
+
+        A failure detector beside a process is one: it reports crashes by a call, which takes no time.
+        """
+        return False
+
     def _act(self, row: tuple[int, ...]) -> None:
         """Add an action of the acting node to the answer for this window. A node may fail another one."""
         if self.nodes[row[2]] is not self.acting and row[0] != SWITCH:

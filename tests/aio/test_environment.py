@@ -146,7 +146,7 @@ def test_the_order_of_a_set_is_found_and_named_with_its_task_and_line(tmp_path):
     comparison = twice(Job(_file(tmp_path, names), {"nodes": 3}, 1, "inline"))
     assert not comparison.same
     reported = str(comparison)
-    assert "the runs differ after 3 things" in reported  # windows
+    assert "the runs differ after 3 events" in reported  # windows
     assert "in task main of node" in reported and "send to node0" in reported
     assert "words.py:13 main: transport.sendto(word.encode()" in reported
 

@@ -11,7 +11,7 @@ from causeway.pycontrol.protocols.mobile import Host, Station, Timing
 from tests.helpers.mobile_model import MS_PS, S_PS, BadChannel, Model
 
 WIRES = {2: [(0, 1)], 3: [(0, 1), (1, 2)], 4: [(0, 1), (0, 2), (0, 3)], 5: [(0, 1), (1, 2), (1, 3), (3, 4)]}
-"""Trees: an adapter, a path, a star, and something of both."""
+"""Trees: an edge, a path, a star, and something of both."""
 
 GAPS_MS = (0, 1, 5, 11, 25, 60, 150, 600, 1500)
 """Between two steps: less than the air, less than a wire, a handoff, a retransmission."""

@@ -158,17 +158,17 @@ def _their_vectors(exported) -> Counter:
 
 
 def _our_bins(frame) -> Counter:
-    """Per histogram: underflows, overflows, adapters, values. Equal adapters are one bin, as scavetool reads them."""
+    """Per histogram: underflows, overflows, edges, values. Equal edges are one bin, as scavetool reads them."""
     found = Counter()
     for (run, module, name), group in frame.groupby(["run_id", "module", "name"]):
         merged: list[list[float]] = []
-        for adapter, value in zip(group.adapter.tolist(), group.value.tolist(), strict=True):
-            if merged and merged[-1][0] == adapter:
+        for edge, value in zip(group.edge.tolist(), group.value.tolist(), strict=True):
+            if merged and merged[-1][0] == edge:
                 merged[-1][1] += value
             else:
-                merged.append([adapter, value])
-        adapters, values = tuple(_bits(e) for e, _ in merged), tuple(v for _, v in merged)
-        found[run, module, name, values[0], values[-1], adapters[1:], tuple(map(_bits, values[1:-1]))] += 1
+                merged.append([edge, value])
+        edges, values = tuple(_bits(e) for e, _ in merged), tuple(v for _, v in merged)
+        found[run, module, name, values[0], values[-1], edges[1:], tuple(map(_bits, values[1:-1]))] += 1
     return found
 
 

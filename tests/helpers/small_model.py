@@ -39,6 +39,7 @@ class Host:
     now_ps: int = 0
     context: Any = field(default_factory=lambda: SimpleNamespace(reaction_ps=0, record=lambda *_: None))
     nodes: tuple[Node, ...] = ()
+    acting: Node | None = None
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         self.sends.append((peer, node, content))
@@ -116,7 +117,7 @@ class Model:
         node, delivered, timers = self._states[state]
         node = copy.deepcopy(node)
         host = Host(self, list(delivered), {(i, t): 0 for t in timers})
-        node.host, node.id = host, i  # type: ignore[assignment]
+        node.host, node.id, host.acting = host, i, node  # type: ignore[assignment]
         if event[0] == "broadcast":
             node.on_broadcast(0, 0)
         elif event[0] == "packet":

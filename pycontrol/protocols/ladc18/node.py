@@ -256,6 +256,10 @@ class BundledProcesses(PerNode):
         )  # fmt: skip
         return process.detector
 
+    def same_machine(self, one: int, other: int) -> bool:
+        """Return whether one node is the failure detector of the other."""
+        return abs(one - other) == self.limits.processes
+
     def make_process(self, i: int) -> Process:
         """Return process i. Tests override it."""
         return Process(i, self.limits, self.tally)

@@ -40,7 +40,7 @@ def mobile_protocol(stations: int, wires: Sequence[tuple[int, int]], timing: Tim
 
     Args:
         stations: The number of stations.
-        wires: The adapters of the tree of stations.
+        wires: The edges of the tree of stations.
         timing: The times and bounds of all nodes.
         meter: Counts for the evaluation.
     """

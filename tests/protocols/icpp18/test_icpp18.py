@@ -89,7 +89,7 @@ def test_no_packet_is_bigger_than_the_mtu_and_full_ones_are_split():
 
 
 def test_a_message_that_fits_no_packet_is_refused():
-    with pytest.raises(UserError, match="does not fit"):
+    with pytest.raises(UserError, match="do not fit an mtu of 1500"):
         run(Icpp18Params(message_size=1500))
 
 
@@ -109,6 +109,7 @@ class CountsHeld(CausalNode):
     """Looks into `pending` after every packet."""
 
     held = largest = 0
+    not_state = frozenset({"held", "largest"})
 
     def on_packet(self, content, sender, interface):
         super().on_packet(content, sender, interface)
@@ -131,6 +132,7 @@ class CountsQueues(CausalNode):
     """Every packet carries when it was to leave; what it took longer than the wire, it waited for the sender's CPU."""
 
     waited_ps = packets = 0
+    not_state = frozenset({"waited_ps", "packets"})
 
     def send(self, k, content, size):
         super().send(k, (content, self.now_ps + STUDY.reaction_ps(None)), size)
