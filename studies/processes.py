@@ -223,7 +223,7 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
         return future.result()
     if not isinstance(error, BrokenProcessPool):
         return (error_message(error) if isinstance(error, Exception) else repr(error)), {}, None
-    how = f"it died {_TRIES} times"
+    how = "exit status unknown"
     if at.process is not None:
         at.process.join(_PATIENCE_S)
         status = at.process.exitcode
