@@ -53,7 +53,7 @@ def command(tmp_path: Path):
     process = subprocess.Popen(
         [sys.executable, "-m", "causeway.cli.main", *arguments], cwd=TOP, env=environment, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where the tests run in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     )  # fmt: skip
     assert wait_for(lambda: simulators(mark) or process.poll() is not None)
     time.sleep(1.0)  # well into the run
