@@ -184,6 +184,10 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
         if older.is_there(state.folder):
             yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` brings "
                           "it up to date", partial(_compacted, state.folder))  # fmt: skip
+        elif not is_remote(state.folder) and (files := list((state.folder / "tables").glob("table=*/*.parquet"))):
+            yield Problem(f"{state.folder}: the log is gone, {len(files)} files of rows are there",
+                          "put tables/_delta_log back from a backup, or make the runs again in another folder",
+                          lambda: "it cannot be repaired here, nothing was removed")  # fmt: skip
         return
     named = {file.path for file in state.all_files()}
     for file in state.all_files():

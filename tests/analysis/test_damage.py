@@ -427,6 +427,19 @@ def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypa
             delta.forget_what_is_known()
 
 
+def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
+    folder = small(tmp_path / "out")
+    before = sorted((folder / "tables").glob("table=*/*.parquet"))
+    for name in (delta.LOG, delta.COPIES):
+        shutil.rmtree(folder / "tables" / name)
+    delta.forget_what_is_known()
+    (what,) = whats(folder)
+    assert f"the log is gone, {len(before)} files of rows are there" in what
+    for problem in health.problems(folder):
+        problem.repair()
+    assert sorted((folder / "tables").glob("table=*/*.parquet")) == before
+
+
 @pytest.mark.parametrize("inside", ["", "tables", "tables/table=runs"])
 def test_the_doctor_calls_no_other_folder_whole(tmp_path, inside):
     """A wrong path, such as the folder of tables, would pass for a folder without problems."""
