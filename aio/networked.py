@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ INSTEAD = {
 """Remedies for operations that are refused inside a simulation."""
 
 
-class NetworkedLoop(SimulatedLoop):
+class NetworkedLoop(SimulatedLoop, ABC):
     """The event loop of a program, with sockets. While it runs, `causeway.aio.environment` answers from it."""
 
     node: int
@@ -40,9 +41,9 @@ class NetworkedLoop(SimulatedLoop):
     instead = INSTEAD
     _numpy_chance: np.random.RandomState | None = None
 
+    @abstractmethod
     def chance_of(self, what: str) -> random.Random:
         """Return a random generator for one use."""
-        raise NotImplementedError
 
     @property
     def chance(self) -> random.Random:
@@ -53,7 +54,7 @@ class NetworkedLoop(SimulatedLoop):
 
     @property
     def has_drawn(self) -> bool:
-        """Whether the program has drawn random numbers."""
+        """True if the program has drawn random numbers."""
         return self._chance is not None or self._numpy_chance is not None
 
     @property

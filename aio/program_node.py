@@ -110,7 +110,7 @@ class ProgramNode(Node):
 
     @property
     def drew(self) -> bool:
-        """Whether its program has drawn random numbers in this life."""
+        """True if the program has drawn random numbers since the node was up last."""
         return self.loop is not None and self.loop.has_drawn
 
     def address_of(self, node: int) -> str:

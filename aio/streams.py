@@ -296,7 +296,7 @@ class Listener(asyncio.AbstractServer):
 
     @property
     def is_public(self) -> bool:
-        """Whether other nodes can reach it."""
+        """True if other nodes can reach the server."""
         return self.host != HERE
 
     def is_serving(self) -> bool:

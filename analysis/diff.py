@@ -69,7 +69,7 @@ class DiffResult:
 
     @property
     def passed(self) -> bool:
-        """Whether both folders hold the same quantities, none further apart than the threshold."""
+        """True if both folders hold the same quantities, none further apart than the threshold."""
         return bool(self.compared) and not self.only_a and not self.only_b and self.worst_relative <= self.threshold
 
     @property

@@ -43,15 +43,15 @@ class RunSpec:
     record_to: Path | None = None
     """The file for the run's frames, which `replay` reads."""
     deadline_s: float = 60.0
-    """How long either side waits for the other before it gives it up as dead."""
+    """The time after which either side takes a silent peer for dead."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options that only this engine understands (e.g. another omnetpp.ini)."""
 
     @property
     def reports_all_copies(self) -> bool:
-        """Whether every copy of a packet ends in an ARRIVAL or LOST event.
+        """True if every copy of a packet ends in an ARRIVAL or LOST event.
 
-        True on the abstract network, unless a user's own ini file builds another one in its place.
+        It is so on the abstract network, unless a user's own ini file builds another one in its place.
         """
         return isinstance(self.network, AbstractNetwork) and "ini" not in self.options
 

@@ -48,11 +48,11 @@ class Found:
     log: Log = field(default_factory=Log)
     """The events of the schedule that broke a property."""
     repeats: bool = True
-    """Whether it breaks each time that the plan is followed."""
+    """True if the property breaks each time that the plan is followed."""
     chance: str = ""
     """Random schedules: the nodes that draw random numbers."""
     contents: bool = False
-    """Whether it breaks only where contents are watched."""
+    """True if the property breaks only where contents are watched."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0

@@ -57,7 +57,7 @@ class Study(ABC):
     expected: ClassVar[Sequence[Expected]] = ()
     """Violations that the study measures on purpose. All others are shown at the top of the report."""
     scene: ClassVar[Scene | None] = None
-    """How the report animates a run that recorded positions."""
+    """The layout of the report's animation of a run that recorded positions."""
 
     @abstractmethod
     def network(self, params: Any, seed: int) -> Network:

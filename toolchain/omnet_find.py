@@ -36,7 +36,7 @@ class Found:
 
     @property
     def inet_is_known(self) -> bool:
-        """Whether the adapter is written for this INET."""
+        """True if the adapter is written for this INET."""
         return self.inet_version is not None and is_known(self.inet_version)
 
     @property

@@ -44,7 +44,7 @@ class _Claim:
     source: str
     mark: Mark
     committed: bool
-    """Whether it is committed; else it waits for its commit."""
+    """True if the source is committed, False while it waits for its commit."""
 
 
 @dataclass

@@ -140,7 +140,7 @@ class RecordReader:
 
     @property
     def may_take_scalars(self) -> bool:
-        """Whether a run has begun."""
+        """True once a run has begun."""
         return self._header is not None
 
     @property

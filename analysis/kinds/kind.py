@@ -33,7 +33,7 @@ class Kind:
     draw: Draw
     """Draws on an Axes what a `Data` (figures/data.py) gives; may return the numbers that it drew."""
     recorded: bool = False
-    """Whether `y` names a series that runs record; else it is a scalar or an expression over scalars."""
+    """True if `y` names a series that runs record, False for a scalar or an expression over scalars."""
     options: dict[str, Any] = field(default_factory=dict)
     """Its keyword arguments with their defaults: the fields of `Plot.more`."""
 

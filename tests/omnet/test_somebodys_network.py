@@ -189,10 +189,10 @@ def test_a_token_goes_round_over_tcp_and_all_hear_all_in_one_order(name: str, he
 # ---- mistakes -------------------------------------------------------------------------------------------------------
 
 
-def open_network(folder: Path, nodes: int = 20, **changes: Any) -> None:
+def open_network(folder: Path, nodes: int = 20, **changes: Any) -> Outcome:
     ini = PROJECTS["aodv"].write(folder)
     network = InetNetwork(nodes, **{"ini": str(ini), "workload": Workload(nodes), "config": "Python", **changes})
-    run_protocol(ENGINE, RunSpec("test", {}, 1, network, MS, S), PerNode(lambda _: Probe()), [])
+    return run_protocol(ENGINE, RunSpec("test", {}, 1, network, MS, S), PerNode(lambda _: Probe()), [])
 
 
 def test_a_network_of_another_size_is_refused_with_both_numbers(tmp_path: Path) -> None:
@@ -229,7 +229,8 @@ def test_a_router_with_udp_and_tcp_takes_part(tmp_path: Path) -> None:
     ini = wired_lan(tmp_path)
     routers = "".join(f"**.router{i}.has{what} = true\n" for i in range(3) for what in ("Udp", "Tcp"))
     ini.write_text(ini.read_text() + routers)
-    open_network(tmp_path, 12, ini=str(ini), hosts="**")
+    outcome = open_network(tmp_path, 12, ini=str(ini), hosts="**")
+    assert {f"ConfiguratorA.router{i}" for i in range(3)} <= set(outcome.finish.nodes.values())
 
 
 @pytest.mark.parametrize("pattern", ["**", "**.host*"])

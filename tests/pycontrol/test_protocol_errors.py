@@ -322,14 +322,16 @@ def test_a_method_of_ones_own_may_be_named_like_a_handler() -> None:
 
         def on_state(self):
             """Close to on_start, and called."""
+            self.called = ["on_state"]
 
         def on_vote(self):
-            pass
+            self.called.append("on_vote")
 
         def on_elected(self):
             """Not called, and close to nothing."""
 
-    run(PerNode(Own, 2))
+    outcome = run(protocol := PerNode(Own, 2))
+    assert outcome.events == 1 and protocol.nodes[2].called == ["on_state", "on_vote"]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +353,7 @@ def test_a_name_of_another_framework_beside_the_handler_is_ones_own() -> None:
         def on_message(self, content):
             """Called from elsewhere, say by the study."""
 
-    run(PerNode(Own, 2))
+    assert run(PerNode(Own, 2)).events == 1
 
 
 def test_a_handler_that_would_not_run_when_it_is_called_is_reported() -> None:
