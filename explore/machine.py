@@ -152,7 +152,13 @@ class NodeStub:
         self.said.append(self.machine.saying((kind, node, said)))
 
     def broadcast(self, node: int) -> int:
-        """Note a new message of the node, and return its id."""
+        """Note a new message of the node, and return its id.
+
+        Raises:
+            UserError: The node has left.
+        """
+        if self.gone:
+            raise UserError(f"node {node} broadcasts after it left, which `check --every` cannot follow; omit --every")
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
         return message

@@ -403,7 +403,9 @@ class Model:
             self.owed.pop(node, None)
             self.known[node] = set()
             self._log("left", node, -1, -1, "")
-        elif op == JOINED:  # a node that returns is treated as a new one
+        elif op == JOINED:  # a node that returns is a new process; what it did since it left belongs to it
+            if node not in self.gone:
+                self.known[node] = set()
             self.gone.discard(node)
             self.owed[node], self.delivered[node] = set(), []
             self._log("joined", node, -1, -1, "")

@@ -104,12 +104,18 @@ class Witness:
         elif op == DELIVER:
             self._deliver(time_ps, node, message)
         elif op == LEFT:
-            self._member[node], self._owed[node] = False, 0
+            self._renew(node, member=False)
+        elif op == JOINED and self._member[node]:
+            self._renew(node, member=True)
         elif op == JOINED:
-            self._member[node], self._owed[node], self._got[node] = True, 0, 0
+            self._member[node], self._got[node] = True, 0
         else:
             return
         self.observations.append(observation)
+
+    def _renew(self, node: int, member: bool) -> None:
+        """Make the node a new process, as the causality checker does."""
+        self._member[node], self._owed[node], self._got[node], self._known[node] = member, 0, 0, 0
 
     def _deliver(self, time_ps: int, node: int, message: int) -> None:
         bit = 1 << message

@@ -12,6 +12,9 @@ everybody has delivered is missing nowhere and needs no bit: its slot is cleared
 
 The check at a delivery is `past[s] & missing[p]`. Memory: (3 nodes + slots) * slots / 8 bytes.
 
+A node that leaves and joins is a new process. Its past ends when it leaves, or when it joins without having left; what
+it does between leaving and joining belongs to the new process.
+
 A delivery of a message that the node is not owed, since it was broadcast before the node joined, counts as `unowed`.
 The node then also knows the message's past, as long as the message is in flight; afterwards its past is forgotten.
 
@@ -153,7 +156,7 @@ def _count_violation(s, node, slot):
 
 @compiled
 def _leave(s, node):
-    """End the membership of a node: no message is owed to it any more."""
+    """End the membership of a node: no message is owed to it any more, and its past is that of a new process."""
     for w in range(s.missing.shape[1]):
         bits = s.missing[node, w]
         for b in range(64):
@@ -163,13 +166,18 @@ def _leave(s, node):
                 if s.remaining[slot] == 0:
                     _die(s, slot)
         s.missing[node, w] = 0
+        s.known[node, w] = 0
+        s.seen[node, w] = 0
+    if s.now[0].flag_node == node:
+        s.now[0].flag_node = NOBODY
     s.now[0].members -= s.member[node]
     s.member[node] = 0
 
 
 @compiled
 def _join(s, node):
-    _leave(s, node)
+    if s.member[node]:
+        _leave(s, node)
     s.member[node] = 1
     s.joined[node] = s.slots.at[0].next
     s.now[0].members += 1

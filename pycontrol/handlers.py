@@ -189,7 +189,7 @@ class Node:
         host.note(DELIVER, self.id, message)
 
     def left(self) -> None:
-        """Report to the observers that this node left. It need not deliver any further messages."""
+        """Report to the observers that this node left. It need not deliver any further messages; its past ends here."""
         host = self.host
         if host.acting is not self:
             check_turn(self, "left")

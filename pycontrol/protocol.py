@@ -27,7 +27,7 @@ BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 
     BROADCAST  it broadcast `message`
     DELIVER    it delivered `message`
-    LEFT       it left for good; deliveries are no longer expected of it
+    LEFT       it left; deliveries are no longer expected of it, and if it joins again, it is a new process
     JOINED     it became a member; it must deliver the messages that are broadcast from now on
     FLAGGED    its error detector suspects that delivering `message` now would violate causal order
     HELD       `message` arrived and must wait

@@ -9,7 +9,8 @@ MEANINGS = {
     "violations_own": "violations by a node that delivered a message of its own",
     "messages_violated": "messages of which at least one delivery was a violation",
     "duplicates": "deliveries of a message to a node that had delivered it already",
-    "unowed": "deliveries of a message that the node is not owed: it was broadcast before the node joined",
+    "unowed": "deliveries of a message that the node is not owed: it was broadcast before the node joined; a "
+    "node that left and joined is a new process, with an empty past",
     "missing": "deliveries that are owed and did not come until the end of the run",
     "arrivals_out_of_order": "messages of others that came while their past was owed to the node, held or delivered",
     "flagged": "deliveries that the protocol itself called suspicious before it made them",

@@ -18,7 +18,7 @@ from causeway.cli.run import RunOptions, run_study
 from causeway.errors import UserError
 from causeway.explore import shiviz, spacetime
 from causeway.explore.model import Event
-from causeway.explore.witness import NEVER, ORDER, TWICE, Violation, Witness
+from causeway.explore.witness import NEVER, ORDER, TWICE, Witness
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT
@@ -63,20 +63,6 @@ def test_the_witness_sees_the_violations_that_the_checker_counts() -> None:
     before = len(witness.violations)
     witness.at_end(10**6)
     assert len(witness.violations) - before == checker.scalars()["missing"]
-
-
-def test_a_node_that_left_and_joined_again_still_knows_its_past() -> None:
-    rows = [
-        (BROADCAST, 0, 0), (DELIVER, 0, 0), (LEFT, 0, -1), (BROADCAST, 0, 1), (DELIVER, 0, 1), (JOINED, 0, -1),
-        (DELIVER, 1, 1), (DELIVER, 1, 0),
-    ]  # fmt: skip
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    given = columns[0].astype(np.uint8), np.arange(len(rows)), columns[1].astype(np.int32), columns[2].astype(np.int64)
-    checker, witness = CausalityChecker(2), Witness(2)
-    checker.observe(*given)
-    witness.observe(*given)
-    assert checker.scalars()["violations"] == 1
-    assert witness.violations == [Violation(ORDER, 6, 1, 1, 0)], "message 1 follows message 0 of the same node"
 
 
 def test_the_first_violation_is_reported_with_the_copies_of_the_message_that_did_not_come(evidence) -> None:

@@ -43,6 +43,10 @@ class BruteChecker:
                 self.owed[p].add(message)
                 self.ever_owed[p].add(message)
         elif op in (LEFT, JOINED):
+            if op == LEFT or node in self.members:  # a new process
+                self.known[node] = set()
+                self.seen = {(p, m) for p, m in self.seen if p != node}
+                self.last_flag = (-1, -1) if self.last_flag[0] == node else self.last_flag
             self.owed[node], self.ever_owed[node] = set(), set()
             self.members = self.members - {node} if op == LEFT else self.members | {node}
         elif op == DELIVER:

@@ -29,18 +29,21 @@ def scalars_of(nodes: int, rows: list[Row]) -> dict[str, float]:
 
 
 @st.composite
-def histories(draw, nodes: int = 4, longest: int = 60) -> list[Row]:
-    """Broadcasts, and deliveries of anything broadcast so far in any order; with members that come and go."""
+def histories(draw, nodes: int = 4, longest: int = 60, changes: int = 1) -> list[Row]:
+    """Broadcasts, and deliveries of anything broadcast so far in any order; with members that come and go.
+
+    `changes` of 19 + `changes` steps are changes of the membership.
+    """
     rows: list[Row] = []
     messages = 0
-    steps = st.tuples(st.integers(0, 19), st.integers(0, nodes - 1), st.integers(0, 8), st.booleans())
+    steps = st.tuples(st.integers(0, 18 + changes), st.integers(0, nodes - 1), st.integers(0, 8), st.booleans())
     for choice, node, age, own in draw(st.lists(steps, min_size=1, max_size=longest)):
         if choice < 5 or messages == 0:
             rows.append((BROADCAST, node, messages))
             if own:
                 rows.append((DELIVER, node, messages))
             messages += 1
-        elif choice == 19:
+        elif choice >= 19:
             rows.append((JOINED if own else LEFT, node, -1))
         else:
             op = {17: FLAGGED, 18: HELD}.get(choice, DELIVER)
@@ -56,7 +59,7 @@ def brute(nodes: int, rows: list[Row]) -> BruteChecker:
 
 
 @settings(max_examples=examples(400))
-@given(histories(), st.integers(1, 7))
+@given(histories() | histories(nodes=4, changes=12), st.integers(1, 7))
 def test_it_equals_full_dependency_sets_on_any_history(rows, batch):
     expected = brute(4, rows)
     checker = CausalityChecker(4)
