@@ -20,6 +20,8 @@ from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwor
 from causeway.network.workload import Faults, Segment, Workload
 
 MOST_INT32 = (1 << 31) - 1
+SHORTEST_INTERVAL_PS = 10**9
+"""The shortest interval of positions, a millisecond: with one of some picoseconds a run would never end."""
 LONGEST_DELAY_NS = FAR_PS / 4000
 """A quarter of the latest time, so that a sum of a few delays does not overflow."""
 
@@ -46,7 +48,7 @@ def check_spec(spec: RunSpec) -> None:
     if not spec.duration_ps and not isinstance(network, InetNetwork):  # that one's ini has a sim-time-limit
         _check_end(study, network.workload)
     if isinstance(network, InetNetwork):
-        _field(study, "OwnNetwork", "places_every_ps", network.places_every_ps)
+        _check_interval(study, "OwnNetwork", "places_every_ps", network.places_every_ps)
     else:
         _check_faults_of_network(study, network)
     if isinstance(network, AbstractNetwork):
@@ -121,6 +123,9 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
                 _whole(study, f"the {name} of {what}", getattr(one, name), -MOST_INT32 - 1, MOST_INT32)
             _whole(study, f"the radius_mm of {what}", one.radius_mm, 1, MOST_INT32)
             continue
+        sides = () if isinstance(one, LinkFailure) else (one.one, one.other)
+        if not all(isinstance(side, tuple | list) for side in sides):
+            _refuse(study, f"a side of {what}", sides, "a tuple of nodes, as in Partition((0, 1), (2, 3), ...)")
         nodes = (one.a, one.b) if isinstance(one, LinkFailure) else (*one.one, *one.other)
         for node in nodes:
             _whole(study, f"a node of {what}", node, *_bounds("Troubles", "side_node", nodes=network.nodes))
@@ -172,8 +177,8 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
     _field(study, "MobileNetwork", "wire_delay_ps", network.wire_delay_ps)
     _field(study, "MobileNetwork", "radio_bps", network.radio_bps)
     _field(study, "MobileNetwork", "speed_mm_s", network.speed_mm_s)
-    _field(study, "MobileNetwork", "position_every_ps", network.position_every_ps)
-    _field(study, "MobileNetwork", "places_every_ps", network.places_every_ps)
+    _check_interval(study, "MobileNetwork", "position_every_ps", network.position_every_ps)
+    _check_interval(study, "MobileNetwork", "places_every_ps", network.places_every_ps)
     for number, speed in enumerate(network.host_speeds_mm_s):
         _whole(study, f"the speed of host {number}, in mm/s", speed, *_bounds("MobileNetwork", "host_speed_mm_s"))
     for number, trace in enumerate(network.traces):
@@ -183,7 +188,10 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
 
 
 def _check_trace(study: str, what: str, trace: Any) -> None:
-    points = np.asarray(trace)
+    try:
+        points = np.asarray(trace)
+    except ValueError:  # rows of several lengths
+        _refuse(study, what, "rows of several lengths", "rows of time_ps, x_mm, y_mm")
     if points.ndim != 2 or points.shape[1] != 3 or not len(points) or points.dtype.kind not in "iu":
         _refuse(study, what, f"{points.dtype}, {points.shape}", "whole numbers, rows of time_ps, x_mm, y_mm")
     for column, (name, least, most) in enumerate(
@@ -234,6 +242,13 @@ def _bounds(message: str, field: str, **held: int) -> tuple[int, int]:
 def _field(study: str, message: str, field: str, value: Any, **held: int) -> None:
     """Check a whole number against the rule of its field."""
     _whole(study, rule_of_field(message, field).wrong, value, *_bounds(message, field, **held))
+
+
+def _check_interval(study: str, message: str, field: str, every_ps: Any) -> None:
+    """Check an interval of positions: 0, or long enough for a run to end."""
+    _field(study, message, field, every_ps)
+    if 0 < every_ps < SHORTEST_INTERVAL_PS:
+        _refuse(study, field, every_ps, f"0 (never), or {SHORTEST_INTERVAL_PS:,} picoseconds (a millisecond) and up")
 
 
 def _column(study: str, message: str, field: str, column: Any, rows: int, ascending: bool = False, **held: int) -> None:

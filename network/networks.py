@@ -32,6 +32,7 @@ from scipy.special import ndtri  # not scipy.stats: every command would wait hal
 from causeway.deprecated import renamed_arguments
 from causeway.errors import UserError, shown_type
 from causeway.network.faults import NetworkFault
+from causeway.network.field_shapes import WHOLE, check, check_shapes, instance_of, is_number
 from causeway.network.movement import Trace
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.workload import Faults, Workload
@@ -41,6 +42,7 @@ WIRELESS: int = pb.Interface.WIRELESS
 WIRE: int = pb.Interface.WIRE
 WIRELESS_TCP: int = pb.Interface.WIRELESS_TCP
 MS_NS = 1_000_000.0
+WORKLOAD = instance_of(Workload, "Workload(nodes, messages=..., segments=(Segment(0, rate),))")
 
 
 def _probabilities() -> NDArray[np.float64]:
@@ -52,7 +54,7 @@ def _probabilities() -> NDArray[np.float64]:
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a normal delay; values below the minimum become the minimum."""
     for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
-        if not value >= 0:  # NaN too
+        if not is_number(value) or not value >= 0:  # NaN too
             raise UserError(f"the {name} of a normal_delay is {value}; allowed: 0 and up")
     quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
@@ -60,12 +62,20 @@ def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArr
 
 def constant_delay(delay_ms: float) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a constant delay."""
+    _check_delay("constant_delay", delay_ms=delay_ms)
     return np.full(QUANTILE_BINS + 1, delay_ms * MS_NS)
 
 
 def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a uniform delay."""
+    _check_delay("uniform_delay", low_ms=low_ms, high_ms=high_ms)
     return (low_ms + (high_ms - low_ms) * np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS) * MS_NS
+
+
+def _check_delay(kind: str, **times_ms: float) -> None:
+    for name, value in times_ms.items():
+        if not is_number(value):
+            raise UserError(f"the {name} of a {kind} is {value!r}; allowed: a number of milliseconds")
 
 
 def _check_faults_of_network(network_faults: object) -> None:
@@ -94,6 +104,8 @@ class AbstractNetwork:
     """Link failures and partitions; a jammer needs a mobile network."""
 
     def __post_init__(self) -> None:
+        check_shapes(self)
+        check(self, "workload", WORKLOAD)
         _check_faults_of_network(self.network_faults)
 
 
@@ -139,6 +151,9 @@ class MobileNetwork:
     see it."""
 
     def __post_init__(self) -> None:
+        check_shapes(self)
+        check(self, "workload", WORKLOAD)
+        check(self, "hosts", WHOLE)
         _check_faults_of_network(self.network_faults)
         if len(self.host_xy_mm) not in (0, self.hosts):
             raise UserError(
@@ -179,6 +194,11 @@ class InetNetwork:
     faults: Faults = field(default_factory=Faults)
     places_every_ps: int = 0
     """See `MobileNetwork`."""
+
+    def __post_init__(self) -> None:
+        check_shapes(self)
+        check(self, "run", WHOLE)
+        check(self, "workload", WORKLOAD)
 
 
 Network = AbstractNetwork | MobileNetwork | InetNetwork

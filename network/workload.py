@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.errors import UserError, shown_type
+from causeway.network.field_shapes import check_shapes
 from causeway.network.random import (
     QUANTILE_BINS,
     STREAM_HOT,
@@ -53,6 +54,9 @@ class Script:
     node: NDArray[np.int32]
     size_bytes: NDArray[np.int32]
 
+    def __post_init__(self) -> None:
+        check_shapes(self)
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -85,6 +89,9 @@ class Faults:
     time_ps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     node: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     up: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+
+    def __post_init__(self) -> None:
+        check_shapes(self)
 
 
 def exponential_quantiles() -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from causeway.bridge.events import EVENT, Act, Actions, Kind, Window, column
 from causeway.network.faults import Jammer, LinkFailure, Partition
 from causeway.network.networks import WIRELESS, InetNetwork, MobileNetwork, Network
+from causeway.pycontrol.overload import check_recorded
 
 PLACE, SEND = int(Kind.PLACE), int(Act.SEND)
 TOLD = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
@@ -37,18 +38,25 @@ class Places:
         self._places: list[tuple[NDArray[Any], ...]] = []
         self._reported: list[tuple[NDArray[Any], ...]] = []
         self._sent: list[tuple[NDArray[Any], ...]] = []
+        self._rows = 0
 
     def take(self, window: Window) -> Window:
-        """Record a window and return it without its PLACE events."""
+        """Record a window and return it without its PLACE events.
+
+        Raises:
+            RunError: More is recorded than can be kept.
+        """
         if not len(window):
             return window
         kind = window.kind
         shown = np.isin(kind, TOLD) & (window.node >= 0)
         if shown.any():
+            self._count(shown, window.end_ps)
             self._reported.append((kind[shown], window.time_ps[shown], window.node[shown], window.arg[shown]))
         place = kind == PLACE
         if not place.any():
             return window
+        self._count(place, window.end_ps)
         ref = window.ref[place]
         y_mm = (ref & 0xFFFFFFFF).astype(np.uint32).astype(np.int32)
         self._places.append((window.time_ps[place], window.node[place], (ref >> 32).astype(np.int64), y_mm))
@@ -62,7 +70,12 @@ class Places:
         by_radio = (column(actions, "kind") == SEND) & (column(actions, "interface") == WIRELESS)
         if by_radio.any():
             names = ("time_ps", "node", "peer", "size_bytes")
+            self._count(by_radio, int(column(actions, "time_ps")[0]))
             self._sent.append(tuple(np.array(column(actions, name)[by_radio]) for name in names))
+
+    def _count(self, chosen: NDArray[np.bool_], now_ps: int) -> None:
+        self._rows += int(np.count_nonzero(chosen))
+        check_recorded(self._rows, now_ps)
 
     def samples(self) -> Series:
         """Return the records as time series."""

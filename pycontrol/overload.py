@@ -17,6 +17,8 @@ from causeway.pycontrol.protocol_errors import ProtocolError, seconds, shown
 
 MOST_ON_THEIR_WAY = 10_000_000
 """The limit for packets and for timers: some gigabytes. A network that is not flooded has a thousandth of it."""
+MOST_RECORDED = 10_000_000
+"""The limit for positions, packets and losses that are recorded for an animation: some gigabytes."""
 WHAT_TO_DO = "if a node sends on what it has sent before, let it remember that; else choose smaller parameters"
 
 Timers = Mapping[tuple[int, Hashable], int]
@@ -43,6 +45,15 @@ def check_load(packets: dict[int, list[Any]], timers: Timers, now_ps: int) -> No
         raise ProtocolError(
             f"at {seconds(now_ps)} s: {in_words(packets, timers)}; allowed: {MOST_ON_THEIR_WAY:,} of either; "
             f"{WHAT_TO_DO}"
+        )
+
+
+def check_recorded(rows: int, now_ps: int) -> None:
+    """Raise RunError if more is recorded for an animation than can be kept."""
+    if rows > MOST_RECORDED:
+        raise RunError(
+            f"at {seconds(now_ps)} s: {rows:,} positions and packets are recorded for the animation; allowed: "
+            f"{MOST_RECORDED:,}; choose a longer interval (--animate), a shorter duration or fewer nodes"
         )
 
 

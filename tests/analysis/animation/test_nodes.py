@@ -10,11 +10,12 @@ import pytest
 
 from causeway.analysis import animation, report, store
 from causeway.bridge.events import Kind, Window, pack_position
-from causeway.errors import UserError
+from causeway.errors import RunError, UserError
 from causeway.network.faults import Jammer, LinkFailure, Partition
 from causeway.network.movement import trace
 from causeway.network.networks import WIRELESS, AbstractNetwork, MobileNetwork, constant_delay
 from causeway.network.workload import Workload
+from causeway.pycontrol import overload
 from causeway.pycontrol.animation_samples import Places, wanted
 from causeway.pycontrol.node import EVERYONE
 from tests.analysis.animation.test_scene import data_of, ints, write_run
@@ -90,3 +91,12 @@ def test_only_runs_that_ask_for_it_are_recorded() -> None:
     assert wanted(NETWORK) and not wanted(replace(NETWORK, places_every_ps=0))
     assert not wanted(AbstractNetwork(2, constant_delay(1), Workload(2)))
     assert EVERYONE == -1
+
+
+def test_more_positions_than_can_be_kept_are_an_error_that_names_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overload, "MOST_RECORDED", 10)
+    places = Places(NETWORK)
+    ten = window(*((Kind.PLACE, S, node % 4, pack_position(0, 0), 0) for node in range(10)))
+    places.take(ten)
+    with pytest.raises(RunError, match=r"at 10 s: 20 positions and packets are recorded .*; choose .*--animate"):
+        places.take(ten)
