@@ -1,4 +1,4 @@
-"""Protect the process from a study's own code: sys.exit, os.chdir and the like fail the run, not the command."""
+"""Protect the process from a study's own code: sys.exit, os.chdir, os.close(1) and the like fail the run, not the command."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from causeway.errors import RunError, UserError
 from causeway.pycontrol.interrupts import noticing_interrupts, was_interrupted
 from causeway.pycontrol.own_code import own_code
+from causeway.pycontrol.standard_streams import standard_streams
 
 
 @contextlib.contextmanager
@@ -19,10 +20,10 @@ def contained(study: str) -> Iterator[None]:
     are refused by `causeway.pycontrol.own_code`.
 
     Raises:
-        RunError: The study's code exited or changed the directory.
+        RunError: The study's code exited, changed the directory or closed the command's output.
     """
     folder = os.getcwd()
-    with noticing_interrupts(), own_code(f"study {study}"):
+    with noticing_interrupts(), standard_streams(study), own_code(f"study {study}"):
         try:
             yield
         except (SystemExit, GeneratorExit, KeyboardInterrupt) as error:

@@ -130,8 +130,8 @@ def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> d
     notes = [] if passed_over is None else passed_over
     for path in map(Path, paths):
         if path.is_dir():
-            below = _below(path, notes)
-            if not below:
+            before, below = len(notes), _below(path, notes)
+            if not below and len(notes) == before:
                 raise UserError(f"no result files (.sca, .vec) below {path}; name the folder a simulation wrote to")
             for resolved, one in below:
                 found.setdefault(resolved, one)
@@ -141,9 +141,17 @@ def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> d
             raise UserError(f"{path} is not a regular file (a pipe, a device?); name the file that a simulation wrote")
         elif path.suffix == ".vci":
             raise UserError(f"{path} is only an index; convert {path.with_suffix('.vec')}")
+        elif not path.stat().st_size:
+            notes.append(EMPTY.format(path))
         else:
             found.setdefault(str(path.resolve()), path)
+    if not found and notes:
+        more = f"; and {len(notes) - 1} more" if len(notes) > 1 else ""
+        raise UserError(f"there is no file to convert: {notes[0]}{more}; name files that a simulation has written")
     return found
+
+
+EMPTY = "{}: empty, nothing to convert"
 
 
 def _below(folder: Path, notes: list[str]) -> list[tuple[str, Path]]:
@@ -165,7 +173,7 @@ def _below(folder: Path, notes: list[str]) -> list[tuple[str, Path]]:
                     found.append((whole, path))
                 else:
                     empty.append(path)
-    notes += [f"{path}: empty, nothing to convert" for path in sorted(empty)]
+    notes += [EMPTY.format(path) for path in sorted(empty)]
     notes += [f"{path}: passed over, only .sca and .vec, plain or .gz, are read" for path in sorted(odd)]
     return sorted(found, key=lambda pair: pair[1].parts)
 

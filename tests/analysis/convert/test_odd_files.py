@@ -92,6 +92,22 @@ def test_a_compressed_file_that_is_cut_is_reported(tmp_path, content):
         convert.convert([put(tmp_path, content, "f.sca.gz")], tmp_path / "out")
 
 
+def test_an_empty_file_is_named_and_the_others_are_converted(tmp_path):
+    good = put(tmp_path, HEAD + "scalar a b 1\n", "good.sca")
+    empty = [put(tmp_path, "", name) for name in ("x.sca", "y.vec")]
+    report = convert.convert([good, *empty], tmp_path / "out")
+    assert report.notes == [f"{path}: empty, nothing to convert" for path in empty]
+    assert report.problem_count == 0 and len(store.read_pandas(tmp_path / "out", "scalars")) == 1
+
+
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_empty_files_alone_are_an_error_that_names_one(tmp_path, as_folder):
+    folder = tmp_path / "results"
+    empty = [put(folder, "", name) for name in ("x.sca", "y.vec")]
+    with pytest.raises(UserError, match=r"no file to convert: .*x\.sca: empty, nothing to convert; and 1 more; name"):
+        convert.convert([folder] if as_folder else empty, tmp_path / "out")
+
+
 def test_what_is_passed_over_is_reported(tmp_path):
     folder = tmp_path / "results"
     put(folder, HEAD + "scalar a b 1\nscalar a c 1.2")
