@@ -10,6 +10,7 @@ if __name__ == "__main__":  # before all other imports: it restarts the process
 import contextlib
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ from typing import Annotated
 import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
-from causeway.cli.once import Once
+from causeway.cli.once import Interrupted, Once
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.user_file import in_users_words
 
@@ -419,14 +420,16 @@ def diff(
 
 def main() -> None:
     """Run the command line. Every error of a user is reported in one line."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except UserError as error:
         _complain(str(error), 2)
     except RunError as error:
         _complain(str(error), 1)
-    except KeyboardInterrupt:
-        _complain("interrupted; finished runs are kept, and the same command continues from there", 130)
+    except (Interrupted, KeyboardInterrupt):
+        how, status = ("terminated", 143) if _terminated else ("interrupted", 130)
+        _complain(f"{how}; finished runs are kept, and the same command continues from there", status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -438,6 +441,18 @@ def main() -> None:
         if reported := in_users_words(error):  # a mistake in a study of the user's own
             _complain(reported, 1)
         raise
+
+
+_terminated: list[int] = []
+
+
+def _terminate(number: int, _: object) -> None:
+    """End the command on SIGTERM as on an interrupt, which ends workers and simulators and commits finished runs."""
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None):
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+    _terminated.append(number)
+    signal.raise_signal(signal.SIGINT)
 
 
 def _complain(text: str, status: int) -> None:

@@ -10,8 +10,23 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 
+class Interrupted(Exception):
+    """The user interrupted the command. Typer would end it without a message."""
+
+
 class Once(TyperGroup):
-    """A group of commands that check for repeated options before they parse them."""
+    """A group of commands that check for repeated options before they parse them, and pass interrupts on."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command.
+
+        Raises:
+            Interrupted: The user interrupted it.
+        """
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with a name, with the check added."""

@@ -1,4 +1,4 @@
-"""Protect the process from a study's own code: sys.exit, os.chdir, os.close(1) and the like fail the run, not the command."""
+"""Protect the process from a study's own code: sys.exit, os.chdir, os.close(1) fail the run, not the command."""
 
 from __future__ import annotations
 
