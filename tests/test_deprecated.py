@@ -32,7 +32,8 @@ def test_former_arguments_of_networks_and_checks_are_taken() -> None:
 def test_a_node_declares_lookahead_under_the_former_names() -> None:
     declared = []
 
-    node = Node(3)
+    node = Node()
+    node.id = 3
 
     class Host:
         acting = node
@@ -40,7 +41,7 @@ def test_a_node_declares_lookahead_under_the_former_names() -> None:
         def declare_lookahead(self, *what: int) -> None:
             declared.append(what)
 
-    node.host = Host()  # type: ignore[assignment]
+    node.runtime = Host()  # type: ignore[assignment]
     with pytest.warns(DeprecationWarning, match="write declare_lookahead"):
         node.patient(2, 500)
     with pytest.warns(DeprecationWarning, match="write unsubscribe"):

@@ -55,7 +55,7 @@ def test_it_goes_on_by_itself_when_the_handler_has_returned(session: Session) ->
 def test_it_stops_in_the_handler_that_changes_a_content(session: Session, tmp_path: Path) -> None:
     study = talking.write(tmp_path, BROADCAST="self.send(EVERYONE, self.clock, 10); self.clock[0] += 1")
     text = session(study, Trial(study, budget={"broadcasts": 1}, properties=("once",)), "d", "n", "n", "q", "q")
-    assert "on_broadcast()\n-> message = self.broadcast()" in text and "shared.py" not in text
+    assert "on_broadcast()\n-> message = self.new_message()" in text and "shared.py" not in text
     assert "Talker.on_broadcast (talk.py:" in text and "changed the content that node" in text, text
 
 

@@ -67,7 +67,7 @@ class CausalNode(Node):
         changed = sum(now != then for now, then in zip(self.vector_clock, self.sent_clock, strict=True))
         size = self.wire.message_bytes + self.wire.entry_bytes * changed
         self.sent_clock = list(self.vector_clock)
-        m = Message(i, tuple(self.vector_clock), self.broadcast(), size)
+        m = Message(i, tuple(self.vector_clock), self.new_message(), size)
         self.deliver(m.number)
         if self.single_tree and i != SINGLE_ROOT:
             self.send_set([m], SINGLE_ROOT)

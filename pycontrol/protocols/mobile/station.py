@@ -64,10 +64,10 @@ class Station(Node):
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
         """Declare lookaheads and set up the random generator."""
-        self.meter.clock = self.host
+        self.meter.clock = self.runtime
         self.left()  # stations deliver no messages
         self._declare_lookahead()
-        self.random = Random(self.host.context.seed * 1_000_003 + self.id)
+        self.random = Random(self.runtime.context.seed * 1_000_003 + self.id)
         if self.timing.idle_acks:
             self._set_ack_timer()
 
