@@ -99,7 +99,7 @@ class ProgramNode(Node):
 
     # ---- for programs ---------------------------------------------------------------------------------------------
     @property
-    def nodes(self) -> int:
+    def nodes(self) -> int:  # type: ignore[override]  # programs have always had the number here
         """The number of nodes."""
         return self.programs.names.nodes
 

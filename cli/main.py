@@ -152,6 +152,12 @@ def run(
         float | None,
         typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
     ] = None,
+    log: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
+    ] = "",
+    log_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the nodes' log there (level info unless --log).")
+    ] = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
@@ -159,7 +165,7 @@ def run(
     options = RunOptions(
         study, engine, set_ or (), sweep, seed, reps, out_dir, record, spark, processes=jobs, cap=cap, fresh=fresh,
         twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts),
-        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
+        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), log=log, log_file=log_file,
     )  # fmt: skip
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
         failed = run_study(options, err if json_ else out)

@@ -91,7 +91,9 @@ def _whole(unit: str, value: Number, factor: Fraction, of: str, digits: int, lea
     exact = _exact(unit, value) * factor
     if exact.denominator != 1:
         near = round(exact)
-        remedy = f"write {unit}(round(x, {digits}))" if digits > 0 else f"write the whole number nearest to it, {near:,}"
+        remedy = (
+            f"write {unit}(round(x, {digits}))" if digits > 0 else f"write the whole number nearest to it, {near:,}"
+        )
         if of == "picoseconds":
             remedy += f", and draw a random time as self.rng.randrange({unit}(...))"
         elif digits < 0:

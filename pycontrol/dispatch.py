@@ -101,5 +101,6 @@ def handler_of(kind: type, content: type) -> str | None:
 
 def dispatched(node: Any, content: Any) -> Callable[[Any, int], None] | None:
     """Return the method of a node that handles a content; None if its class handles no contents by type."""
-    name = handler_of(type(node), type(content))
+    kind: Any = type(node)
+    name = handler_of(kind, type(content))
     return None if name is None else getattr(node, name)

@@ -138,7 +138,8 @@ def check_handlers(kind: Any) -> None:
                     f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name, or "
                     "call super()"
                 )
-            if name in inherited or name in named or hasattr(value, MARK) or not name.startswith("on") or not isinstance(value, FunctionType):
+            known = name in inherited or name in named or hasattr(value, MARK)
+            if known or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
             if meant := _meant(name, defined):
                 raise UserError(

@@ -26,7 +26,7 @@ def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
         allowed = "a class of nodes, as in PerNode(Echo), or a function that returns a node for an id"
         raise UserError(f"PerNode was given {shown(make)}; allowed: {allowed}")
     if not (isinstance(make, type) and issubclass(make, Node)):
-        return make
+        return cast("Callable[[int], Node]", make)
     kind = make
     required = _required(kind)
     if not required:

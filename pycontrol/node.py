@@ -47,6 +47,7 @@ from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
+from causeway.network.units import UnitError
 from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -75,7 +76,8 @@ MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 OVER = (
-    "send", "declare_lookahead", "set_timer", "cancel_timer", "switch", "move", "connect", "on_tcp", "new_message", "note"
+    "send", "declare_lookahead", "set_timer", "cancel_timer", "switch", "move", "connect", "on_tcp", "new_message",
+    "note",
 )  # fmt: skip
 """The services that are refused in `on_finish`."""
 IN_WORDS = {"switch": "crash or recover", "note": "deliver, joined or left"}
@@ -321,7 +323,7 @@ class PerNode(Protocol):
             raise misuse("PerNode", "make(id)", node, "a Node")
         if not isinstance(node.runtime, NotYet):
             raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
-        check_handlers(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+        check_handlers(type(node))
         self._classes.add(type(node))
         node.runtime, node.id = self, id_
         self.nodes.append(node)
@@ -400,7 +402,8 @@ class PerNode(Protocol):
     def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
         """Raise an error of a handler again, with its node, time and arguments."""
         acting.host = None
-        if isinstance(error, ProtocolError | UserError) or was_interrupted(error):
+        placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))
+        if placed or was_interrupted(error):
             raise error
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 

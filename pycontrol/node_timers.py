@@ -4,8 +4,8 @@
         self.beat = self.every(seconds(1), self.send_heartbeat)
         self.after(ms(300), self.ask, 3)
 
-Each call is a timer under the key `Due(number)`. What to call is in the node (`vars(node)["_planned_calls"]`), so that it is
-copied, compared and replayed with the node. Numbers are used again, so that equal nodes have equal states.
+Each call is a timer under the key `Due(number)`. What to call is in the node (`vars(node)["_planned_calls"]`), so that
+it is copied, compared and replayed with the node. Numbers are used again, so that equal nodes have equal states.
 """
 
 from __future__ import annotations

@@ -150,9 +150,7 @@ class Services:
         return self.runtime
 
     # ---- services -------------------------------------------------------------------------------------------------
-    def send(
-        self, peer: int, content: Any, size_bytes: int | None = None, interface: int = 0, topic: int = 0
-    ) -> None:
+    def send(self, peer: int, content: Any, size_bytes: int | None = None, interface: int = 0, topic: int = 0) -> None:
         """Send a packet.
 
         Args:

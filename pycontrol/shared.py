@@ -71,7 +71,7 @@ class Contents:
         changed: Any = protocol
         changed.send = self.send
         for node in protocol.nodes:
-            node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+            node.__class__ = _watched(type(node))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `by_content` for the addresses of contents in a copy."""
@@ -118,7 +118,7 @@ class Contents:
 
 
 @cache
-def _watched(kind: type[Node]) -> type[Node]:
+def _watched(kind: Any) -> type[Node]:
     """Return a subclass with watched handlers. It has no attributes of its own, so that nodes can change to it."""
     handlers = {
         name: _looked_at(name, found)

@@ -58,8 +58,8 @@ def size_of(content: Any) -> int:
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         return CONTAINER_BYTES + sum(size_of(getattr(content, field.name)) for field in dataclasses.fields(content))
     raise Misuse(
-        f"{shown(content)} has no size: a {kind.__name__} is not among the types that size_of knows; give size_bytes, or "
-        f"define an attribute size_bytes on {kind.__name__}"
+        f"{shown(content)} has no size: size_of knows no {kind.__name__}; give size_bytes, or define an attribute "
+        f"size_bytes on {kind.__name__}"
     )
 
 
