@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 from causeway.errors import UserError
-from causeway.pycontrol.dispatch import MARK, check_class, dispatched, handlers_of
+from causeway.pycontrol.dispatch import check_class, dispatched, handlers_of
 from causeway.pycontrol.node_requests import Requests
 from causeway.pycontrol.node_timers import Timers
 from causeway.pycontrol.protocol_errors import Misuse
@@ -122,6 +122,7 @@ def check_handlers(kind: Any) -> None:
     """
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
+    by_type = set(handlers_of(kind).values())
     named: set[str] = set()
     defined: set[str] = set()
     for base in own:
@@ -131,14 +132,14 @@ def check_handlers(kind: Any) -> None:
                 named |= _names(value.__code__)
     for base in own:
         for name, value in vars(base).items():
-            if name in HANDLERS or hasattr(value, MARK):
+            if name in HANDLERS or name in by_type:
                 _check_runs(base, name, value)
             if name in SERVICES and not _calls_super(value):
                 raise UserError(
                     f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name, or "
                     "call super()"
                 )
-            known = name in inherited or name in named or hasattr(value, MARK)
+            known = name in inherited or name in named or name in by_type
             if known or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
             if meant := _meant(name, defined):

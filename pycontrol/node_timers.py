@@ -64,7 +64,8 @@ class Timers(Services):
             kwargs: Named arguments of the call.
         """
         check(self, "after")
-        return self._plan("after", delay_ps, 0, handler, partial(handler, *args, **kwargs))
+        own_method(self, "after", "handler", handler)
+        return self._plan(delay_ps, 0, partial(handler, *args, **kwargs))
 
     def every(self, period_ps: int, handler: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> TimerHandle:
         """Call a method of this node again and again, until `cancel` of the handle, or a failure of the node.
@@ -79,15 +80,13 @@ class Timers(Services):
             kwargs: Named arguments of each call.
         """
         check(self, "every")
+        own_method(self, "every", "handler", handler)
         least_ps = max(1, self.runtime.context.reaction_ps)
         if type(period_ps) is int and period_ps < least_ps:
             raise misuse("every", "period_ps", period_ps, f"at least the reaction time, {seconds(least_ps)} s")
-        return self._plan("every", period_ps, period_ps, handler, partial(handler, *args, **kwargs))
+        return self._plan(period_ps, period_ps, partial(handler, *args, **kwargs))
 
-    def _plan(
-        self, service: str, delay_ps: int, period_ps: int, handler: Callable[..., object], call: Callable[[], object]
-    ) -> TimerHandle:
-        own_method(self, service, "handler", handler)
+    def _plan(self, delay_ps: int, period_ps: int, call: Callable[[], object]) -> TimerHandle:
         calls = vars(self).get("_planned_calls", {})
         number = next(n for n in range(len(calls) + 1) if n not in calls)
         self.runtime.set_timer(self.id, Due(number), delay_ps)
