@@ -26,7 +26,11 @@ def small_run(
     """One broadcast of node 2 at 1 ms."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     network = AbstractNetwork(
-        nodes, constant_delay(1) if delay is None else delay, Workload(nodes, script=script), loss=loss, faults=faults or Faults()
+        nodes,
+        constant_delay(1) if delay is None else delay,
+        Workload(nodes, script=script),
+        loss=loss,
+        faults=faults or Faults(),
     )
     protocol = PerNode(make)
     spec = RunSpec("test", {}, seed, network, reaction_ps, duration_ps=until_ps, cap=cap)
@@ -42,6 +46,8 @@ def mistake(does: Callable[[Any], object], kind: type[Node] = Node) -> str:
 
     with pytest.raises(ProtocolError) as error:
         small_run(Bad)
-    return str(error.value).partition("\n")[0].removeprefix(
-        "node 2, at 0.001 s, in on_broadcast(number=0, size_bytes=100): "
+    return (
+        str(error.value)
+        .partition("\n")[0]
+        .removeprefix("node 2, at 0.001 s, in on_broadcast(number=0, size_bytes=100): ")
     )

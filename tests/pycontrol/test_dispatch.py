@@ -122,7 +122,9 @@ def test_wrong_uses_are_refused_where_they_are_written() -> None:
         handles("Probe")  # type: ignore[call-overload]
     with pytest.raises(UserError, match="handles was given no class"):
         handles()  # type: ignore[call-overload]
-    with pytest.raises(UserError, match=r"on_it cannot handle contents; its arguments must be \(self, content, sender\)"):
+    with pytest.raises(
+        UserError, match=r"on_it cannot handle contents; its arguments must be \(self, content, sender\)"
+    ):
 
         @handles(Probe)  # type: ignore[arg-type]
         def on_it(self: Node, probe: Probe) -> None:

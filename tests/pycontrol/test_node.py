@@ -53,7 +53,9 @@ def test_a_node_that_is_being_made_cannot_act(acts: Any) -> None:
         def __init__(self) -> None:
             acts(self)
 
-    with pytest.raises(ProtocolError, match=r"node 0, at 0 s, in make\(\): \w+ is used in __init__.*use it in on_start"):
+    with pytest.raises(
+        ProtocolError, match=r"node 0, at 0 s, in make\(\): \w+ is used in __init__.*use it in on_start"
+    ):
         small_run(Early)
 
 

@@ -212,7 +212,10 @@ def test_a_handler_that_a_call_leads_to_is_watched_for_changed_contents() -> Non
         def change(self) -> None:
             self.news.append(2)
 
-    with watching_contents(), pytest.raises(Exception, match=r"Changes\.change .* changed the content that node 2 sent"):
+    with (
+        watching_contents(),
+        pytest.raises(Exception, match=r"Changes\.change .* changed the content that node 2 sent"),
+    ):
         small_run(Changes, delay=uniform_delay(50, 60))
 
 
