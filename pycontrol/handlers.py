@@ -18,7 +18,8 @@ from causeway.pycontrol.dispatch import check_class, dispatched, handlers_of
 from causeway.pycontrol.node_requests import Requests
 from causeway.pycontrol.node_timers import Timers
 from causeway.pycontrol.protocol_errors import Misuse
-from causeway.pycontrol.services import Reading, Services
+from causeway.pycontrol.reading import Reading
+from causeway.pycontrol.services import Services
 
 
 class Node(Requests):

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self
 
 from causeway.bridge.events import FOREVER, IGNORED
 from causeway.deprecated import warn
@@ -16,12 +16,12 @@ from causeway.pycontrol.confined import acting, chance_of
 from causeway.pycontrol.node_log import NodeLog, log_of
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.reading import Reading
 from causeway.pycontrol.sizes import size_of
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
-T = TypeVar("T")
 S_PS = 10**12
 _passed_ids: set[type] = set()
 """The classes that pass their id to `Node.__init__`, each of which is warned of once."""
@@ -53,22 +53,6 @@ class BeingMade(NotYet):
 
 
 NOT_YET: Any = NotYet()
-
-
-class Reading(Generic[T]):
-    """A property that a class or a node may replace by an attribute of its own."""
-
-    def __init__(self, read: Callable[[Any], T]) -> None:
-        self.read = read
-        self.__doc__ = read.__doc__
-
-    @overload
-    def __get__(self, node: None, kind: type) -> Self: ...
-    @overload
-    def __get__(self, node: object, kind: type) -> T: ...
-    def __get__(self, node: object | None, kind: type) -> Self | T:
-        """Return the node's value."""
-        return self if node is None else self.read(node)
 
 
 class Services:

@@ -93,8 +93,8 @@ def test_a_content_without_a_handler_is_an_error_that_names_the_handlers() -> No
     with pytest.raises(ProtocolError) as error:
         small_run(Deaf)
     assert str(error.value).partition("\n")[0] == (
-        "node 0, at 0.003 s, in on_packet(content='hello', sender=2, interface=0): Deaf has no handler of str; it handles "
-        "Ack, Probe: add a method with @handles(str)"
+        "node 0, at 0.003 s, in on_packet(content='hello', sender=2, interface=0): Deaf has no handler of str; it "
+        "handles Ack, Probe: add a method with @handles(str)"
     )
 
 
@@ -122,15 +122,13 @@ def test_wrong_uses_are_refused_where_they_are_written() -> None:
         handles("Probe")  # type: ignore[call-overload]
     with pytest.raises(UserError, match="handles was given no class"):
         handles()  # type: ignore[call-overload]
-    with pytest.raises(
-        UserError, match=r"on_it cannot handle contents; its arguments must be \(self, content, sender\)"
-    ):
+    with pytest.raises(UserError, match=r"on_it cannot handle .*; its arguments must be \(self, content, sender\)"):
 
         @handles(Probe)  # type: ignore[arg-type]
         def on_it(self: Node, probe: Probe) -> None:
             pass
 
-    with pytest.raises(UserError, match="Twice.one and Twice.two both handle Probe; keep one of them"):
+    with pytest.raises(UserError, match=r"Twice\.one and Twice\.two both handle Probe; keep one of them"):
 
         class Twice(Node):
             @handles(Probe)
