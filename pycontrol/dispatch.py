@@ -102,5 +102,6 @@ def handler_of(kind: type, content: type) -> str | None:
 def dispatched(node: Any, content: Any) -> Callable[[Any, int], None] | None:
     """Return the method of a node that handles a content; None if its class handles no contents by type."""
     kind: Any = type(node)
-    name = handler_of(kind, type(content))
+    of: Any = type(content)
+    name = handler_of(kind, of)
     return None if name is None else getattr(node, name)

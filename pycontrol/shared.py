@@ -71,7 +71,7 @@ class Contents:
         changed: Any = protocol
         changed.send = self.send
         for node in protocol.nodes:
-            node.__class__ = _watched(type(node))
+            node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `by_content` for the addresses of contents in a copy."""

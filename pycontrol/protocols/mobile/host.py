@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
-from random import Random
 
 from causeway.network.networks import WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node
@@ -35,6 +34,7 @@ from causeway.pycontrol.protocols.mobile.messages import (
     Message,
 )  # fmt: skip
 from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.stream import stream_of
 from causeway.pycontrol.protocols.mobile.timing import Timing
 
 NO_SESSION = -1
@@ -126,7 +126,7 @@ class Host(Node):
     def on_start(self) -> None:
         """Declare lookaheads and set up the random generator. The host is not a member yet."""
         self.meter.clock = self.runtime
-        self.random = Random(self.runtime.context.seed * 1_000_003 + self.id)
+        self.random = stream_of(self)
         self.left()
         self.declare_lookahead(FROM_STATION, self.timing.soonest_ack_ps)
         self.unsubscribe(ACKNOWLEDGEMENT)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import ClassVar
 
 from causeway.network.networks import WIRE, WIRELESS_TCP
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocols.mobile.messages import Data
 from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.stream import stream_of
 
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
@@ -77,7 +77,7 @@ class FloodingHost(Node):
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.station < 0 <= station:
             self.station = station
-            self.set_timer("hello", Random(self.runtime.context.seed * 1_000_003 + self.id).randrange(self.spread_ps))
+            self.set_timer("hello", stream_of(self).randrange(self.spread_ps))
 
     def on_timer(self, key: Hashable) -> None:
         """Send Hello until it is answered."""
