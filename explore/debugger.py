@@ -28,7 +28,8 @@ USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 SKIPPED = (
     "causeway.explore.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
     "causeway.pycontrol.node_*", "causeway.pycontrol.services", "causeway.pycontrol.dispatch",
-    "causeway.pycontrol.reading", "logging", "functools", "causeway.pycontrol.confined", "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
+    "causeway.pycontrol.reading", "logging", "functools", "causeway.pycontrol.confined",
+    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
 )  # fmt: skip
 """Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
