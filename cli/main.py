@@ -95,6 +95,22 @@ def examples(
     show_or_copy(names or [], into, out)
 
 
+LogLevel = Annotated[
+    str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
+]
+LogFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the nodes' log there (level info unless --log).")
+]
+Animate = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
+]
+Fingerprint = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
+]
+
+
 @app.command()
 def run(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
@@ -143,21 +159,11 @@ def run(
     eventlog: Annotated[
         bool, typer.Option("--eventlog", help="Keep OMNeT++'s event log in OUT/eventlog (engine omnet).")
     ] = False,
-    fingerprint: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
-    ] = None,
+    fingerprint: Fingerprint = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
-    animate: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
-    ] = None,
-    log: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
-    ] = "",
-    log_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the nodes' log there (level info unless --log).")
-    ] = None,
+    animate: Animate = None,
+    log: LogLevel = "",
+    log_file: LogFile = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study

@@ -124,7 +124,6 @@ def run_protocol(
         check_finish(window, spec, last_ps, happened, validator.broadcasts)
         context.notify_observers()
         finished(protocol, window.end_ps)
-        protocol.check_end()
         scalars = collect_scalars(protocol, window.end_ps)
         for observer in observers:
             scalars.update(collect_scalars(observer, window.end_ps))

@@ -11,7 +11,7 @@ import pytest
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.network.networks import AbstractNetwork, constant_delay
-from causeway.network.workload import Faults, Script, Workload
+from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol_errors import ProtocolError
@@ -20,20 +20,15 @@ MS = 10**9
 
 
 def small_run(
-    make: Any, nodes: int = 3, *, delay: Any = None, loss: float = 0.0, reaction_ps: int = MS, seed: int = 1,
-    until_ps: int = 0, cap: int = 0, faults: Faults | None = None,
+    make: Any, nodes: int = 3, *, delay: Any = None, reaction_ps: int = MS, seed: int = 1, until_ps: int = 0,
+    cap: int = 0, **network: Any,
 ) -> tuple[PerNode, Any]:  # fmt: skip
-    """One broadcast of node 2 at 1 ms."""
+    """One broadcast of node 2 at 1 ms. Further arguments are those of the network."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    network = AbstractNetwork(
-        nodes,
-        constant_delay(1) if delay is None else delay,
-        Workload(nodes, script=script),
-        loss=loss,
-        faults=faults or Faults(),
-    )
+    delay = constant_delay(1) if delay is None else delay
+    net = AbstractNetwork(nodes, delay, Workload(nodes, script=script), **network)
     protocol = PerNode(make)
-    spec = RunSpec("test", {}, seed, network, reaction_ps, duration_ps=until_ps, cap=cap)
+    spec = RunSpec("test", {}, seed, net, reaction_ps, duration_ps=until_ps, cap=cap)
     return protocol, run_protocol(InlineEngine(), spec, protocol, [])
 
 

@@ -140,7 +140,7 @@ def test_on_random_networks_exactly_one_of_both_comes_for_each_request(
             for number in range(5):
                 self.after(number * 7 * MS, self.on_broadcast, 0, 0)
 
-    faults = Faults(np.array([9 * MS, 15 * MS]), np.array([0, 0]), np.array([False, True])) if falls else None
+    faults = Faults(np.array([9 * MS, 15 * MS]), np.array([0, 0]), np.array([False, True])) if falls else Faults()
 
     def run(cap: int) -> tuple[PerNode, Any]:
         return small_run(Many, nodes, delay=uniform_delay(0.1, most), loss=loss, seed=seed, faults=faults, cap=cap)
