@@ -80,10 +80,10 @@ class Place(NamedTuple):
 class ProgramNode(Node):
     """A node whose handlers drive the event loop of its program; the argument of `main`."""
 
-    not_state = frozenset({"programs", "loop", "host", "_asked"})
+    not_state = frozenset({"programs", "loop", "runtime", "_asked"})
 
     def __init__(self, id_: int, programs: Programs) -> None:
-        super().__init__(id_)
+        super().__init__()
         self.programs = programs
         self.name, self.address = name_of(id_), address_of(id_)
         self.life = 0
@@ -99,7 +99,7 @@ class ProgramNode(Node):
 
     # ---- for programs ---------------------------------------------------------------------------------------------
     @property
-    def nodes(self) -> int:
+    def nodes(self) -> int:  # type: ignore[override]  # programs have always had the number here
         """The number of nodes."""
         return self.programs.names.nodes
 
@@ -121,11 +121,11 @@ class ProgramNode(Node):
         """Wait until the study's workload has this node broadcast. Return (number of the broadcast, size in bytes)."""
         return await self._asked.get()
 
-    def broadcast(self) -> int:
+    def new_message(self) -> int:
         """Report the broadcast of a new message to the observers, and return its id. It sends nothing."""
         if self.programs.over:
             return -1
-        message = super().broadcast()
+        message = super().new_message()
         self.programs.report(self, "broadcast", message)
         return message
 
@@ -220,7 +220,7 @@ class ProgramNode(Node):
         """Send a packet of the stack."""
         if self.programs.trace is not None:  # spares the text otherwise
             self.programs.report(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
-        self.host.send(self.id, peer, content, size_bytes, 0, 0)
+        self.runtime.send(self.id, peer, content, size_bytes, 0, 0)
 
     def wake_at(self, due_ps: int) -> None:
         """Set the loop's timer: exact, but never sooner than the node can react."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from causeway.aio.names import BROADCASTS, WILDCARDS, address_of, name_of, port_number
 from causeway.aio.study import ProgramStudy
+from causeway.deprecated import warn
 from causeway.errors import UserError
 
 MOST_PROCESSES = 64
@@ -172,6 +173,11 @@ class RealNode:
         return await asyncio.get_running_loop().create_future()
 
     def broadcast(self) -> int:
+        """Print a broadcast; the former name of `new_message`."""
+        warn("broadcast", "new_message")
+        return self.new_message()
+
+    def new_message(self) -> int:
         """Print a broadcast and return an id for it that no other node uses."""
         message = self._broadcasts * self.nodes + self.id
         self._broadcasts += 1

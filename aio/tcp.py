@@ -57,19 +57,19 @@ class Tcp:
 
     def listen(self, port: int, begin: bool) -> None:
         """Begin to listen on a port, or stop."""
-        self._node.host.on_tcp(LISTEN, self._node.id, 0, port, int(begin))
+        self._node.runtime.on_tcp(LISTEN, self._node.id, 0, port, int(begin))
 
     def connect(self, port: int, remote: tuple[int, int]) -> int:
         """Open a connection, over the wire if there is one between the two. Return its number."""
         node = self._node.id
         interface = WIRE if (node, remote[0]) in self._wires else WIRELESS_TCP
-        number = self._node.host.connect(node, remote[0], remote[1], interface)
+        number = self._node.runtime.connect(node, remote[0], remote[1], interface)
         self.pairs[number] = Pair(node, port, *remote)
         return number
 
     def act(self, act: int, number: int, size_bytes: int = 0) -> None:
         """Do an action on a connection."""
-        self._node.host.on_tcp(act, self._node.id, number, size_bytes)
+        self._node.runtime.on_tcp(act, self._node.id, number, size_bytes)
 
     def write(self, number: int, to: int, data: bytes) -> None:
         """Write data to a connection."""

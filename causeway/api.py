@@ -32,11 +32,27 @@ from causeway.network.networks import (
     normal_delay,
     uniform_delay,
 )
+from causeway.network.units import (
+    UnitError,
+    km,
+    km_per_hour,
+    metres,
+    metres_per_second,
+    mm,
+    ms,
+    ns,
+    seconds,
+    us,
+)
 from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
+from causeway.pycontrol.dispatch import handles
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.node_requests import REQUEST_BYTES, Request
+from causeway.pycontrol.node_timers import TimerHandle
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN
+from causeway.pycontrol.sizes import size_of
 from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.model_study import ModelParams, ModelStudy
 from causeway.studies.study import MS_PS, S_PS, Params, Study
@@ -49,6 +65,7 @@ __all__ = [
     "EVERYONE",
     "MS_PS",
     "NEVER_AGAIN",
+    "REQUEST_BYTES",
     "S_PS",
     "WIRE",
     "WIRELESS",
@@ -82,6 +99,7 @@ __all__ = [
     "ProgramStudy",
     "Programs",
     "Protocol",
+    "Request",
     "RunError",
     "Scene",
     "Script",
@@ -90,20 +108,33 @@ __all__ = [
     "State",
     "Study",
     "SymmetricNodes",
+    "TimerHandle",
     "Trace",
+    "UnitError",
     "UserError",
     "Window",
     "Workload",
     "__version__",
     "constant_delay",
+    "handles",
     "hexagonal_places",
+    "km",
+    "km_per_hour",
+    "metres",
+    "metres_per_second",
+    "mm",
+    "ms",
     "normal_delay",
+    "ns",
     "plot_kind",
     "random_jammers",
     "random_link_failures",
     "random_partitions",
     "read_traces",
+    "seconds",
+    "size_of",
     "trace",
     "tree_of",
     "uniform_delay",
+    "us",
 ]

@@ -96,6 +96,22 @@ def examples(
     show_or_copy(names or [], into, out)
 
 
+LogLevel = Annotated[
+    str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
+]
+LogFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the nodes' log there (level info unless --log).")
+]
+Animate = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
+]
+Fingerprint = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
+]
+
+
 @app.command()
 def run(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
@@ -144,15 +160,11 @@ def run(
     eventlog: Annotated[
         bool, typer.Option("--eventlog", help="Keep OMNeT++'s event log in OUT/eventlog (engine omnet).")
     ] = False,
-    fingerprint: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
-    ] = None,
+    fingerprint: Fingerprint = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
-    animate: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
-    ] = None,
+    animate: Animate = None,
+    log: LogLevel = "",
+    log_file: LogFile = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
@@ -160,7 +172,7 @@ def run(
     options = RunOptions(
         study, engine, set_ or (), sweep, seed, reps, out_dir, record, spark, processes=jobs, cap=cap, fresh=fresh,
         twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts),
-        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0),
+        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), log=log, log_file=log_file,
     )  # fmt: skip
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
         failed = run_study(options, err if json_ else out)

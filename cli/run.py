@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.cli.twice import compare_runs
 from causeway.errors import UserError, unknown
+from causeway.pycontrol.node_log import logging_nodes
 from causeway.studies import campaign, registry
 from causeway.studies.contained import contained as contained
 from causeway.studies.describe import describe_in
@@ -110,12 +112,21 @@ class RunOptions:
     as_json: bool = False
     project: InProject | None = None
     instruments: Instruments = Instruments()
+    log: str = ""
+    log_file: Path | None = None
+
+    @property
+    def logs(self) -> bool:
+        """True if the log of nodes is written."""
+        return bool(self.log or self.log_file)
 
     def check(self) -> None:
         """Raise UserError for options that do not go together."""
         measured = self.instruments != Instruments()
         if self.record and self.spark:
             raise UserError("--record and --spark do not go together; record single runs without --spark")
+        if self.logs and (self.spark or (self.processes or 1) > 1):
+            raise UserError("--log writes one run after the other; omit --spark and --jobs")
         if self.twice and (self.record or self.spark or self.fresh or measured):
             raise UserError("--twice compares and keeps nothing; leave --record, --spark, --fresh and instruments out")
         if not self.twice and (self.project is not None or self.record or measured):
@@ -125,6 +136,11 @@ class RunOptions:
 def run_study(options: RunOptions, console: Console) -> bool:
     """Execute the runs and print their results; return whether one failed."""
     options.check()
+    with logging_nodes(options.log or "info", options.log_file) if options.logs else nullcontext():
+        return _run_study(options, console)
+
+
+def _run_study(options: RunOptions, console: Console) -> bool:
     study, out_dir = registry.get(options.study), options.out_dir
     jobs = _planned(options, study)
     engine = jobs[0].engine
@@ -211,7 +227,8 @@ def _recorded(job: Job, out_dir: Path) -> Job:
 
 def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) -> campaign.Tally:
     """Execute the jobs, in processes or on Spark, with a progress bar."""
-    began, out_dir, processes = time.monotonic(), options.out_dir, processes_for(jobs, options.processes)
+    processes = 1 if options.logs else processes_for(jobs, options.processes)
+    began, out_dir = time.monotonic(), options.out_dir
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("{task.fields[left]}", markup=False),

@@ -33,8 +33,7 @@ CORNERS_MM = ((150_000, 150_000), (150_000, 450_000), (450_000, 450_000), (450_0
 
 
 class Car(Node):
-    def __init__(self, id_: int) -> None:
-        super().__init__(id_)
+    def __init__(self) -> None:
         self.heard: list[int] = []
 
     def hear(self, message: int) -> None:
@@ -44,7 +43,7 @@ class Car(Node):
             self.record("heard", float(len(self.heard)))
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.hear(message)
         self.send(EVERYONE, (message,), size_bytes)
 
@@ -54,8 +53,8 @@ class Car(Node):
 
 
 class Drone(Car):
-    def __init__(self, id_: int, speed_m_s: int) -> None:
-        super().__init__(id_)
+    def __init__(self, speed_m_s: int) -> None:
+        super().__init__()
         self.speed_m_s = speed_m_s
 
     def on_start(self) -> None:
@@ -96,7 +95,7 @@ class DroneStudy(Study):
         )  # fmt: skip
 
     def protocol(self, params: DroneParams) -> PerNode:
-        return PerNode(lambda id_: Drone(id_, params.speed_m_s) if id_ == DRONE else Car(id_))
+        return PerNode(lambda id_: Drone(params.speed_m_s) if id_ == DRONE else Car())
 
     def duration_ps(self, params: DroneParams) -> int:
         return params.duration_s * S_PS

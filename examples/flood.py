@@ -28,12 +28,11 @@ from causeway import (
 class Flooder(Node):
     """Delivers a message when it first hears of it."""
 
-    def __init__(self, id_: int) -> None:
-        super().__init__(id_)
+    def __init__(self) -> None:
         self.heard: set[int] = set()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        self.take(self.broadcast())
+        self.take(self.new_message())
 
     def on_packet(self, message: int, sender: int, interface: int) -> None:
         if message not in self.heard:
@@ -54,15 +53,14 @@ class News(NamedTuple):
 class CausalFlooder(Node):
     """Delivers a message once it has delivered all that the message depends on."""
 
-    def __init__(self, id_: int) -> None:
-        super().__init__(id_)
+    def __init__(self) -> None:
         self.heard: set[int] = set()
         self.delivered: set[int] = set()
         self.recent: set[int] = set()
         self.waiting: list[News] = []
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        news = News(self.broadcast(), frozenset(self.recent))
+        news = News(self.new_message(), frozenset(self.recent))
         self.recent.clear()
         self.take(news)
 

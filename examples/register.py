@@ -65,7 +65,7 @@ class Register(Node):
             self.send(sender, ("answer", number, self.stamp, self.value), 10)
         elif self.doing and number == self.round:
             self.heard[sender] = (rest[0], rest[1])
-            if 2 * len(self.heard) > len(self.host.nodes):
+            if 2 * len(self.heard) > self.node_count:
                 self.go_on()
 
     def go_on(self) -> None:

@@ -32,9 +32,7 @@ REST_PS = 20 * MS_PS
 
 
 class Speaker(Node):
-    def __init__(self, id_: int, nodes: int) -> None:
-        super().__init__(id_)
-        self.nodes = nodes
+    def __init__(self) -> None:
         self.to_say: deque[tuple[int, int]] = deque()
         self.held: dict[int, int] = {}
         self.next_number = 0
@@ -44,7 +42,7 @@ class Speaker(Node):
             self.set_timer(("pass", 0), S_PS)
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        self.to_say.append((self.broadcast(), size_bytes))
+        self.to_say.append((self.new_message(), size_bytes))
 
     def on_packet(self, content: tuple[str, int, int], sender: int, interface: int) -> None:
         what, number, message = content
@@ -59,7 +57,7 @@ class Speaker(Node):
         while self.to_say:
             message, size_bytes = self.to_say.popleft()
             self.held[number] = message
-            for other in range(self.nodes):
+            for other in range(self.node_count):
                 if other != self.id:
                     self.send(other, ("message", number, message), size_bytes, WIRE)
             number += 1
@@ -67,7 +65,7 @@ class Speaker(Node):
         self.set_timer(("pass", number), 0 if spoke else REST_PS)
 
     def on_timer(self, key: tuple[str, int]) -> None:
-        self.send((self.id + 1) % self.nodes, ("token", key[1], -1), TOKEN_BYTES, WIRE)
+        self.send((self.id + 1) % self.node_count, ("token", key[1], -1), TOKEN_BYTES, WIRE)
 
     def deliver_in_order(self) -> None:
         while self.next_number in self.held:
@@ -97,7 +95,7 @@ class Ring(Study):
         )
 
     def protocol(self, params: RingParams) -> PerNode:
-        return PerNode(lambda id_: Speaker(id_, params.nodes))
+        return PerNode(Speaker)
 
     def duration_ps(self, params: RingParams) -> int:
         return params.duration_s * S_PS

@@ -32,13 +32,12 @@ WIRES = tree_of(PLACES_MM)
 
 
 class Gossip(Node):
-    def __init__(self, id_: int) -> None:
-        super().__init__(id_)
+    def __init__(self) -> None:
         self.heard: set[int] = set()
-        self.wires = [a + b - id_ for a, b in WIRES if id_ in (a, b)]
+        self.wires = [a + b - self.id for a, b in WIRES if self.id in (a, b)]
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        rumour = self.broadcast()
+        rumour = self.new_message()
         self.heard.add(rumour)
         self.deliver(rumour)
         self.send(EVERYONE, rumour, size_bytes, WIRELESS)

@@ -39,7 +39,7 @@ class Talker(Node):
     """Sends what its application says to everybody, who deliver it."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 

@@ -15,6 +15,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
+from causeway.pycontrol.node_requests import Exchange
+from causeway.pycontrol.node_timers import Due
 
 HANDLERS = {
     "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
@@ -25,7 +27,9 @@ USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """Causeway's modules that are debugged like a user's own code."""
 SKIPPED = (
     "causeway.explore.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
-    "causeway.pycontrol.confined", "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
+    "causeway.pycontrol.node_*", "causeway.pycontrol.services", "causeway.pycontrol.dispatch",
+    "causeway.pycontrol.reading", "logging", "functools", "causeway.pycontrol.confined",
+    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
 )  # fmt: skip
 """Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
@@ -74,7 +78,12 @@ def _handler(model: Model, choice: Choice) -> CodeType | None:
     if choice.what == "call":
         function = model.calls[str(choice.key)]
     else:
-        function = getattr(model.nodes[choice.node], HANDLERS.get(choice.what, ""), None)
+        name = HANDLERS.get(choice.what, "")
+        if type(choice.key) is Due:
+            name = "_call_due"  # which calls the method
+        elif choice.packet is not None and name and type(choice.packet.content) is Exchange:
+            name = "_exchange"
+        function = getattr(model.nodes[choice.node], name, None)
     if function is None:
         return None
     function = inspect.unwrap(getattr(function, "__func__", function))  # it may be watched (causeway.pycontrol.shared)

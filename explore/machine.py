@@ -29,6 +29,8 @@ from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.frozen import frozen
 from causeway.pycontrol.node import EVERYONE, Node
+from causeway.pycontrol.node_requests import receive
+from causeway.pycontrol.node_timers import fire, forget_calls
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
@@ -117,6 +119,10 @@ class NodeStub:
             self.machine.looked_at_clock = True
         return self.clock_ps
 
+    def time_for_logs(self) -> int:
+        """Return the node's clock. Its log does not make the clock a part of its state."""
+        return self.clock_ps
+
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
         """Send a copy to each receiver."""
         machine, receivers = self.machine, [peer]
@@ -151,7 +157,7 @@ class NodeStub:
         self.machine.recorded_calls = True
         self.said.append(self.machine.saying((kind, node, said)))
 
-    def broadcast(self, node: int) -> int:
+    def new_message(self, node: int) -> int:
         """Note a new message of the node, and return its id.
 
         Raises:
@@ -338,7 +344,7 @@ class Machine:
             return Step(state, (), 0, None)
         stub = NodeStub(self, node, facts, now_ps or facts.now_ps)
         copied: Any = self._copied(kept)
-        copied.host, copied.id = stub, node
+        copied.runtime, copied.id = stub, node
         self._let(copied, stub, event)
         self._check_shared(copied)
         return self._step(self.kept(node, copied, self._facts_of(stub)), stub)
@@ -363,6 +369,7 @@ class Machine:
         elif what == "crash":
             stub.facts = stub.facts._replace(down=True, failed=True)
             stub.timers.clear()
+            forget_calls(handler)
             self._handled(handler, stub, "on_down", ())
         else:
             stub.facts = stub.facts._replace(down=False)
@@ -385,6 +392,10 @@ class Machine:
         try:
             if handler in self.calls:
                 self.calls[handler](node)
+            elif handler == "on_packet":
+                receive(node, *values)
+            elif handler == "on_timer":
+                fire(node, *values)
             else:
                 getattr(node, handler)(*values)
         except UserError:
@@ -421,9 +432,9 @@ class Machine:
 
     def kept(self, id_: int, node: Node, facts: Facts) -> int:
         """Return the number of a node's state."""
-        vars(node).pop("host", None)
+        vars(node).pop("runtime", None)
         counts = {name: value for name, value in vars(node).items() if name not in node.not_state}
-        key = (id_, frozen(counts, node.not_state), facts)
+        key = (id_, frozen(counts, node.not_state, (id(node),)), facts)
         if key not in self._state_ids:
             self._state_ids[key] = len(self.states)
             self.states.append((node, facts))

@@ -18,6 +18,8 @@ from causeway.network.networks import WIRELESS
 from causeway.pycontrol import arguments
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
+from causeway.pycontrol.node_requests import receive
+from causeway.pycontrol.node_timers import fire, forget_calls, timer_in_words
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import users_frames
 from causeway.pycontrol.shared import ChangedContent
@@ -117,7 +119,7 @@ def attach(protocol: Any, mine: Any) -> None:
     protocol.send, protocol.declare_lookahead, protocol.recorded = mine.send, mine.declare_lookahead, mine.recorded
     protocol.packets_on_their_way = mine.packets_on_their_way
     protocol.set_timer, protocol.cancel_timer, protocol.timers = mine.set_timer, mine.cancel_timer, mine.timers
-    protocol.switch, protocol.broadcast, protocol.note = mine.switch, mine.broadcast, mine.note
+    protocol.switch, protocol.new_message, protocol.note = mine.switch, mine.new_message, mine.note
 
 
 @dataclass
@@ -301,8 +303,8 @@ class Model:
         elif what == "timer":
             self.budget.early -= self.clocks == LATE_CLOCKS and self.busy()
             del self.timers[node, key]
-            self._log("timer", node, -1, -1, str(key))
-            handler.on_timer(key)
+            self._log("timer", node, -1, -1, timer_in_words(handler, key))
+            fire(handler, key)
         elif what == "broadcast":
             self.budget.broadcasts -= 1
             handler.on_broadcast(len(self.source), self.size_bytes)
@@ -325,7 +327,7 @@ class Model:
         self.budget.losses -= what == "loss"
         self.budget.duplicates -= what == "twice"
         if what != "loss" and node not in self.down:
-            self.nodes[node].on_packet(packet.content, packet.sender, packet.interface)
+            receive(self.nodes[node], packet.content, packet.sender, packet.interface)
 
     def switch(self, node: int, up: bool) -> None:
         """Crash a node, or let it recover."""
@@ -344,6 +346,7 @@ class Model:
         self.failed.add(node)
         for timer in [timer for timer in self.timers if timer[0] == node]:
             del self.timers[timer]
+        forget_calls(self.nodes[node])
         self.nodes[node].on_down()
 
     # ---- services of nodes ------------------------------------------------------------------------------------------
@@ -378,7 +381,7 @@ class Model:
         """Cancel a timer of a node, if it is set."""
         self.timers.pop((node, key), None)
 
-    def broadcast(self, node: int) -> int:
+    def new_message(self, node: int) -> int:
         """Note a new message of a node, and return its id."""
         message = len(self.source)
         self.source.append(node)

@@ -47,7 +47,7 @@ def who_draws(nodes: Iterable[Node]) -> str:
 def draws(node: Node) -> str:
     """Return the attribute in which a node has a random generator, as `Class.attribute`, or "" if it has none."""
     for name, value in vars(node).items():
-        if name != "host" and name not in node.not_state and _has_generator(value, {id(node)}):
+        if name != "runtime" and name not in node.not_state and _has_generator(value, {id(node)}):
             return f"{type(node).__name__}.{name}"
     return ""
 

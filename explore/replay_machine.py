@@ -48,10 +48,10 @@ class ReplayStub(NodeStub):
         if self.over:
             super().recorded(kind, node, said)
 
-    def broadcast(self, node: int) -> int:
+    def new_message(self, node: int) -> int:
         """Return the id of a new message, or during the replay that of the earlier one."""
         self.broadcasts += 1
-        return super().broadcast(node) if self.over else self.own[self.broadcasts - 1]
+        return super().new_message(node) if self.over else self.own[self.broadcasts - 1]
 
     def note(self, op: int, node: int, message: int) -> None:
         """Note an observation after the replay, and nothing during it."""

@@ -17,6 +17,8 @@ from typing import Any
 from causeway.errors import UserError
 from causeway.explore.machine import Facts, Machine, Step
 from causeway.explore.state_space import ModelState, Move
+from causeway.pycontrol.node_requests import Exchange
+from causeway.pycontrol.node_timers import Due
 
 MOST_SYMMETRIC = 6
 """A state is compared under all renamings, of which six nodes have 720."""
@@ -124,7 +126,11 @@ class Names:
     def renamed(self, value: Any) -> Any:
         """Return a copy of a value as the study renames it."""
         value, renamed = copy.deepcopy(value), self.symmetry.symmetric.renamed
-        return renamed(value, self) if renamed is not None else value
+        if renamed is None or type(value) is Due:
+            return value
+        if type(value) is Exchange:
+            return value._replace(content=renamed(value.content, self))
+        return renamed(value, self)
 
 
 class Symmetry:

@@ -50,11 +50,14 @@ def lookahead(topic: Any, lookahead_ps: Any) -> tuple[int, int]:
 
 def delay(delay_ps: Any, from_ps: int) -> int:
     """Validate a timer's delay. The time at which it is due must not exceed the largest one."""
-    return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, " picoseconds")
+    note = " picoseconds"
+    if isinstance(delay_ps, float):
+        note += ", as seconds(0.3) or ms(300) return them"
+    return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, note)
 
 
 def node(service: str, node: Any, nodes: int) -> int:
-    """Validate a node id: an argument of `switch`, or the caller's own, since a node may have changed its `id`."""
+    """Validate a node id: an argument of `crash`, or the caller's own, since a node may have changed its `id`."""
     return whole(service, "node", node, *bounds(Act.NODE, "node", nodes=nodes))
 
 
@@ -83,8 +86,8 @@ def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
 def message(message: Any, messages: int) -> int:
     """Validate a message id: it must have been broadcast."""
     if messages == 0:
-        raise misuse("deliver", "message", message, "nothing, as nobody has called broadcast() yet")
-    return whole("deliver", "message", message, 0, messages - 1, ", what broadcast() has returned so far")
+        raise misuse("deliver", "message", message, "nothing, as nobody has called new_message() yet")
+    return whole("deliver", "message", message, 0, messages - 1, ", what new_message() has returned so far")
 
 
 def sample(name: Any, value: Any) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Mapping
 from enum import Enum
+from functools import partial
 from random import Random
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,10 @@ def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Has
         return frozen(value.state)
     if isinstance(value, np.random.RandomState):
         return frozen(value.get_state(legacy=False))
+    if isinstance(value, MethodType) and not isinstance(value.__self__, type):  # its repr has the address of the object
+        return ("method", value.__func__.__qualname__, frozen(value.__self__, skip, within))
+    if isinstance(value, partial):
+        return ("partial", frozen(value.func, skip, within), frozen((value.args, value.keywords), skip, within))
     if callable(value) and not hasattr(value, "__dict__"):
         return getattr(value, "__qualname__", type(value).__name__)
     names = [n for kind in type(value).__mro__ for n in getattr(kind, "__slots__", ()) if isinstance(n, str)]

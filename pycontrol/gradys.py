@@ -48,10 +48,10 @@ class Tracked(dict[str, Any]):
 class GradysNode(Node):
     """A node that is the provider of one gradysim protocol."""
 
-    host: Drones
+    runtime: Drones
 
     def __init__(self, id_: int, drones: Drones) -> None:
-        super().__init__(id_)
+        super().__init__()
         self._drones = drones
         self.kind, position = drones.nodes_to_make[id_]
         self.position: Position = (float(position[0]), float(position[1]), float(position[2]))
@@ -67,7 +67,7 @@ class GradysNode(Node):
         if command.command_type == BROADCAST:
             self._drones.to_all(self, command.message)
             return
-        if command.destination is None or not 0 <= command.destination < len(self.host.nodes):
+        if command.destination is None or not 0 <= command.destination < self.node_count:
             raise RunError(f"node {self.id} sends to node {command.destination}, which does not exist")
         if command.destination == self.id:
             raise RunError(f"node {self.id} sends to itself; use schedule_timer instead")
@@ -104,11 +104,11 @@ class GradysNode(Node):
                 f"{self.current_time():g} s on"
             )
         self._set += 1
-        self.set_timer((timer, self._set), max(0, due_ps - self.now_ps - self.host.context.reaction_ps))
+        self.set_timer((timer, self._set), max(0, due_ps - self.now_ps - self.runtime.context.reaction_ps))
 
     def cancel_timer(self, key: Hashable) -> None:
         """Cancel all timers of this name."""
-        for node, set_ in list(self.host.timers):
+        for node, set_ in list(self.runtime.timers):
             if node == self.id and isinstance(set_, tuple) and set_[0] == key:
                 super().cancel_timer(set_)
 

@@ -1,66 +1,42 @@
 """`Node`, one process of a protocol: the handlers that it may define, and the services that it can call in them.
 
-`check_handlers` refuses classes with handlers that would never run.
+Its services are in `services.py`, `node_timers.py` and `node_requests.py`. `check_handlers` refuses classes with
+handlers that would never run.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Hashable
-from functools import cache, cached_property
+from functools import cache
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
-from random import Random
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from causeway.bridge.events import FOREVER, IGNORED
-from causeway.deprecated import warn
 from causeway.errors import UserError
-from causeway.pycontrol import arguments
-from causeway.pycontrol.confined import acting, chance_of
-from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT
+from causeway.pycontrol.dispatch import check_class, dispatched, handlers_of
+from causeway.pycontrol.node_requests import Requests
+from causeway.pycontrol.node_timers import Timers
 from causeway.pycontrol.protocol_errors import Misuse
-
-if TYPE_CHECKING:
-    from causeway.pycontrol.node import PerNode
-
-
-class _NotYet:
-    """The protocol of a node that is being made. It refuses all services."""
-
-    acting = None
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise Misuse(
-            f"{name} is used in __init__, before the run starts; use it in on_start(self), which is "
-            "called before the first event"
-        )
+from causeway.pycontrol.reading import Reading
+from causeway.pycontrol.services import Services
 
 
-NOT_YET: Any = _NotYet()
-
-
-class Node:
+class Node(Requests):
     """One process of a protocol. Subclass it, and override the handlers that you need.
 
     A node acts by calling its services, in its own handlers only. Its state changes at once; sent packets and timers
-    take effect one reaction time later.
+    take effect one reaction time later. Its `__init__` takes no argument of Causeway's; a dataclass with defaults will
+    do. In `__init__`, of all services only `id`, `node_count`, `nodes`, `peers`, `rng` and `log` work.
     """
 
-    host: PerNode
     not_state: ClassVar[frozenset[str]] = frozenset()
     """Names of attributes that do not influence the node's behaviour, such as counters. `causeway check` skips them."""
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Make a node without a protocol: subclasses need not call `super().__init__`."""
-        node = super().__new__(cls)
-        node.host = NOT_YET  # no class attribute, which would slow down every access to `self.host`
-        return node
-
-    def __init__(self, id_: int = -1) -> None:
-        self.id = id_
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Refuse a class with two handlers for one type of contents."""
+        super().__init_subclass__(**more)
+        check_class(cls)
 
     # ---- handlers -------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
@@ -70,7 +46,14 @@ class Node:
         """Handle the application's wish to broadcast; `number` counts such wishes in the run."""
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """Handle a packet that arrived. Its content is the object that was sent, so do not change it."""
+        """Handle a packet that arrived. Its content is the object that was sent, so do not change it.
+
+        Unless a subclass overrides it, it calls the method with `@handles` for the type of the content, if there are
+        such methods.
+        """
+        handler = dispatched(self, content)
+        if handler is not None:
+            handler(content, sender)
 
     def on_timer(self, key: Hashable) -> None:
         """Handle the timer `key`, which is due."""
@@ -96,167 +79,21 @@ class Node:
     def on_up(self) -> None:
         """Handle the recovery of this node."""
 
-    # ---- services -------------------------------------------------------------------------------------------------
-    @cached_property
-    def rng(self) -> Random:
-        """The node's own random generator. Its numbers depend on the seed and the node only."""
-        if self.host is NOT_YET and acting.host is not None:  # in __init__
-            return chance_of(acting.host.host.context.seed, acting.host.node, "rng")
-        return chance_of(self.host.context.seed, self.id, "rng")
+    def on_finish(self) -> None:
+        """Handle the end of the run. It is called once, also of a node that is down, unless the run failed.
 
-    @property
-    def now_ps(self) -> int:
-        """The time of the event being handled."""
-        return self.host.now_ps
-
-    def send(self, peer: int, content: Any, size_bytes: int, interface: int = 0, topic: int = 0) -> None:
-        """Send a packet.
-
-        Args:
-            peer: The receiving node, or EVERYONE in reach.
-            content: Any object. It is not copied; do not change it after sending.
-            size_bytes: The size of the packet, without headers.
-            interface: WIRELESS (0) or another interface of the network.
-            topic: 1 to 15 for packets with a lookahead (`declare_lookahead`), otherwise 0.
+        The node can `record` and log, and cannot act any more.
         """
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "send")
-        host.send(self.id, peer, content, size_bytes, interface, topic)
-
-    def declare_lookahead(self, topic: int, lookahead_ps: int = FOREVER) -> None:
-        """Declare the lookahead of a topic: this node does not act because of such packets within this time.
-
-        The simulator then need not stop for them, so that a run with many such packets is faster. The outcome is the
-        same; an action that is too soon is an error. `deliver` is no action. The declaration can be changed, and ended
-        with 0, but not while a packet of the same topic is handled.
-        """
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "declare_lookahead")
-        host.declare_lookahead(self.id, topic, lookahead_ps)
-
-    def unsubscribe(self, topic: int) -> None:
-        """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "ignore")
-        host.declare_lookahead(self.id, topic, IGNORED)
-
-    def patient(self, topic: int, patience_ps: int = FOREVER) -> None:
-        """Declare lookahead; the former name of `declare_lookahead`."""
-        warn("Node.patient", "declare_lookahead")
-        self.declare_lookahead(topic, patience_ps)
-
-    def ignore(self, topic: int) -> None:
-        """Unsubscribe; the former name of `unsubscribe`."""
-        warn("Node.ignore", "unsubscribe")
-        self.unsubscribe(topic)
-
-    def set_timer(self, key: Hashable, delay_ps: int) -> None:
-        """Set the timer `key` to be due `delay_ps` after one reaction time. A timer under the same key is cancelled."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "set_timer")
-        host.set_timer(self.id, key, delay_ps)
-
-    def cancel_timer(self, key: Hashable) -> None:
-        """Cancel the timer `key`, if it is set."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "cancel_timer")
-        host.cancel_timer(self.id, key)
-
-    def has_timer(self, key: Hashable) -> bool:
-        """Return whether the timer `key` is set."""
-        return (self.id, key) in self.host.timers
-
-    def broadcast(self) -> int:
-        """Report to the observers that this node broadcasts a new message, and return the message's id.
-
-        Ids are 0, 1, 2, ... in the order of broadcasts in the run. It sends no packet.
-        """
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "broadcast")
-        return host.broadcast(self.id)
-
-    def deliver(self, message: int) -> None:
-        """Report to the observers that this node delivers a message."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "deliver")
-        host.note(DELIVER, self.id, message)
-
-    def left(self) -> None:
-        """Report to the observers that this node left. It need not deliver any further messages; its past ends here."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "left")
-        host.note(LEFT, self.id, -1)
-
-    def joined(self) -> None:
-        """Report to the observers that this node joined: it must deliver all messages broadcast from now on."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "joined")
-        host.note(JOINED, self.id, -1)
-
-    def switch(self, node: int, up: bool) -> None:
-        """Fail any node, or let it recover, for studies that decide on failures during the run."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "switch")
-        host.switch(node, up)
-
-    def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
-        """Move this host of a mobile network in a straight line to a position, where it stays.
-
-        It replaces the host's mobility model or trace for the rest of the run.
-        """
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "move")
-        host.move(self.id, x_mm, y_mm, speed_mm_s)
-
-    def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
-        """Record that the application begins a call, for `causeway check`. A node has one call at a time.
-
-        Args:
-            what: `read`, `write` or `cas` (compare and swap).
-            key: The key of the register.
-            value: The value to write, or (expected, new) of `cas`.
-        """
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "call_begins")
-        arguments.call_of(what)
-        host.recorded("call", self.id, (what, key, value))
-
-    def call_returns(self, result: Any = None) -> None:
-        """Record that the call returns, with the value read or the success of `cas`, for `causeway check`."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "call_returns")
-        host.recorded("return", self.id, result)
-
-    def record(self, name: str, value: float) -> None:
-        """Add a sample to this node's time series `name`."""
-        host = self.host
-        if host.acting is not self:
-            check_turn(self, "record")
-        if type(value) is not float or type(name) is not str:
-            value = arguments.sample(name, value)
-        host.context.record(f"node[{self.id}]", name, host.now_ps, value)
-
-    def stop(self) -> None:
-        """End the run after the current instant. Later events are dropped."""
-        self.host.stop = True
-        self.host.drop_later()
 
 
 HANDLERS = tuple(name for name in vars(Node) if name.startswith("on_"))
-SERVICES = tuple(name for name in vars(Node) if not name.startswith(("on_", "_")) and name != "not_state")
+SERVICES = tuple(
+    name
+    for base in (Services, Timers, Requests)
+    for name, value in vars(base).items()
+    if not name.startswith(("on_", "_")) and (name == "rng" or not isinstance(value, Reading))
+)
+"""The names that a class cannot use for something else. It can for other properties, such as `log` and `nodes`."""
 CLOSE = 0.8
 """The similarity (of `difflib`) from which a method's name is taken for a misspelled handler."""
 
@@ -276,22 +113,6 @@ UNRUN = (
 )
 
 
-def check_turn(node: Node, service: str) -> None:
-    """Refuse a service that a node calls in a handler of another node: the two would communicate without a packet."""
-    host = node.host
-    if host is NOT_YET:
-        getattr(NOT_YET, service)
-    if acting.host is None or host.runs_job:  # the study's own code may set up, sample and fail any node
-        return
-    if isinstance(host.acting, Node) and host.same_machine(host.acting.id, node.id):
-        return
-    who = f"node {host.acting.id}" if isinstance(host.acting, Node) else "another node"
-    raise Misuse(
-        f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "
-        "packet with self.send, or override same_machine of the PerNode"
-    )
-
-
 @cache
 def check_handlers(kind: Any) -> None:
     """Refuse a class with a handler that would never run, or with an attribute that hides a service.
@@ -302,6 +123,7 @@ def check_handlers(kind: Any) -> None:
     """
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
+    by_type = set(handlers_of(kind).values())
     named: set[str] = set()
     defined: set[str] = set()
     for base in own:
@@ -311,20 +133,34 @@ def check_handlers(kind: Any) -> None:
                 named |= _names(value.__code__)
     for base in own:
         for name, value in vars(base).items():
-            if name in HANDLERS:
+            if name in HANDLERS or name in by_type:
                 _check_runs(base, name, value)
             if name in SERVICES and not _calls_super(value):
                 raise UserError(
                     f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name, or "
                     "call super()"
                 )
-            if name in inherited or name in named or not name.startswith("on") or not isinstance(value, FunctionType):
+            known = name in inherited or name in named or name in by_type
+            if known or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
             if meant := _meant(name, defined):
                 raise UserError(
                     f"{base.__name__}.{name} is never called: no handler has that name; did you mean {meant}? "
                     f"(If it is a method of your own, give it a name that does not begin with 'on')"
                 )
+    _check_dispatch(kind, own)
+
+
+def _check_dispatch(kind: Any, own: list[type]) -> None:
+    """Refuse a class whose on_packet takes the packets from its handlers by type."""
+    table = handlers_of(kind)
+    for base in own if table else ():
+        if "on_packet" in vars(base) and not _calls_super(vars(base)["on_packet"]):
+            by_type = next(iter(table.values()))
+            raise UserError(
+                f"{base.__name__}.on_packet keeps every packet from {kind.__name__}.{by_type}, a handler by type "
+                "(@handles); omit on_packet, or call super().on_packet(content, sender, interface) in it"
+            )
 
 
 def _calls_super(value: Any) -> bool:

@@ -23,7 +23,7 @@ from causeway.pycontrol.interrupts import noticing_interrupts
 from causeway.pycontrol.overload import too_much
 from causeway.pycontrol.own_code import own_code
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.pycontrol.protocol_calls import answer_to, collect_scalars, started
+from causeway.pycontrol.protocol_calls import answer_to, collect_scalars, finished, started
 from causeway.pycontrol.watchdog import TookTooMuch, watchdog
 
 
@@ -123,7 +123,7 @@ def run_protocol(
                 report(progress)
         check_finish(window, spec, last_ps, happened, validator.broadcasts)
         context.notify_observers()
-        protocol.check_end()
+        finished(protocol, window.end_ps)
         scalars = collect_scalars(protocol, window.end_ps)
         for observer in observers:
             scalars.update(collect_scalars(observer, window.end_ps))

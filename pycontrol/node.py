@@ -2,7 +2,7 @@
 
     class Echo(Node):
         def on_broadcast(self, number, size_bytes):
-            message = self.broadcast()              # report a broadcast to the observers; returns the message's id
+            message = self.new_message()            # report a broadcast to the observers; returns the message's id
             self.deliver(message)
             self.send(EVERYONE, message, size_bytes)
 
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.events import (
@@ -46,19 +47,24 @@ from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
+from causeway.network.units import UnitError
 from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
-from causeway.pycontrol.handlers import NOT_YET, check_handlers, check_turn
 from causeway.pycontrol.handlers import Node as Node
+from causeway.pycontrol.handlers import check_handlers
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
+from causeway.pycontrol.making import maker_of
+from causeway.pycontrol.node_requests import Exchange, inside
+from causeway.pycontrol.node_timers import fire, forget_calls
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
-from causeway.pycontrol.protocol_errors import ProtocolError, call, misuse, protocol_error, shown
+from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, call, misuse, protocol_error
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
+from causeway.pycontrol.services import NotYet, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -69,6 +75,13 @@ SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.C
 MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
+OVER = (
+    "send", "declare_lookahead", "set_timer", "cancel_timer", "switch", "move", "connect", "on_tcp", "new_message",
+    "note",
+)  # fmt: skip
+"""The services that are refused in `on_finish`."""
+IN_WORDS = {"switch": "crash or recover", "note": "deliver, joined or left"}
+"""Their names for users, where those differ."""
 
 
 class PerNode(Protocol):
@@ -82,18 +95,16 @@ class PerNode(Protocol):
     packet_lifetime_ps = LIFETIME_PS
     """The time for which a packet's content is kept on networks that do not report when its last copy is gone."""
 
-    def __init__(self, make: Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
+    def __init__(self, make: type[Node] | Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
         """Prepare a protocol for one run.
 
         Args:
-            make: Returns a new node for a node id.
+            make: A class of nodes, which is called without arguments, or a function that returns a new node for a node
+                id.
             copies_of_broadcast: The number of ARRIVAL and LOST events that a packet to EVERYONE causes, for an engine
                 of your own that reports each of them. The abstract network needs no such number.
         """
-        if not callable(make):
-            allowed = "a class of nodes, as in PerNode(Echo), or a function that returns a node for an id"
-            raise UserError(f"PerNode was given {shown(make)}; allowed: {allowed}")
-        self.make = make
+        self.make = maker_of(make)
         self.acting: Node | int = 0
         """The node whose handler runs, or the id of the node that is being made."""
         self.runs_job = False
@@ -152,7 +163,7 @@ class PerNode(Protocol):
 
         Override it if messages are not numbers in the content, or in its fields `message`, `number` or `id`.
         """
-        return messages_in(content), ()
+        return messages_in(inside(content)), ()
 
     @property
     def kept_packets(self) -> Mapping[int, list[Any]]:
@@ -224,9 +235,9 @@ class PerNode(Protocol):
 
     def switch(self, node: int, up: bool) -> None:
         """Fail a node, or let it recover."""
-        node = arguments.node("switch", node, self._count)
+        node = arguments.node("recover" if up else "crash", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((SWITCH, effect_ps, node, 0, int(arguments.up(up)), *PAD[5]))
+        self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
 
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """Move a host in a straight line to a position."""
@@ -250,7 +261,7 @@ class PerNode(Protocol):
         self._vouches = False
         self._act((act, self.now_ps + self.context.reaction_ps, node, connection, peer, size_bytes, *PAD[6]))
 
-    def broadcast(self, node: int) -> int:
+    def new_message(self, node: int) -> int:
         """Report a new message of a node to the observers and return the message's id."""
         message = self._next_message
         self._next_message += 1
@@ -310,11 +321,11 @@ class PerNode(Protocol):
         node = self.make(id_)
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
-        if node.host is not NOT_YET:
+        if not isinstance(node.runtime, NotYet):
             raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
-        check_handlers(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+        check_handlers(type(node))
         self._classes.add(type(node))
-        node.host, node.id = self, id_
+        node.runtime, node.id = self, id_
         self.nodes.append(node)
 
     def on_window(self, window: Window) -> Actions:
@@ -329,6 +340,21 @@ class PerNode(Protocol):
         # other networks keep packets until their lifetime is over, so that their number says nothing about the load
         check_load(self._kept.packets if self.context.reports_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
+
+    def finish(self, now_ps: int) -> None:
+        """Call `on_finish` of every node. From now on the nodes cannot act."""
+        self.now_ps = now_ps
+        for service in OVER:
+            setattr(self, service, partial(_refuse_at_the_end, service))
+        self._each(len(self.nodes), self._finish, "on_finish")
+
+    def _finish(self, id_: int) -> None:
+        self.acting = self.nodes[id_]
+        self.acting.on_finish()
+
+    def time_for_logs(self) -> int:
+        """Return the time that the nodes' logs show."""
+        return self.now_ps
 
     def check_end(self) -> None:
         """Refuse class attributes that the run changed."""
@@ -361,11 +387,14 @@ class PerNode(Protocol):
                     if peer != node and peer >= 0:
                         raise RunError(f"the engine gives node {node} packet {ref}, which is for node {peer}")
                     self._topic = topic
-                    handler.on_packet(content, sender, arg)
+                    if type(content) is Exchange:
+                        handler._exchange(content, sender, arg)
+                    else:
+                        handler.on_packet(content, sender, arg)
                     self._topic = 0
         except BaseException as error:
             if kind == ARRIVAL:
-                self._complain(error, node, call("on_packet", content=content, sender=sender, interface=arg))
+                self._complain(error, node, call("on_packet", content=inside(content), sender=sender, interface=arg))
             self._complain(error, node, arguments.handler(kind, ref, arg, self._key))
         finally:
             acting.host = None
@@ -373,7 +402,8 @@ class PerNode(Protocol):
     def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
         """Raise an error of a handler again, with its node, time and arguments."""
         acting.host = None
-        if isinstance(error, ProtocolError | UserError) or was_interrupted(error):
+        placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))
+        if placed or was_interrupted(error):
             raise error
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 
@@ -389,11 +419,11 @@ class PerNode(Protocol):
                 if type(due[1]) is Repeated:
                     self._repeat(due[1])
                 else:
-                    self.nodes[node].on_timer(due[1])
+                    fire(self.nodes[node], due[1])
         elif kind == LOST:
             packet = self._kept.arrived(ref, node, self.now_ps)
             if packet is not None and node >= 0:
-                self.nodes[node].on_lost(packet[CONTENT], arg)
+                self.nodes[node].on_lost(inside(packet[CONTENT]), arg)
         elif kind == WORKLOAD:
             self.nodes[node].on_broadcast(ref, arg)
         elif kind == STATION:
@@ -445,6 +475,7 @@ class PerNode(Protocol):
             return
         for owner, key in [k for k in self.timers if k[0] == node]:
             self.cancel_timer(owner, key)
+        forget_calls(self.nodes[node])
         self.nodes[node].on_down()
 
     def _take_actions(self, reply: bool) -> Actions:
@@ -460,3 +491,10 @@ class PerNode(Protocol):
         lookaheads = tuple(Lookahead(node, topic, ps) for (node, topic), ps in declared.items())
         declared.clear()
         return ActionRows(rows, self.stop, lookaheads, made)
+
+
+def _refuse_at_the_end(service: str, *_: Any, **__: Any) -> NoReturn:
+    raise Misuse(
+        f"{IN_WORDS.get(service, service)} is called in on_finish, when no event can follow any more; a node may only "
+        "record and log there"
+    )

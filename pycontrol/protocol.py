@@ -143,6 +143,9 @@ class Protocol:
         """Handle the events of one window, in order, and return the actions that the nodes take because of them."""
         raise TypeError(f"{type(self).__name__} does not handle windows")
 
+    def finish(self, now_ps: int) -> None:
+        """Handle the end of a run that did not fail. Called after the last event, before `check_end`."""
+
     def check_end(self) -> None:
         """Raise an error if the protocol did something that makes its results wrong. Called after the last event."""
 

@@ -35,6 +35,12 @@ def started(protocol: Protocol, context: Context) -> None:
     _call_protocol(protocol, 0, "start(...)", protocol.start, context)
 
 
+def finished(protocol: Protocol, now_ps: int) -> None:
+    """Let the protocol handle the end of the run, and say if its results are wrong."""
+    _call_protocol(protocol, now_ps, "finish(...)", protocol.finish, now_ps)
+    protocol.check_end()
+
+
 @calls_protocol
 def answer_to(window: Window, protocol: Protocol) -> Actions:
     """Return the protocol's actions for a window.

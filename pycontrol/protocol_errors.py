@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from causeway.errors import RunError
+from causeway.errors import RunError, UserError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 OURS = (PACKAGE / "bridge", PACKAGE / "explore", PACKAGE / "network", PACKAGE / "pycontrol")
@@ -65,7 +65,7 @@ def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -
         error: The error that came out of it.
     """
     text = _one_line(str, error)
-    kind = "" if isinstance(error, RunError | Misuse) else type(error).__name__
+    kind = "" if isinstance(error, RunError | UserError | Misuse) else type(error).__name__
     what = ": ".join(part for part in (kind, text) if part)
     if isinstance(error, SystemExit):
         what = f"sys.exit({text}) would end the command; end the run with self.stop(), or raise an error"

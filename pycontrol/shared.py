@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causeway.errors import UserError
+from causeway.pycontrol.dispatch import dispatched, handlers_of
 from causeway.pycontrol.handlers import HANDLERS, Node
+from causeway.pycontrol.node_requests import inside
 from causeway.pycontrol.protocol_errors import Misuse, seconds, shown
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class Contents:
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
         """Send a packet, and keep the fingerprint of its content."""
         packet = self._send(node, peer, content, size_bytes, interface, topic)
+        content = inside(content)
         if not isinstance(content, PLAIN) and (found := _fingerprint(content)) is not None:
             sent = _Sent(packet, content, found, node, self.protocol.now_ps)
             self.touched[node].append(sent)
@@ -115,10 +118,12 @@ class Contents:
 
 
 @cache
-def _watched(kind: type[Node]) -> type[Node]:
+def _watched(kind: Any) -> type[Node]:
     """Return a subclass with watched handlers. It has no attributes of its own, so that nodes can change to it."""
     handlers = {
-        name: _looked_at(name, found) for name in HANDLERS if (found := getattr(kind, name)) is not vars(Node)[name]
+        name: _looked_at(name, found)
+        for name in HANDLERS
+        if (found := getattr(kind, name)) is not vars(Node)[name] or (name == "on_packet" and handlers_of(kind))
     }
     named = {"__slots__": (), "__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), {**named, **handlers})
@@ -129,10 +134,11 @@ def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(handler)
     def look_after(node: Any, *arguments: Any) -> None:
-        contents: Contents = node.host.contents
+        contents: Contents = node.runtime.contents
         received = contents.received(node, arguments[0]) if name in ("on_packet", "on_lost") else None
         handler(node, *arguments)
-        contents.look(node, handler, received)
+        acts = dispatched(node, arguments[0]) if handler is Node.on_packet else handler
+        contents.look(node, acts, received)
 
     return look_after
 
@@ -158,7 +164,7 @@ def _attribute(node: Node, content: Any) -> str:
     """Return the attribute in which a node keeps the content or a part of it, as `Class.attribute`."""
     parts = {id(part) for part in _parts(content, 3)}
     for name, value in vars(node).items():
-        if name != "host" and any(id(part) in parts for part in _parts(value, 3)):
+        if name != "runtime" and any(id(part) in parts for part in _parts(value, 3)):
             return f"{type(node).__name__}.{name}"
     return ""
 

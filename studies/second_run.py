@@ -15,6 +15,7 @@ from typing import TypeVar
 from zlib import crc32
 
 from causeway.errors import RunError
+from causeway.pycontrol.node_log import silent
 from causeway.pycontrol.shared import watching_contents
 from causeway.studies.runner import Job, RunResult, run_job
 
@@ -58,7 +59,7 @@ def _is_short(job: Job, result: RunResult) -> bool:
 
 def _difference(job: Job, result: RunResult) -> str:
     """Run the job again and return an error message about the first difference; "" if there is none."""
-    with watching_contents():
+    with watching_contents(), silent():
         second = run_job(job)
     one, other = result.outcome, second.outcome
     if one.digest != other.digest:

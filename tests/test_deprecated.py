@@ -8,6 +8,7 @@ import pytest
 
 import causeway
 from causeway import AbstractNetwork, Checks, LinkFailure, Node, Workload, constant_delay, deprecated
+from tests.helpers.small_runs import small_run
 
 
 @pytest.mark.parametrize(("old", "new"), deprecated.NAMES.items())
@@ -32,7 +33,8 @@ def test_former_arguments_of_networks_and_checks_are_taken() -> None:
 def test_a_node_declares_lookahead_under_the_former_names() -> None:
     declared = []
 
-    node = Node(3)
+    node = Node()
+    node.id = 3
 
     class Host:
         acting = node
@@ -40,9 +42,29 @@ def test_a_node_declares_lookahead_under_the_former_names() -> None:
         def declare_lookahead(self, *what: int) -> None:
             declared.append(what)
 
-    node.host = Host()  # type: ignore[assignment]
+    node.runtime = Host()  # type: ignore[assignment]
     with pytest.warns(DeprecationWarning, match="write declare_lookahead"):
         node.patient(2, 500)
     with pytest.warns(DeprecationWarning, match="write unsubscribe"):
         node.ignore(4)
     assert declared == [(3, 2, 500), (3, 4, -1)]
+
+
+def test_a_node_broadcasts_fails_and_finds_its_runtime_under_the_former_names() -> None:
+    done: list[object] = []
+
+    class Former(Node):
+        def on_broadcast(self, number: int, size_bytes: int) -> None:
+            with pytest.warns(DeprecationWarning, match=r"Node\.broadcast .* write new_message"):
+                self.deliver(self.broadcast())
+            with pytest.warns(DeprecationWarning, match=r"Node\.host .* write runtime") as warned:
+                done.append(self.host is self.runtime)
+            assert warned[0].filename == __file__
+            with pytest.warns(DeprecationWarning, match=r"Node\.switch .* write crash or recover"):
+                self.switch(0, False)
+
+        def on_down(self) -> None:
+            done.append(self.id)
+
+    small_run(Former)
+    assert done == [True, 0]

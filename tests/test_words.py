@@ -44,7 +44,7 @@ GIVEN_UP = {
 """What is said now -> what was said before."""
 
 KEPT = {
-    "pycontrol/handlers.py": r"def patient\(",
+    "pycontrol/services.py": r"def patient\(",
     "network/networks.py": "renamed_arguments",
     "explore/checks.py": "renamed_arguments",
     "tests/aio/test_as_asyncio.py": r"def tell\(",

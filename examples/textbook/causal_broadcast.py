@@ -17,12 +17,12 @@ class Causal(Node):
     """VT, and what must wait."""
 
     def on_start(self) -> None:
-        self.VT = [0] * len(self.host.nodes)
+        self.VT = [0] * self.node_count
         self.waiting: frozenset[tuple[int, Stamped]] = frozenset()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         self.VT[self.id] += 1
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, (message, tuple(self.VT)), 100)
 

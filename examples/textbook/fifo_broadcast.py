@@ -14,13 +14,13 @@ from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 class Fifo(Node):
     """Keeps what came too early."""
 
-    def __init__(self, id_: int) -> None:
+    def __init__(self) -> None:
         self.sent = 0
         self.next: dict[int, int] = {}
         self.early: frozenset[tuple[int, int, int]] = frozenset()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, (self.sent, message), 100)
         self.sent += 1

@@ -20,7 +20,7 @@ class Lamport(Node):
     def on_start(self) -> None:
         self.clock = 0
         self.requests: frozenset[tuple[int, int]] = frozenset()
-        self.heard: dict[int, int] = {i: 0 for i in range(len(self.host.nodes)) if i != self.id}
+        self.heard: dict[int, int] = {i: 0 for i in range(self.node_count) if i != self.id}
         self.mine: tuple[int, int] | None = None
         self.inside = False
 

@@ -44,7 +44,7 @@ class Raft(Node):
             self.send(sender, (VOTE, term), 10)
         elif what == VOTE and self.voted_for == self.id:
             self.votes |= {sender}
-            if 2 * len(self.votes) > len(self.host.nodes):
+            if 2 * len(self.votes) > self.node_count:
                 self.led |= {term}
 
     def may_vote(self, candidate: int) -> bool:

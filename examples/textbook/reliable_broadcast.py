@@ -15,11 +15,11 @@ from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 class Reliable(Node):
     """Passes on before it delivers."""
 
-    def __init__(self, id_: int) -> None:
+    def __init__(self) -> None:
         self.heard: frozenset[int] = frozenset()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        self.on_packet(self.broadcast(), self.id, 0)
+        self.on_packet(self.new_message(), self.id, 0)
 
     def on_packet(self, content: int, sender: int, interface: int) -> None:
         if content not in self.heard:

@@ -29,13 +29,13 @@ class Banker(Node):
         """The application pays."""
         if self.purse:
             self.purse -= 1
-            self.send((self.id + 1) % len(self.host.nodes), COIN, 10)
+            self.send((self.id + 1) % self.node_count, COIN, 10)
 
     def record_all(self) -> None:
         """The application wants a snapshot."""
         if self.recorded is None:
             self.recorded = self.purse
-            self.open = frozenset(i for i in range(len(self.host.nodes)) if i != self.id)
+            self.open = frozenset(i for i in range(self.node_count) if i != self.id)
             self.send(EVERYONE, MARKER, 10)
 
     def on_packet(self, content: str, sender: int, interface: int) -> None:

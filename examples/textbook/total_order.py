@@ -15,12 +15,12 @@ from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
 class Ordered(Node):
     """Delivers place by place. Node 0 hands places out."""
 
-    def __init__(self, id_: int) -> None:
+    def __init__(self) -> None:
         self.places = self.next = 0
         self.early: dict[int, int] = {}
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         if self.id == 0:
             self.give_place(message)
         else:

@@ -37,7 +37,7 @@ class Reference(Node):
     """A node with a process of the paper. The application triggers the changes that its load would trigger."""
 
     def __init__(self, id_: int, exact: bool) -> None:
-        super().__init__(id_)
+        super().__init__()
         f, size = (own_entry, PROCESSES) if exact else (shared_entry, 1)
         first = (0,) if exact or id_ == 0 else (COMPONENTS - 1,)
         self.process = KIND(id_, PROCESSES, f, size, first, COMPONENTS, highest)
@@ -45,7 +45,7 @@ class Reference(Node):
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         """Broadcast a message, and deliver the waiting messages that it makes deliverable."""
-        message = self.broadcast()
+        message = self.new_message()
         self.send(EVERYONE, self.process.broadcast(message), size_bytes)
         self.deliver(message)
         for waited in self.process.deliver_waiting():

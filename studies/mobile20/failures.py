@@ -33,10 +33,10 @@ class Failures:
 
     def run(self, node: Node) -> int:
         """Crash a host, or recover the crashed one; return the time until the next call."""
-        station, reaction_ps = cast("Station", node), node.host.context.reaction_ps
+        station, reaction_ps = cast("Station", node), node.runtime.context.reaction_ps
         length_ps = self.first_length_ps + self.longer_ps * self.count
         if self.down >= 0:
-            node.switch(self.down, True)
+            node.recover(self.down)
             self.down = -1
             self.count += 1
             self.log.append((node.now_ps - length_ps, node.now_ps))
@@ -46,10 +46,10 @@ class Failures:
             return NEVER_AGAIN
         if not hosts:
             return S_PS + reaction_ps
-        random = Random(node.host.context.seed * 1_000_003 + self.count)
+        random = Random(node.runtime.context.seed * 1_000_003 + self.count)
         self.down = random.choice(hosts)
-        node.switch(self.down, False)
-        node.host.context.record("run", "host_down", node.now_ps, float(self.down))
+        node.crash(self.down)
+        node.runtime.context.record("run", "host_down", node.now_ps, float(self.down))
         return length_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:

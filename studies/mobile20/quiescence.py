@@ -36,7 +36,7 @@ class Rest:
 
     def run(self, node: Node) -> int | None:
         """Stop the run after ROUNDS quiet rounds; return the time until the next call, None for the default."""
-        nodes = cast("list[MayBeBusy]", node.host.nodes)
+        nodes = cast("list[MayBeBusy]", node.runtime.nodes)
         self.quiet = 0 if any(n.busy for n in nodes) else self.quiet + 1
         if self.quiet == ROUNDS:
             node.stop()

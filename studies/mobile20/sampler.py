@@ -40,7 +40,7 @@ class Sampler:
 
     def run(self, node: Node) -> None:
         """Take a sample."""
-        nodes, context, now_ps = node.host.nodes, node.host.context, node.now_ps
+        nodes, context, now_ps = node.runtime.nodes, node.runtime.context, node.now_ps
         stations, hosts = nodes[: self.stations], nodes[self.stations :]
         sizes = {
             "sbuffer_station": [_in_flight(s) for s in stations],

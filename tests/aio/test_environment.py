@@ -118,7 +118,7 @@ async def main(node):
     for word in {WORDS}:
         await asyncio.sleep(0.01)
         transport.sendto(word.encode(), ("node0", 9))
-    node.deliver(node.broadcast())
+    node.deliver(node.new_message())
     node.record("words", 3)
 
 class Words(ProgramStudy):

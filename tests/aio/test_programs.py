@@ -38,7 +38,7 @@ async def main(node):
         lambda: Receiver(node), local_addr=("0.0.0.0", 9), allow_broadcast=True)
     for _ in range(10_000):
         number, size_bytes = await node.asked()
-        message = node.broadcast()
+        message = node.new_message()
         node.deliver(message)
         receiver.transport.sendto(b"%d" % message, ("255.255.255.255", 9))
 

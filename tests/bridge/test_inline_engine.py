@@ -34,13 +34,13 @@ class Chatter(Node):
         self.set_timer("tick", 5 * MS * (1 + self.id))
 
     def on_timer(self, key):
-        self.send((self.id + 1) % len(self.host.nodes), ("tick", 0), 40)
+        self.send((self.id + 1) % self.node_count, ("tick", 0), 40)
         if key == "tick":
             self.set_timer("never", 30 * MS)
             self.set_timer("tock", 3 * MS)
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.cancel_timer("never")
         self.send(EVERYONE, ("flood", message), size_bytes)

@@ -145,7 +145,7 @@ class Talker(Node):
             self.unsubscribe(NOISE)
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, ("news", message), size_bytes)
 

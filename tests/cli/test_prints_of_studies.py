@@ -22,7 +22,7 @@ class Words(Node):
     def on_broadcast(self, number, size_bytes):
         os.write(1, b"written\\n")
         print("broadcast")
-        message = self.broadcast()
+        message = self.new_message()
         for word in {"alpha", "beta", "gamma", "delta", "epsilon"}:
             self.send(EVERYONE, message, len(word))
 

@@ -20,7 +20,7 @@ class Flood(Node):
     """Delivers at once: no order at all."""
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 

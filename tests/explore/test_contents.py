@@ -30,7 +30,7 @@ CHANGED = {
         "told": "Talker.on_packet (talk.py:", "attribute": "",
     },
     "by a receiver, of what the sender keeps": {
-        "BROADCAST": "self.news = [message]; self.send((self.id + 1) % len(self.host.nodes), self.news, 10)",
+        "BROADCAST": "self.news = [message]; self.send((self.id + 1) % self.node_count, self.news, 10)",
         "PACKET": "self.deliver(content[0]); content.append(1)",
         "told": "Talker.on_packet (talk.py:", "attribute": "",
     },
@@ -58,7 +58,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(
 @pytest.mark.parametrize("orders", ORDERS)
 def test_what_nobody_else_has_may_be_changed(orders: str, tmp_path: Path, causeway_here: Any) -> None:
     parts = {
-        "BROADCAST": "self.send((self.id + 1) % len(self.host.nodes), [message], 10)",
+        "BROADCAST": "self.send((self.id + 1) % self.node_count, [message], 10)",
         "PACKET": "self.deliver(content[0]); content.append(1); self.clock = content; self.set_timer('t', MS_PS)",
         "TIMER": "self.clock.append(2)",
     }

@@ -38,8 +38,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_it_stops_in_the_first_line_of_the_handler(session: Session) -> None:
     trial = Trial(FLOOD, {"processes": 2}, budget={"broadcasts": 2})
     text = session(FLOOD, trial, "n", "d", "p number", "c", "d", "p (message, self.heard)", "c", "q")
-    assert "flood.py(36)on_broadcast()" in text and "(Pdb) 1" in text
-    assert "flood.py(39)on_packet()" in text and "(Pdb) (1, set())" in text
+    assert "flood.py(35)on_broadcast()" in text and "(Pdb) 1" in text
+    assert "flood.py(38)on_packet()" in text and "(Pdb) (1, set())" in text
     assert text.count("(Pdb) ") == 4 and "world.py" not in text
     assert "broken causal order: node 0 delivers message 1 before message 0" in text
 
@@ -55,7 +55,7 @@ def test_it_goes_on_by_itself_when_the_handler_has_returned(session: Session) ->
 def test_it_stops_in_the_handler_that_changes_a_content(session: Session, tmp_path: Path) -> None:
     study = talking.write(tmp_path, BROADCAST="self.send(EVERYONE, self.clock, 10); self.clock[0] += 1")
     text = session(study, Trial(study, budget={"broadcasts": 1}, properties=("once",)), "d", "n", "n", "q", "q")
-    assert "on_broadcast()\n-> message = self.broadcast()" in text and "shared.py" not in text
+    assert "on_broadcast()\n-> message = self.new_message()" in text and "shared.py" not in text
     assert "Talker.on_broadcast (talk.py:" in text and "changed the content that node" in text, text
 
 

@@ -27,7 +27,7 @@ class Echo(Node):
         self.heard: frozenset[int] = frozenset()
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, 10)
 
@@ -162,7 +162,7 @@ def test_nodes_that_share_what_changes_are_refused_unless_it_does_not_count() ->
     counter = Counter()
 
     class Counts(Echo):
-        def __init__(self, id_: int) -> None:
+        def __init__(self) -> None:
             self.counter = counter
 
         def on_packet(self, content: int, sender: int, interface: int) -> None:

@@ -34,7 +34,7 @@ class Careless(Node):
     kept = ()
 
     def on_broadcast(self, number, size_bytes):
-        self.send(EVERYONE, self.broadcast(), 10)
+        self.send(EVERYONE, self.new_message(), 10)
 
     def on_packet(self, content, sender, interface):
         self.deliver(content)
@@ -91,7 +91,7 @@ class Lottery(Node):
         self.kept, self.draw = {"chance": [chance]}, draw
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        self.send(EVERYONE, self.broadcast(), 10)
+        self.send(EVERYONE, self.new_message(), 10)
 
     def on_packet(self, content: int, sender: int, interface: int) -> None:
         self.deliver(content)

@@ -109,7 +109,7 @@ class Relay(Node):
         self.came: dict[int, int] = {}
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.came[message] = self.id
         self.deliver(message)
         self.send(EVERYONE, message, 10)

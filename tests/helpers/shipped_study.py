@@ -21,7 +21,7 @@ if "pyspark.worker" in sys.modules or "pyspark.daemon" in sys.modules:
 
 class Flood(Node):
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 

@@ -53,7 +53,7 @@ class Host:
     def cancel_timer(self, node: int, key: Hashable) -> None:
         self.timers.pop((node, key), None)
 
-    def broadcast(self, node: int) -> int:
+    def new_message(self, node: int) -> int:
         number = sum(self.model.source[m] == node for m in self.delivered)
         return self.model.message(node, number, frozenset(self.delivered))
 
@@ -99,7 +99,7 @@ class Model:
         return tuple(self._intern(i, self.make(i), (), frozenset()) for i in range(self.nodes))
 
     def _intern(self, i: int, node: Node, delivered: tuple[int, ...], timers: frozenset[Hashable]) -> int:
-        node.__dict__.pop("host", None)
+        node.__dict__.pop("runtime", None)
         key = (i, frozen(vars(node)), delivered if not self.causal else tuple(sorted(delivered)), timers)
         if key not in self._index:
             self._index[key] = len(self._states)
@@ -117,7 +117,7 @@ class Model:
         node, delivered, timers = self._states[state]
         node = copy.deepcopy(node)
         host = Host(self, list(delivered), {(i, t): 0 for t in timers})
-        node.host, node.id, host.acting = host, i, node  # type: ignore[assignment]
+        node.runtime, node.id, host.acting = host, i, node  # type: ignore[assignment]
         if event[0] == "broadcast":
             node.on_broadcast(0, 0)
         elif event[0] == "packet":

@@ -23,12 +23,12 @@ class Plain:
 
 
 class Talker(Node):
-    def __init__(self, id_):
-        super().__init__(id_)
-        self.clock, self.news, self.peers = [0, 0, 0], None, [Peer(i) for i in range(6) if i != id_]
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock, self.news, self.peers = [0, 0, 0], None, [Peer(i) for i in range(6) if i != self.id]
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         {BROADCAST}
 

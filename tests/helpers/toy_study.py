@@ -16,7 +16,7 @@ class Flood(Node):
     """Sends to everyone, delivers at once: causal order is left to luck."""
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 

@@ -46,7 +46,7 @@ class Talk(Probe):
         self.set_timer("speak", 2 * S + self.id * 200 * MS)
 
     def on_timer(self, key: object) -> None:
-        nodes = self.host.context.nodes
+        nodes = self.runtime.context.nodes
         self.send(EVERYONE, ("all", self.id), 100)
         self.send((self.id + 1) % nodes, ("one", self.id), 100)
         self.send((self.id + 2) % nodes, ("tcp", self.id), 3000, WIRE)

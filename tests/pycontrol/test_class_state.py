@@ -108,8 +108,8 @@ def test_nodes_that_know_each_other_from_their_class_are_an_error() -> None:
     class Known(Node):
         all_of_us: ClassVar[list[Any]] = []
 
-        def __init__(self, id_):
-            super().__init__(id_)
+        def __init__(self) -> None:
+            super().__init__()
             self.all_of_us.append(self)
 
     with pytest.raises(ProtocolError, match=r"^Known.all_of_us \(list\)"):
@@ -125,8 +125,8 @@ def test_constants_and_what_a_node_makes_for_itself_are_right() -> None:
         heard: ClassVar[set[int]] = set()
         lookahead_ps = 5
 
-        def __init__(self, id_):
-            super().__init__(id_)
+        def __init__(self) -> None:
+            super().__init__()
             self.heard = set()  # type: ignore[misc]
             self.lookahead_ps += 1
 

@@ -38,8 +38,8 @@ def run(does: Any, nodes: int = 2, seed: int = 1, cap: int = 0, made: Any = None
     found: dict[int, Any] = {}
 
     class Doing(Node):
-        def __init__(self, id_: int) -> None:
-            super().__init__(id_)
+        def __init__(self) -> None:
+            super().__init__()
             self.drawn = made() if made else None
 
         def on_start(self) -> None:
@@ -106,7 +106,7 @@ def test_a_node_has_a_generator_of_its_own() -> None:
     assert len({value for values in drawn.values() for value in values}) == 4
 
     class Early(Node):
-        def __init__(self, id_: int) -> None:
+        def __init__(self) -> None:
             super().__init__()  # it does not say its number
             self.early = self.rng.random()
 

@@ -20,8 +20,8 @@ REACTION_PS = 3 * MS_PS
 class Quiet(Node):
     """Has one timer of its own, and tells of every timer that is not."""
 
-    def __init__(self, id_: int) -> None:
-        super().__init__(id_)
+    def __init__(self) -> None:
+        super().__init__()
         self.reported: list[tuple[object, int]] = []
 
     def on_start(self) -> None:

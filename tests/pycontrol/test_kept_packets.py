@@ -26,7 +26,7 @@ class Flood(Node):
     """Delivers what arrives at once, and thanks its sender, who delivers nothing."""
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 
@@ -138,7 +138,7 @@ def test_an_engine_that_gives_more_copies_than_there_are_is_refused() -> None:
         Context(2, 1, MS, network=AbstractNetwork(2, constant_delay(1), Workload(2)), reports_all_copies=True)
     )
     protocol.nodes[0].send(EVERYONE, 0, 10)
-    protocol.nodes[0].broadcast()
+    protocol.nodes[0].new_message()
 
     def arrive() -> None:
         one = np.ones(1, np.int64)

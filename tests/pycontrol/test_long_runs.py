@@ -27,7 +27,7 @@ class Flooding(Node):
     """Everything that keeps something: packets to all and to one, of which some are lost, and timers set anew."""
 
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
         self.set_timer("idle", 60 * S)

@@ -119,7 +119,7 @@ def modelled(rows: list[Row]) -> tuple[Model, list[tuple[int, int]]]:
     model, found = Model(PerNode(Quiet), NODES, 1, Budget()), []
     for op, node, message in rows:
         if op == BROADCAST:
-            model.broadcast(node)
+            model.new_message(node)
             continue
         model.note(op, node, message)
         if op == DELIVER and causal_order(model, node):

@@ -45,7 +45,7 @@ def mistake(does: Any, handler: str = "on_broadcast") -> str:
 
     class Bad(Node):
         def on_broadcast(self, number, size_bytes):
-            message = self.broadcast()
+            message = self.new_message()
             self.set_timer("soon", MS)
             self.send(EVERYONE, ("news", message), 10)
 
@@ -99,7 +99,7 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
         (lambda n: n.cancel_timer({}), "a timer was given key={}; allowed: what can be a key of a dict"),
         (lambda n: n.deliver(99), "deliver was given message=99; allowed"),
         (lambda n: n.deliver("news"), "deliver was given message='news'; allowed"),
-        (lambda n: n.switch(1_000_000, True), "switch was given node=1000000; allowed: a whole number, 0 to 2"),
+        (lambda n: n.recover(1_000_000), "recover was given node=1000000; allowed: a whole number, 0 to 2"),
         (
             lambda n: n.declare_lookahead(1, -5),
             "declare_lookahead was given lookahead_ps=-5; allowed: a whole number, 0 to",
@@ -110,10 +110,8 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
         (lambda n: n.record("x", b"3"), "record was given value=b'3'; allowed: a number"),
         (lambda n: n.record("x", True), "record was given value=True; allowed: a number"),
         (lambda n: n.record("x", np.bool_(True)), "record was given value="),
-        (lambda n: n.switch(1, "False"), "switch was given up='False'; allowed: True or False"),
-        (lambda n: n.switch(1, None), "switch was given up=None; allowed: True or False"),
-        (lambda n: n.switch(True, True), "switch was given node=True; allowed: a whole number"),
-        (lambda n: (n.broadcast(), n.deliver(True)), "deliver was given message=True; allowed: a whole number"),
+        (lambda n: n.crash(True), "crash was given node=True; allowed: a whole number"),
+        (lambda n: (n.new_message(), n.deliver(True)), "deliver was given message=True; allowed: a whole number"),
         (lambda n: n.send(True, "x", 1), "send was given peer=True; allowed: a whole number"),
         (lambda n: n.send(1, "x", True), "send was given size_bytes=True; allowed: a whole number"),
         (lambda n: n.send(1, "x", 1, interface=False), "send was given interface=False; allowed: a whole number"),
@@ -136,14 +134,13 @@ def test_what_a_service_cannot_take_is_reported_with_what_it_can(does: Any, repo
 def test_whole_numbers_of_numpy_are_as_good_as_pythons() -> None:
     class Good(Node):
         def on_broadcast(self, number, size_bytes):
-            self.deliver(np.int64(self.broadcast()))
+            self.deliver(np.int64(self.new_message()))
             self.send(np.int32(1), "x", np.int64(5))
             self.set_timer("t", np.int64(MS))
             self.record("x", np.float32(1.5))
             self.record("x", np.int64(2))
             self.record("x", Fraction(1, 2))
-            self.switch(np.int8(0), np.bool_(True))
-            self.switch(0, 1)
+            self.recover(np.int8(0))
 
         def on_timer(self, key):
             pass
@@ -403,8 +400,8 @@ def test_a_timer_without_a_handler_is_reported() -> None:
 @pytest.mark.parametrize("does", [lambda n: n.send(0, "x", 1), lambda n: n.now_ps, lambda n: n.set_timer("t", 1)])
 def test_services_in_init_are_reported_with_where_they_work(does: Any) -> None:
     class Hasty(Node):
-        def __init__(self, id_):
-            super().__init__(id_)
+        def __init__(self) -> None:
+            super().__init__()
             does(self)
 
     reported = refusal(Hasty)

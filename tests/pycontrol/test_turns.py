@@ -21,14 +21,20 @@ MS = 10**9
 SERVICES = {
     "send": lambda other: other.send(0, "x", 10),
     "deliver": lambda other: other.deliver(0),
-    "broadcast": lambda other: other.broadcast(),
+    "new_message": lambda other: other.new_message(),
     "set_timer": lambda other: other.set_timer("t", MS),
     "cancel_timer": lambda other: other.cancel_timer("t"),
     "declare_lookahead": lambda other: other.declare_lookahead(1),
-    "ignore": lambda other: other.ignore(1),
+    "unsubscribe": lambda other: other.unsubscribe(1),
     "left": lambda other: other.left(),
     "joined": lambda other: other.joined(),
-    "switch": lambda other: other.switch(0, False),
+    "crash": lambda other: other.crash(0),
+    "recover": lambda other: other.recover(0),
+    "after": lambda other: other.after(MS, other.on_down),
+    "every": lambda other: other.every(MS, other.on_down),
+    "request": lambda other: other.request(0, "x", MS, other.on_timer, other.on_down),
+    "reply": lambda other: other.reply("x"),
+    "rng": lambda other: other.rng,
     "move": lambda other: other.move(0, 0, 1),
     "record": lambda other: other.record("x", 1.0),
     "call_begins": lambda other: other.call_begins("read", "k"),
@@ -50,8 +56,8 @@ def run(protocol: PerNode) -> Any:
 def test_a_service_of_another_node_is_refused_by_name(service: str) -> None:
     class Reaches(Node):
         def on_broadcast(self, number, size_bytes):
-            self.broadcast()
-            SERVICES[service](self.host.nodes[3])
+            self.new_message()
+            SERVICES[service](self.runtime.nodes[3])
 
         def on_timer(self, key):
             pass
@@ -68,12 +74,12 @@ def test_a_handler_of_another_node_that_acts_is_refused() -> None:
     nodes: list[Node] = []
 
     class Calls(Node):
-        def __init__(self, id_):
-            super().__init__(id_)
+        def __init__(self) -> None:
+            super().__init__()
             nodes.append(self)
 
         def on_broadcast(self, number, size_bytes):
-            message = self.broadcast()
+            message = self.new_message()
             for other in nodes:
                 other.on_packet(message, self.id, 0)
 
@@ -88,10 +94,10 @@ def test_a_handler_of_another_node_that_acts_is_refused() -> None:
     ("service", "arguments"),
     [("send", (0, "x", 10, 0, 0)), ("set_timer", ("t", MS)), ("move", (0, 0, 1))],
 )
-def test_a_node_that_acts_as_another_one_by_its_host_is_refused(service: str, arguments: tuple[Any, ...]) -> None:
+def test_a_node_that_acts_as_another_one_by_its_runtime_is_refused(service: str, arguments: tuple[Any, ...]) -> None:
     class Pretends(Node):
         def on_broadcast(self, number, size_bytes):
-            getattr(self.host, service)(3, *arguments)
+            getattr(self.runtime, service)(3, *arguments)
 
         def on_timer(self, key):
             pass
@@ -111,12 +117,12 @@ def test_a_node_acts_in_every_handler_of_its_own() -> None:
             self.set_timer("t", MS)
 
         def on_broadcast(self, number, size_bytes):
-            self.deliver(self.broadcast())
+            self.deliver(self.new_message())
             self.send(EVERYONE, "x", 10)
 
         def on_packet(self, content, sender, interface):
             self.record("x", 1)
-            self.switch(1, False)
+            self.crash(1)
 
         def on_timer(self, key):
             self.send(0, "y", 1)
@@ -129,8 +135,8 @@ def test_a_node_acts_in_every_handler_of_its_own() -> None:
 
 def test_a_job_of_the_study_may_act_for_any_node() -> None:
     def job(node):
-        node.host.nodes[3].record("seen", 1)
-        node.switch(1, False)
+        node.runtime.nodes[3].record("seen", 1)
+        node.crash(1)
 
     protocol = PerNode(Node, 3)
     protocol.every(MS, job)
@@ -141,13 +147,13 @@ def test_a_job_of_the_study_may_act_for_any_node() -> None:
 def test_a_small_model_breaks_on_it() -> None:
     class Reaches(Node):
         def on_broadcast(self, number, size_bytes):
-            self.host.nodes[1].send(0, "x", 1)
+            self.runtime.nodes[1].send(0, "x", 1)
 
         def on_down(self):
             self.record("down", 1)
 
         def on_packet(self, content, sender, interface):
-            self.switch(1 - self.id, False)
+            self.crash(1 - self.id)
 
     world = Model(PerNode(Reaches), 2, Budget(broadcasts=1))
     world.do(next(choice for choice in world.choices() if choice.what == "broadcast"))
@@ -157,7 +163,7 @@ def test_a_small_model_breaks_on_it() -> None:
 def test_a_node_that_another_fails_acts_as_it_goes_down_in_a_small_model() -> None:
     class Fails(Node):
         def on_broadcast(self, number, size_bytes):
-            self.switch(1 - self.id, False)
+            self.crash(1 - self.id)
             self.record("after", 1)
 
         def on_down(self):

@@ -26,7 +26,7 @@ from causeway.studies.study import MS_PS, Params, Study
 
 class Fragile(Node):
     def on_broadcast(self, number, size_bytes):
-        self.host.fragile[number]
+        self.runtime.fragile[number]
 
 
 class FragileParams(Params):
@@ -63,7 +63,7 @@ def check(tally: campaign.Tally, jobs: list) -> None:
     assert (
         first.startswith("node ") and "in on_broadcast(number=3, size_bytes=0): IndexError: list index out of" in first
     )
-    assert "fragile.py:10, in on_broadcast: self.host.fragile[number]" in first
+    assert "fragile.py:10, in on_broadcast: self.runtime.fragile[number]" in first
     assert "pycontrol/node.py" not in first
     assert second.startswith("ZeroDivisionError: a mistake of the study, not of the protocol\n")
     assert "fragile.py:24, in network: raise" in second and "Traceback" not in second

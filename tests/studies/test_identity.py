@@ -32,7 +32,7 @@ OWN = 1
 
 class Talker(Node):
     def on_broadcast(self, number, size_bytes):
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 

@@ -60,7 +60,7 @@ def test_no_later_run_of_a_code_that_was_refused_lands(left: str, tmp_path: Path
     assert (tally.done, len(tally.failed)) == (0, 3)
 
 
-LATER = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS) * (self.host.context.seed > 3))"
+LATER = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS) * (self.runtime.context.seed > 3))"
 
 
 def test_one_run_in_a_while_is_checked_after_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

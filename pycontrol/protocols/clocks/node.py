@@ -38,7 +38,7 @@ class ProbabilisticNode(Node):
         """Lines 1-3: count the message, send it, and deliver it here."""
         for x in self.f[self.id]:
             self.V[x] += 1
-        m = Message(self.id, self.broadcast(), tuple(self.V))
+        m = Message(self.id, self.new_message(), tuple(self.V))
         self.send(EVERYONE, m, size_bytes + HEADER_BYTES + ENTRY_BYTES * len(self.V))
         self.deliver(m.id)
         self.deliver_waiting()
@@ -50,7 +50,7 @@ class ProbabilisticNode(Node):
             self.deliver_remote(m)
             self.deliver_waiting()
         else:
-            self.host.note(HELD, self.id, m.id)
+            self.runtime.note(HELD, self.id, m.id)
             self.waiting.append(m)
 
     def deliverable(self, m: Message) -> bool:
@@ -65,7 +65,7 @@ class ProbabilisticNode(Node):
     def deliver_remote(self, m: Message) -> None:
         """Count and deliver a message of another process (lines 5 and 6)."""
         if self.detect and self.suspicious(m):
-            self.host.note(FLAGGED, self.id, m.id)
+            self.runtime.note(FLAGGED, self.id, m.id)
         for x in self.f[m.sender]:
             self.V[x] += 1
         self.deliver(m.id)

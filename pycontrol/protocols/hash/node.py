@@ -89,7 +89,7 @@ class HashDetectorNode(Node):
         """Broadcast a message and deliver it here (lines 1-7)."""
         if self.quiet and self.asking:
             return
-        id_, H = self.broadcast(), self.hash
+        id_, H = self.new_message(), self.hash
         self.S_dep[id_] = frozenset(self.Dep)  # line 2
         self.count(self.id, id_)  # line 3; a process's own messages belong to Deliv, too
         m = App(self.id, id_, tuple(self.V), H)
@@ -119,13 +119,13 @@ class HashDetectorNode(Node):
         """Deliver a message, hold it, or request its dependencies (lines 8-13)."""
         waiting = Waiting(m)
         if not self.deliverable(m):
-            self.host.note(HELD, self.id, m.id)
+            self.runtime.note(HELD, self.id, m.id)
             self.Rec.append(waiting)
         elif self.error(m):
             self.Rec.append(waiting)
             self.suspect(waiting)
             if not waiting.requested:
-                self.host.note(HELD, self.id, m.id)
+                self.runtime.note(HELD, self.id, m.id)
         else:
             self.handle(m)
             self.look_again()
@@ -140,7 +140,7 @@ class HashDetectorNode(Node):
         waiting.suspected = True
         if self.one_request and self.asking:
             return
-        self.host.note(FLAGGED, self.id, waiting.m.id)
+        self.runtime.note(FLAGGED, self.id, waiting.m.id)
         waiting.requested = self.asking = True
         self.send(waiting.m.sender, Req(waiting.m.id), HEADER_BYTES)
 

@@ -43,7 +43,7 @@ class CausalNode(Node):
     """Node i."""
 
     def __init__(self, i: int, nodes: int, aggregate: bool, single_tree: bool, wire: Wire) -> None:
-        self.i, self.nodes, self.wire = i, nodes, wire
+        self.i, self.wire = i, wire
         self.aggregate, self.single_tree = aggregate, single_tree
         self.height = dimension(nodes)
         self.vector_clock = [0] * nodes
@@ -67,7 +67,7 @@ class CausalNode(Node):
         changed = sum(now != then for now, then in zip(self.vector_clock, self.sent_clock, strict=True))
         size = self.wire.message_bytes + self.wire.entry_bytes * changed
         self.sent_clock = list(self.vector_clock)
-        m = Message(i, tuple(self.vector_clock), self.broadcast(), size)
+        m = Message(i, tuple(self.vector_clock), self.new_message(), size)
         self.deliver(m.number)
         if self.single_tree and i != SINGLE_ROOT:
             self.send_set([m], SINGLE_ROOT)
@@ -116,7 +116,7 @@ class CausalNode(Node):
         for other in self.pending:
             if k not in self.children[other.s] or other.vc[m.s] < m.vc[m.s]:
                 continue
-            if not any(other.vc[x] > self.vector_max[x] and k in self.children[x] for x in range(self.nodes)):
+            if not any(other.vc[x] > self.vector_max[x] and k in self.children[x] for x in self.nodes):
                 agg.append(other)
         return agg
 
@@ -126,7 +126,7 @@ class CausalNode(Node):
         Departure (l. 30): the printed bound of k is garbled; it means every entry except the sender's.
         """
         clock = self.vector_clock
-        return m.vc[m.s] == clock[m.s] + 1 and all(m.vc[x] <= clock[x] for x in range(self.nodes) if x != m.s)
+        return m.vc[m.s] == clock[m.s] + 1 and all(m.vc[x] <= clock[x] for x in self.nodes if x != m.s)
 
     def check_delivery(self) -> None:  # l. 29
         """Deliver pending messages until none is deliverable."""

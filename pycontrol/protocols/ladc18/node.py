@@ -65,7 +65,7 @@ class Process(Node):
     # ---- broadcasting (l. 8-35) -----------------------------------------------------------------------------------
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         """Broadcast a new message."""
-        m = Message(self.i, self.ts, self.broadcast())
+        m = Message(self.i, self.ts, self.new_message())
         self.ts += 1
         self.handle_message(m, self.i)
 
@@ -113,7 +113,7 @@ class Process(Node):
         if k not in self.due_ps:
             self.delay_msg[k] = []
             self.due_ps[k] = self.now_ps + limits.max_delay_ps
-            self.set_timer(k, limits.max_delay_ps - self.host.context.reaction_ps)
+            self.set_timer(k, limits.max_delay_ps - self.runtime.context.reaction_ps)
             self.tally.unfinished += 1
         self.delay_msg[k].append(item)
         self.length[k] = total

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
-from random import Random
 
 from causeway.network.networks import WIRELESS
 from causeway.pycontrol.node import EVERYONE, Node
@@ -35,6 +34,7 @@ from causeway.pycontrol.protocols.mobile.messages import (
     Message,
 )  # fmt: skip
 from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.stream import stream_of
 from causeway.pycontrol.protocols.mobile.timing import Timing
 
 NO_SESSION = -1
@@ -114,7 +114,7 @@ class Host(Node):
 
     def CoBroadcast(self, size_bytes: int) -> None:
         """Broadcast a message (1.11-13)."""
-        data = Data(self.broadcast(), size_bytes)
+        data = Data(self.new_message(), size_bytes)
         self.meter.broadcast(data.message)
         self.SBuffer[self.seq_h] = data
         self.seq_h += 1
@@ -125,8 +125,8 @@ class Host(Node):
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
         """Declare lookaheads and set up the random generator. The host is not a member yet."""
-        self.meter.clock = self.host
-        self.random = Random(self.host.context.seed * 1_000_003 + self.id)
+        self.meter.clock = self.runtime
+        self.random = stream_of(self)
         self.left()
         self.declare_lookahead(FROM_STATION, self.timing.soonest_ack_ps)
         self.unsubscribe(ACKNOWLEDGEMENT)

@@ -6,7 +6,6 @@ The handoff between stations is in handoff.py. Comments like (2.44) refer to the
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from random import Random
 
 from causeway.bridge.events import FOREVER
 from causeway.network.networks import WIRE, WIRELESS
@@ -37,6 +36,7 @@ from causeway.pycontrol.protocols.mobile.messages import (
 )  # fmt: skip
 from causeway.pycontrol.protocols.mobile.meter import Meter
 from causeway.pycontrol.protocols.mobile.sbuffer import Entry, SBuffer
+from causeway.pycontrol.protocols.mobile.stream import stream_of
 from causeway.pycontrol.protocols.mobile.timing import Timing
 
 
@@ -64,10 +64,10 @@ class Station(Node):
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_start(self) -> None:
         """Declare lookaheads and set up the random generator."""
-        self.meter.clock = self.host
+        self.meter.clock = self.runtime
         self.left()  # stations deliver no messages
         self._declare_lookahead()
-        self.random = Random(self.host.context.seed * 1_000_003 + self.id)
+        self.random = stream_of(self)
         if self.timing.idle_acks:
             self._set_ack_timer()
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import ClassVar
 
 from causeway.network.networks import WIRE, WIRELESS_TCP
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocols.mobile.messages import Data
 from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.stream import stream_of
 
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
@@ -69,7 +69,7 @@ class FloodingHost(Node):
 
     def on_start(self) -> None:
         """Start outside of the system."""
-        self.meter.clock = self.host
+        self.meter.clock = self.runtime
         self.left()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
@@ -77,7 +77,7 @@ class FloodingHost(Node):
         self.meter.moved(self.id, x_mm, y_mm, station)
         if self.station < 0 <= station:
             self.station = station
-            self.set_timer("hello", Random(self.host.context.seed * 1_000_003 + self.id).randrange(self.spread_ps))
+            self.set_timer("hello", stream_of(self).randrange(self.spread_ps))
 
     def on_timer(self, key: Hashable) -> None:
         """Send Hello until it is answered."""
@@ -90,7 +90,7 @@ class FloodingHost(Node):
         """Broadcast a message, if the host is connected."""
         if not self.connected:
             return
-        message = self.broadcast()
+        message = self.new_message()
         self.meter.broadcast(message)
         self.deliver(message)
         self.meter.delivered(message)
@@ -106,7 +106,7 @@ class FloodingHost(Node):
                 self.meter.joined(self.now_ps - self.requested_ps)
                 self.joined()
             return
-        station = self.host.nodes[sender]
+        station = self.runtime.nodes[sender]
         assert isinstance(station, FloodingStation)
         station.arrived()
         self.deliver(content.data.message)
@@ -136,7 +136,7 @@ class FloodingStation(Node):
 
     def on_start(self) -> None:
         """Start; stations deliver no messages."""
-        self.meter.clock = self.host
+        self.meter.clock = self.runtime
         self.left()
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
@@ -150,7 +150,7 @@ class FloodingStation(Node):
 
     def _forward(self, message: App, sender: int) -> None:
         self.seen.add(message.data.message)
-        origin = self.host.nodes[sender]
+        origin = self.runtime.nodes[sender]
         if isinstance(origin, FloodingHost):
             del origin.SBuffer[message.data.message]
         for neighbour in self.neighbours:

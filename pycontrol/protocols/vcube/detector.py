@@ -79,11 +79,11 @@ class Detector(Node):
             self.awaited.pop()
         if self.awaited:
             self.limit_ps = self.now_ps + self.timeout_ps
-            self.set_timer("reply", self.timeout_ps - self.host.context.reaction_ps)
+            self.set_timer("reply", self.timeout_ps - self.runtime.context.reaction_ps)
         else:
             self.limit_ps = NEVER
             self.cancel_timer("reply")
-            self.set_timer("round", self.interval_ps - self.host.context.reaction_ps)
+            self.set_timer("round", self.interval_ps - self.runtime.context.reaction_ps)
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_packet(self, content: Any, sender: int, interface: int) -> None:

@@ -1,0 +1,48 @@
+"""Make nodes: the argument of `PerNode` is a class of nodes, or a function that returns a node for an id."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import cast
+
+from causeway.deprecated import warn
+from causeway.errors import UserError
+from causeway.pycontrol.handlers import Node
+from causeway.pycontrol.protocol_errors import shown
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
+    """Return a function that makes the node with an id.
+
+    A class is called without arguments. One whose `__init__` takes the id is called with it for one release.
+
+    Raises:
+        UserError: It is neither a class nor a function, or the class takes further arguments.
+    """
+    if not callable(make):
+        allowed = "a class of nodes, as in PerNode(Echo), or a function that returns a node for an id"
+        raise UserError(f"PerNode was given {shown(make)}; allowed: {allowed}")
+    if not (isinstance(make, type) and issubclass(make, Node)):
+        return cast("Callable[[int], Node]", make)
+    kind = make
+    required = _required(kind)
+    if not required:
+        return lambda _: kind()
+    if len(required) > 1 or required[0].kind not in POSITIONAL:
+        names = ", ".join(one.name for one in required)
+        raise UserError(
+            f"PerNode({kind.__name__}): {kind.__name__}.__init__ takes {names}; write PerNode(lambda id_: "
+            f"{kind.__name__}(...)) with these arguments, or give them defaults"
+        )
+    warn(f"{kind.__name__}.__init__(self, {required[0].name})", "__init__(self), and self.id in it", 4)
+    return cast("Callable[[int], Node]", kind)
+
+
+def _required(kind: type[Node]) -> list[inspect.Parameter]:
+    """Return the arguments without a default of a class."""
+    parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [one for one in parameters if one.default is one.empty and one.kind not in variable]

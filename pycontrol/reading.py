@@ -1,0 +1,24 @@
+"""Properties that leave their names to the attributes of subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class Reading(Generic[T]):
+    """A property that a class or a node may replace by an attribute of its own."""
+
+    def __init__(self, read: Callable[[Any], T]) -> None:
+        self.read = read
+        self.__doc__ = read.__doc__
+
+    @overload
+    def __get__(self, node: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, node: object, kind: type) -> T: ...
+    def __get__(self, node: object | None, kind: type) -> Self | T:
+        """Return the node's value."""
+        return self if node is None else self.read(node)
