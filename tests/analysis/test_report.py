@@ -12,6 +12,7 @@ from causeway.analysis import published, report, study_description
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
+from causeway.analysis.report import csv_files
 from causeway.analysis.report.verdict import bounds_verdict, verdict
 from causeway.analysis.study_description import Description
 from tests.helpers.page import parse, table, words
@@ -249,7 +250,7 @@ def test_numbers_are_short(value, text):
 
 def test_texts_in_csv_files_are_never_formulas(tmp_path):
     cells = ["=HYPERLINK(1)", "+1+2", "-1.5", "-x", "@SUM(1)", "plain", None]
-    report._write_csv(tmp_path / "f.csv", pd.DataFrame({"text": cells, "number": [-1.0] * len(cells)}))
+    csv_files._write_csv(tmp_path / "f.csv", pd.DataFrame({"text": cells, "number": [-1.0] * len(cells)}))
     found = pd.read_csv(tmp_path / "f.csv", dtype=str)
     assert found.text.tolist()[:6] == ["'=HYPERLINK(1)", "'+1+2", "-1.5", "'-x", "'@SUM(1)", "plain"]
     assert set(found.number) == {"-1.0"}
