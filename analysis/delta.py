@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 FORMAT = 1
-"""Of result folders. A folder of a higher one is refused: what it means is not known here."""
+"""The version of the format of result folders. A folder of a higher version is refused."""
 _DESCRIPTION = re.compile(r"causeway results, format (\d+)")
 LOG, COPIES = "_delta_log", "_copies"
 LOG_FILE = re.compile(r"\d{20}\.(json|checkpoint\.parquet)")
@@ -88,9 +88,9 @@ class Overtaken(Exception):
 
 
 _LATEST: dict[str, tuple[Any, FolderVersion]] = {}
-"""Folder -> when it was looked at (see `_seen`) and what was found."""
+"""Maps a folder to the time of its last inspection (see `_seen`) and the version found."""
 _SEEN_S = 10.0
-"""For so long a state that was read behind a URL may be taken for the latest, by who can bear it."""
+"""The age up to which callers that accept it get the state that was last read from behind a URL."""
 
 
 def forget_what_is_known() -> None:

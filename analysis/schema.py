@@ -17,7 +17,8 @@ _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
 _POSITION = pa.field("position", _INT)
-"""Which item of its kind in its file, counted from 0: tells items of one name apart, and finds their attributes."""
+"""The number of the item among those of its kind in its file, from 0. It tells items of one name apart, and finds their
+attributes."""
 
 
 def _required(**columns: pa.DataType) -> list[pa.Field]:

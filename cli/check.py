@@ -27,12 +27,12 @@ class Search:
     tries: int
     seconds: float
     most_states: int
-    """0: random schedules; else an exhaustive search of at most this many states."""
+    """The largest number of states of an exhaustive search; 0: random schedules instead."""
     whole: bool
-    """Exhaustive search: without reduction."""
+    """True if an exhaustive search does without partial-order reduction."""
     seed: int
     symmetry: bool = True
-    """Exhaustive search: of states that differ only in the names of symmetric nodes, explore one."""
+    """True if an exhaustive search explores one of the states that differ only in the names of symmetric nodes."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Found:
     log: Log = field(default_factory=Log)
     """The events of the schedule that broke a property."""
     repeats: bool = True
-    """True if the property breaks each time that the plan is followed."""
+    """True if every execution of the plan violates the property."""
     chance: str = ""
-    """Random schedules: the nodes that draw random numbers."""
+    """Names the nodes that draw random numbers, in a search by random schedules."""
     contents: bool = False
-    """True if the property breaks only where contents are watched."""
+    """True if the property is violated only while contents are watched."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
@@ -61,7 +61,7 @@ FEWER_TRIES, FEWER_SECONDS = 300, 5.0
 
 @confined()
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
-    """Search, print, and write the counterexample if there is one. Return whether something is broken."""
+    """Search, print, and write the counterexample if there is one. Return whether a property is violated."""
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
@@ -89,7 +89,7 @@ def _nodes_of(trial: Trial) -> int:
 
 
 def follow_again(trial: Trial, found: Found) -> Found:
-    """Follow the plan once more, and note its events, or that it does not break each time."""
+    """Execute the plan once more; add its events, or mark the violation as one that does not repeat."""
     if not found.repeats:
         return found
     with closing(trial.make()) as model:
@@ -100,7 +100,7 @@ def follow_again(trial: Trial, found: Found) -> Found:
 
 
 def look_at_all(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
-    """Search the smallest models first. Return the first in which something breaks, with as few nodes as were found."""
+    """Search models in order of size; return the first violation, with the fewest nodes that it was found with."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
         left = len(trials) - number
@@ -151,7 +151,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.finished and reduce:
-        # what goes on and on, as a timer that sends again, leads it far away from the shortest orders
+        # endless activity, such as a timer that retransmits, leads a depth-first search away from short orders
         covered = exhaustive.search_exhaustively(
             trial.make,
             rules,
@@ -161,7 +161,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a calm, which can be left out
+    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a long calm, which a counterexample does not need
     if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = exhaustive.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)

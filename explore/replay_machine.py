@@ -19,7 +19,7 @@ from causeway.explore.randomness import who_draws
 from causeway.pycontrol.node import Node
 
 History = tuple[tuple[Hashable, int], ...]
-"""Events, and the node's clock at each of them."""
+"""The events, and the node's clock at each of them."""
 
 
 @dataclass(eq=False)

@@ -29,7 +29,7 @@ delivered by then."""
 PATIENT_STEPS = 50
 """The number of events after which to check for the first time that all owed messages are delivered."""
 MANY_CALLS = 3
-"""With this many actions of the application, a schedule omits some of them (`CallFilter`)."""
+"""The number of actions of the application from which on a schedule omits some of them (`CallFilter`)."""
 WATCHED, ONE_IN = 20, 16
 """Contents are watched for changes in the first WATCHED schedules, and then in one of ONE_IN. Watching makes a schedule
 up to 1.8 times slower."""
@@ -132,7 +132,7 @@ def _step(model: Model, choice: Choice, rules: Rules) -> str | None:
 
 
 def _to_rest(model: Model, rules: Rules) -> str | None:
-    """Let the events happen that happen by themselves, until none is left or all properties have held for a while."""
+    """Execute spontaneous events until none is left, or until all properties hold."""
     model.calm_down()
     for step in range(REST_STEPS):
         waiting = model.next_without_faults()
@@ -146,13 +146,13 @@ def _to_rest(model: Model, rules: Rules) -> str | None:
 
 
 def is_settled(model: Model, rules: Rules, step: int) -> bool:
-    """Return whether all properties hold after `step` events without faults. It is checked only now and then."""
+    """Return whether all properties hold after `step` events without faults; check only some of the steps."""
     return step >= PATIENT_STEPS and step % 10 == 9 and not model.flying and rules.at_end(model) is None
 
 
 @dataclass
 class Slow:
-    """A random choice of slow copies, or of slow links. It is made once for each."""
+    """A random choice of slow copies or slow links, made once for each copy or link."""
 
     share: float
     random: Random
@@ -363,7 +363,7 @@ def search(
 
 
 def in_short(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
-    """Return the verdict with its schedule shrunk, or as one that does not repeat."""
+    """Shrink the schedule of a verdict; mark a violation that does not repeat."""
     began, taken = time.monotonic() - found.seconds, Taken()
     if found.contents and comes_again(make, rules, found):
         found = replace(found, contents=False)

@@ -20,7 +20,7 @@ from causeway.analysis.reduce import expression
 from causeway.errors import UserError
 
 KINDS: dict[str, Kind] = {}
-"""By name."""
+"""Maps names to kinds of plots."""
 Draw = Callable[..., Any]
 F = TypeVar("F", bound=Draw)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 I32 = NDArray[np.int32]
 STAY = -1
-"""In `Wish.avoid` and `Wish.assign_below`: no change."""
+"""A value of `Wish.avoid` and `Wish.assign_below` that means no change."""
 
 
 @dataclass(frozen=True)
