@@ -32,7 +32,7 @@ def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **
     elsewhere: nothing listens on an outer address by default. The workers run the Python that runs this, or
     PYSPARK_PYTHON; workers elsewhere get this package from us.
     """
-    made = _beside(master) or _new(str(master), memory, settings)
+    made = _running_session(master) or _new(str(master), memory, settings)
     context = made.sparkContext
     if not is_local(made) and context.applicationId not in _SENT:
         context.addPyFile(str(package_zip()))
@@ -55,7 +55,7 @@ def _ours(local: bool) -> dict[str, str]:
     }
 
 
-def _beside(master: "str | SparkSession") -> "SparkSession | None":
+def _running_session(master: "str | SparkSession") -> "SparkSession | None":
     """Return our session on the context that runs; None if none does."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

@@ -71,13 +71,13 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     with console.status("") as status:
-        trial, found = look_at_all(trials, search, status.update)
+        trial, found = search_models(trials, search, status.update)
     console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
     if found.broken is None:
         console.print("nothing is broken", markup=False)
         return False
     trial = replace(trial, clocks=found.clocks or trial.clocks, contents=found.contents)
-    found = follow_again(trial, found)
+    found = replay_plan(trial, found)
     _report(found, console)
     _write(trial, found, out_dir, console)
     return True
@@ -88,7 +88,7 @@ def _nodes_of(trial: Trial) -> int:
         return model.count
 
 
-def follow_again(trial: Trial, found: Found) -> Found:
+def replay_plan(trial: Trial, found: Found) -> Found:
     """Execute the plan once more; add its events, or mark the violation as one that does not repeat."""
     if not found.repeats:
         return found
@@ -99,7 +99,7 @@ def follow_again(trial: Trial, found: Found) -> Found:
         return replace(found, broken=broken, log=model.whole_log)
 
 
-def look_at_all(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
+def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
     """Search models in order of size; return the first violation, with the fewest nodes that it was found with."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
@@ -142,7 +142,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
                 lambda tried: reported(f"{tried:,} orders"),
             )
         )
-    if (changed := look_at_contents(trial, search)) is not None:
+    if (changed := check_contents(trial, search)) is not None:
         return changed
     reduce = not search.whole and exhaustive.can_reduce(trial.make, rules)
     covered = exhaustive.search_exhaustively(
@@ -167,7 +167,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
-def look_at_contents(trial: Trial, search: Search) -> Found | None:
+def check_contents(trial: Trial, search: Search) -> Found | None:
     """Explore a few random schedules before the exhaustive search, where nodes work with copies of contents.
 
     A case that also breaks where contents are not watched is left to the exhaustive search, which finds the shortest
@@ -175,9 +175,9 @@ def look_at_contents(trial: Trial, search: Search) -> Found | None:
     """
     rules = trial.rules()
     found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
-    if found.broken is None or schedules.comes_again(trial.make, rules, found):
+    if found.broken is None or schedules.is_reproducible(trial.make, rules, found):
         return None
-    return _of_random(schedules.in_short(found, trial.make, rules))
+    return _of_random(schedules.shrink_verdict(found, trial.make, rules))
 
 
 def _of_random(verdict: schedules.Verdict) -> Found:

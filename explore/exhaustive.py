@@ -116,13 +116,13 @@ def search_exhaustively(
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
     covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
-        _follow_again(make, rules, machine, covered)
+        _replay_plan(make, rules, machine, covered)
     else:
         covered.chance = machine.chance()
     return covered
 
 
-def _follow_again(make: MakeModel, rules: Rules, machine: Machine, covered: Covered) -> None:
+def _replay_plan(make: MakeModel, rules: Rules, machine: Machine, covered: Covered) -> None:
     """Follow the path in a model, and set the plan, the log and the violation."""
     with closing(make()) as model:
         model.clocks = covered.clocks

@@ -15,7 +15,7 @@ from typing import Any
 from causeway.errors import UserError
 from causeway.explore.machine import Facts, Machine, NodeStub, Step
 from causeway.explore.model import Model, attach
-from causeway.explore.randomness import who_draws
+from causeway.explore.randomness import message_about_draws
 from causeway.pycontrol.node import Node
 
 History = tuple[tuple[Hashable, int], ...]
@@ -79,7 +79,7 @@ class ReplayMachine(Machine):
         return self._who_drew
 
     def _look_for_draws(self, node: Node) -> None:
-        self._who_drew = self._who_drew or who_draws([node])
+        self._who_drew = self._who_drew or message_about_draws([node])
 
     def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
         self._look_for_draws(model.nodes[id_])

@@ -98,7 +98,7 @@ def scalars(result: Result) -> Section:
 
 def runs(result: Result) -> Section:
     """Return the studies, engines, versions and parameters of the runs."""
-    return Section("run", "What was run", "run.html", page.what_was_run(result.runs, result.parameters))
+    return Section("run", "What was run", "run.html", page.run_tables(result.runs, result.parameters))
 
 
 def tables(result: Result) -> Section:

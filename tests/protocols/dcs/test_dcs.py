@@ -15,7 +15,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
-from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, whose_turn
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, may_start
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized
 from causeway.pycontrol.protocols.dcs.vectorized import DynamicClockSet
 from tests.helpers.dcs_reference import ReferenceClockSet
@@ -157,5 +157,5 @@ def test_turns_go_round():
     def view(tick):
         return type("V", (), {"tick": tick, "nodes": nodes, "all_nodes": 10})()
 
-    turns = [np.flatnonzero(whose_turn(view(t))).tolist() for t in range(10)]
+    turns = [np.flatnonzero(may_start(view(t))).tolist() for t in range(10)]
     assert sorted(turns) == [[i] for i in range(10)]

@@ -71,7 +71,7 @@ class Policy:
         return Wish.none(len(view.nodes))
 
 
-def whose_turn(view: View) -> NDArray[np.bool_]:
+def may_start(view: View) -> NDArray[np.bool_]:
     """Return which processes may start rounds at this tick: one after the other, so that rounds rarely overlap."""
     stride = 7919  # a prime, so that consecutive processes differ in ids and phases
     return view.nodes == (view.tick * stride) % view.all_nodes
