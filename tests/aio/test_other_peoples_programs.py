@@ -329,7 +329,7 @@ def _mqtt():
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.05])
-def test_amqtt_publishes_to_who_subscribes(loss, quiet):
+def test_amqtt_publishes_to_subscribers(loss, quiet):
     assert results(_mqtt(), 3, loss=loss, jitter_ms=5)[2] == list(range(MESSAGES))
 
 

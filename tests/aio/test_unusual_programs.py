@@ -356,7 +356,7 @@ def as_nodes(program):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_gives_between_nodes_what_it_gives_over_loopback(program):
+def test_a_program_has_the_same_result_between_nodes_and_over_loopback(program):
     programs, _ = run(as_nodes(program()), 2)
     assert programs.results.get(1, programs.pending) == over_loopback(program())
 
@@ -365,7 +365,7 @@ def test_a_program_gives_between_nodes_what_it_gives_over_loopback(program):
 @pytest.mark.parametrize(
     "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
-def test_a_program_gives_over_simulated_tcp_what_it_gives_over_loopback(engine, program):
+def test_a_program_has_the_same_result_over_simulated_tcp_and_over_loopback(engine, program):
     made = program()
     if program is SlowReader:
         made.size = 20_000  # a radio takes its time

@@ -176,7 +176,7 @@ def test_pages_of_a_large_file_have_checksums_of_their_own(tmp_path, monkeypatch
     assert silent == []
 
 
-def test_what_is_damaged_is_taken_out_and_all_else_stays(tmp_path):
+def test_damaged_files_are_removed_and_all_others_stay(tmp_path):
     folder = small(tmp_path / "out")
     before = store.read_table_of(folder, "scalars", "a")
     flip(file_of(folder, "scalars", "b"), 8 * 40)
@@ -220,7 +220,7 @@ def test_of_a_large_file_only_the_runs_of_a_damaged_page_are_lost(tmp_path, monk
     assert len(store.read_arrow(tmp_path, "scalars")) == len(store.read_arrow(tmp_path, "samples")) == 90
 
 
-def test_a_compaction_refuses_what_is_damaged_instead_of_signing_it(tmp_path):
+def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums(tmp_path):
     folder = small(tmp_path / "out")
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     with pytest.raises(UserError, match="has changed since it was written"):
@@ -256,7 +256,7 @@ def test_a_converted_run_that_is_damaged_is_converted_again(tmp_path):
         assert store.read_arrow(out, "scalars")["value"].to_pylist() == [1.0] and whats(out) == []
 
 
-def test_the_doctor_says_what_it_did_and_what_is_left(tmp_path, capsys):
+def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsys):
     folder = small(tmp_path / "out")
     quiet = Console(quiet=True)
     assert look_over(folder, False, quiet) == 0
@@ -409,7 +409,7 @@ class Disk:
                 (target / name).write_bytes(self.contents.get(inode, b""))
 
 
-def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypatch):
+def test_a_power_loss_loses_no_reported_run(tmp_path, monkeypatch):
     disk = Disk()
     for module in (files, delta):
         monkeypatch.setattr(module, "flush", disk.flush)

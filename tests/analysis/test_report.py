@@ -83,7 +83,7 @@ def test_no_id_occurs_twice(page):
     assert len(ids) > 20 and len(ids) == len(set(ids))
 
 
-def test_it_says_what_was_run(page):
+def test_the_report_lists_the_runs_and_their_parameters(page):
     runs = table(section(page, "run"))
     assert runs[1][:9] == ["clocks", "inline", "1", "0.1.0", "0123456789ab", "", "12", "36", "0 to 2"]
     assert runs[2][2] == "6.1 + INET 4.5.4" and runs[2][-1] == "2024-05-01T10:00:00"
@@ -161,7 +161,7 @@ def test_names_with_markup_are_text(tmp_path):
     assert not list(parse(text).iter("script"))
 
 
-def test_figures_csv_holds_what_is_drawn(written):
+def test_figures_csv_contains_the_drawn_numbers(written):
     frame = pd.read_csv(written.parent / "figures.csv")
     bars = frame[frame.title == "Messages a process"]
     assert set(bars["mean"]) == {100.0} and set(bars.runs) == {3}

@@ -68,7 +68,7 @@ def rows(windows: list[Window]) -> list[tuple[int, int, int]]:
 SPREAD = [L_PS + L_PS // 4 * (i // 2) for i in range(TIMERS)]  # two at every instant, eight in every window
 
 
-def test_the_first_window_is_empty_ends_at_zero_and_wants_a_reply(ticker: Path) -> None:
+def test_the_first_window_is_empty_ends_at_zero_and_needs_a_reply(ticker: Path) -> None:
     windows, _ = windows_of_a_run(ticker, SPREAD)
     assert (windows[0].number, windows[0].end_ps, windows[0].reply, len(windows[0])) == (0, 0, True, 0)
 
@@ -215,7 +215,7 @@ def test_the_adapter_refuses_a_controller_of_another_contract(ticker: Path, chan
 
 
 @pytest.mark.parametrize("junk", [b"\xff" * 300, setup()[:-9]])
-def test_the_adapter_refuses_what_is_no_frame(ticker: Path, junk: bytes) -> None:
+def test_the_adapter_refuses_bytes_that_are_no_frame(ticker: Path, junk: bytes) -> None:
     status, reported, _ = edge_against(ticker, junk)
     assert status == 3
     assert "no frame of this contract" in reported

@@ -39,7 +39,7 @@ def same(a: object, b: object) -> bool:
 
 
 @given(WINDOWS)
-def test_a_window_comes_back_as_it_was(window: Window) -> None:
+def test_a_window_survives_writing_and_reading(window: Window) -> None:
     assert same(framing.window(framing.decode(framing.encode_window(window)).window), window)
 
 

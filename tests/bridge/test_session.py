@@ -77,7 +77,7 @@ def marked_processes(mark: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-def test_a_good_run_ends_with_what_the_simulator_measured() -> None:
+def test_a_run_ends_with_the_results_of_the_simulator() -> None:
     assert play("fine", small_spec()) == Finish("done", 50_000_000, 50, {})
 
 

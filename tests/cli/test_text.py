@@ -53,7 +53,7 @@ def test_brackets_are_printed_as_they_are(text: str, monkeypatch: pytest.MonkeyP
     assert printer.file.getvalue() == f"{text} is here\n"
 
 
-def test_what_would_steer_the_terminal_is_spelled_out() -> None:
+def test_control_characters_are_printed_as_escapes() -> None:
     assert consoles.printable("a\x1b[2Jb\udcff\nc") == "a\\x1b[2Jb\\udcff\nc"
 
 

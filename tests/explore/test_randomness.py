@@ -57,7 +57,7 @@ def checked(trial: Trial, folder: Path, every: int) -> tuple[bool, str]:
 
 
 @pytest.mark.parametrize("every", [0, 10_000], ids=["made up", "every order"])
-def test_what_does_not_break_again_is_broken_and_not_deterministic(every: int, tmp_path: Path) -> None:
+def test_a_violation_that_does_not_repeat_is_reported_as_not_deterministic(every: int, tmp_path: Path) -> None:
     file = tmp_path / "now_and_then.py"
     file.write_text(NOW_AND_THEN)
     broken, text = checked(Trial(str(file), every=bool(every)), tmp_path, every)
@@ -147,7 +147,7 @@ def test_random_schedules_of_nodes_that_draw_say_that_they_have_one_sequence_of_
     assert search(lambda: Lottery(Random(1), rarely)).chance == said
 
 
-def test_what_is_not_in_a_nodes_state_shows_when_a_step_is_worked_out_again() -> None:
+def test_hidden_state_is_detected_when_a_step_is_computed_again() -> None:
     drawn: list[int] = []
 
     def decides_nothing(_: Any) -> int:

@@ -196,7 +196,7 @@ def test_the_data_collection_of_its_guide_comes_out_as_in_gradysim():
 
 
 @pytest.mark.omnet
-def test_omnet_gives_what_inline_gives():
+def test_omnet_and_inline_have_equal_results():
     found = [run(engine, FLEET, abstract(len(FLEET)), 60, range_m=RANGE_M) for engine in ("inline", "omnet")]
     assert found[0] == found[1]
 
@@ -227,7 +227,7 @@ def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
 
 
 @pytest.mark.parametrize("engine", RADIO)
-def test_over_a_radio_drones_are_sent_and_bring_what_they_collect(engine, monkeypatch):
+def test_over_a_radio_drones_are_sent_and_return_with_their_data(engine, monkeypatch):
     """No packet is lost or doubled, and all that came to the ground was brought there. Who brought how much hangs on
     where the radio's reach begins, which gradysim puts elsewhere."""
     monkeypatch.setattr(f"{__name__}.ENDS", FAR)

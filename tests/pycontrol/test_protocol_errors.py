@@ -127,7 +127,7 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
         (lambda n: n.call_begins("reed", "k"), "call_begins was given what='reed'; allowed: 'read', 'write' or 'cas'"),
     ],
 )
-def test_what_a_service_cannot_take_is_reported_with_what_it_can(does: Any, reported: str) -> None:
+def test_a_wrong_argument_of_a_service_is_reported_with_the_allowed_values(does: Any, reported: str) -> None:
     said = mistake(does)
     assert said.startswith("node 2, at 0.001 s, in on_broadcast(number=0, size_bytes=100): " + reported)
     assert said.count("\n") == 2  # the handler, and the line of this list
@@ -254,7 +254,7 @@ def test_a_packet_that_comes_to_another_node_than_its_own_is_reported() -> None:
 
 
 @pytest.mark.slow
-def test_many_handlers_that_return_take_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_handler_call_has_a_time_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
 
     class Slow(Node):
@@ -289,7 +289,7 @@ def test_a_scalar_that_is_no_number_is_reported() -> None:
         run(Odd(lambda _: Node(), 2))
 
 
-def test_what_makes_no_node_is_reported() -> None:
+def test_a_factory_that_makes_no_node_is_reported() -> None:
     with pytest.raises(ProtocolError, match=r"node 0, at 0 s, in make\(\): PerNode was given make\(id\)=None; allowed"):
         run(PerNode(lambda _: None))  # type: ignore[arg-type,return-value]
 
@@ -376,7 +376,7 @@ def test_a_method_of_ones_own_that_hides_a_service_is_reported(name: str) -> Non
     assert refusal(hiding).startswith(f"Hiding.{name} hides Node.{name}, a service of every node; give it another name")
 
 
-def test_an_error_that_cannot_say_what_it_is_names_its_node_all_the_same() -> None:
+def test_an_error_whose_text_fails_still_names_its_node() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError("no words")

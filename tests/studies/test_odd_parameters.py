@@ -179,7 +179,7 @@ def test_random_parameters_of_the_mobile_study_too(worker: Worker) -> None:
 
 @BOUNDED
 @given(odd("mobile20"))
-def test_what_an_engine_would_be_reported_of_a_mobile_run_is_refused_or_within_bounds(
+def test_parameters_of_a_mobile_run_are_refused_or_within_the_bounds_of_engines(
     parameters: dict[str, Any],
 ) -> None:
     try:
@@ -230,7 +230,7 @@ def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_lo
         ("dcs23", {"entries": 100_000, "processes": 20_000}, "choose smaller parameters"),
     ],
 )
-def test_what_cannot_be_run_is_refused_with_the_reason(study: str, parameters: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_are_refused_with_the_reason(study: str, parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError) as reported:
         make_spec(Job(study, parameters, 1, "inline"), 0)
     assert words in str(reported.value) and "\n" not in str(reported.value)

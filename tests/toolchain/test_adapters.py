@@ -76,7 +76,7 @@ def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: 
     assert "99.0" in small().directory.name
 
 
-def test_an_adapter_that_does_not_compile_says_what_make_said_and_counts_as_not_built(sources: Path) -> None:
+def test_an_adapter_that_does_not_compile_shows_makes_output_and_counts_as_not_built(sources: Path) -> None:
     (sources / "small" / "Makefile").write_text("all:\n\t@echo no such header: radio.h && false\n")
     with pytest.raises(UserError, match=r"the small adapter does not compile(?s:.*)no such header: radio\.h"):
         build(small())

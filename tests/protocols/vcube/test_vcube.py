@@ -47,7 +47,7 @@ def test_the_papers_examples_hold():
 
 
 @given(st.integers(1, 7), st.data())
-def test_a_tree_reaches_every_correct_process_once_whoever_has_crashed(d: int, data: st.DataObject):
+def test_a_tree_reaches_every_correct_process_once_after_any_crashes(d: int, data: st.DataObject):
     n = 1 << d
     source = data.draw(st.integers(0, n - 1))
     crashed = data.draw(st.sets(st.integers(0, n - 1).filter(lambda i: i != source)))
