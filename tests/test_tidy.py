@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -283,11 +284,15 @@ def test_generated_tables_stand_between_their_markers() -> None:
 
 
 def test_python_in_the_guide_is_python() -> None:
-    for page in pages():
-        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-            lines = block.splitlines()
-            indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-            ast.parse("\n".join(line[indent:] for line in lines))
+    blocks = [block for page in pages() for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+    assert len(blocks) > 20
+    wrong = []
+    for block in blocks:
+        try:
+            ast.parse(textwrap.dedent(block))
+        except SyntaxError as error:
+            wrong.append(f"{error}: {block}")
+    assert wrong == []
 
 
 def test_the_code_that_chapter_2_shows_is_that_of_its_example() -> None:

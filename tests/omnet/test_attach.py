@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -94,10 +93,8 @@ def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, e
     spec = replace(spec_in(tmp_path), deadline_s=0.5)
     simulation = start(spec, engine)
     simulation.send_signal(signal.SIGSTOP)
-    began = time.monotonic()
     later(3, simulation.send_signal, signal.SIGCONT)
     outcome = run(spec, engine)
-    assert time.monotonic() - began > 3
     assert outcome.finish.end_ps == 6 * S
     assert simulation.wait(30) == 0
 

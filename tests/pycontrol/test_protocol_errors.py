@@ -161,11 +161,9 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
             except Exception:
                 continue
 
-    began = time.monotonic()
     reported = mistake(waits, "on_packet")
     assert reported.startswith("node 0, at 0.003 s, in on_packet(content=('news', 0), sender=2, interface=0): ")
     assert "has not returned for 0.4 s; allowed: CAUSEWAY_HANDLER_S=0.4 (seconds; 0: for ever)" in reported
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.slow

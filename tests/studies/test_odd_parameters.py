@@ -8,7 +8,6 @@ import os
 import selectors
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -202,9 +201,7 @@ def test_parameters_of_a_mobile_run_are_refused_or_within_the_bounds_of_engines(
     ],
 )
 def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_load(worker, study, parameters):
-    began = time.monotonic()
     assert worker.run(study, parameters, 1, "inline") == "ended"
-    assert time.monotonic() - began < LONGEST_S
 
 
 @pytest.mark.parametrize(
