@@ -99,7 +99,7 @@ def _frame(space: Space, state: ModelState) -> Frame:
             event = move.packet if move.packet >= 0 else move.what
             step = space.machine.step(move.node, state.nodes[move.node], event)
             mask |= step.receivers
-            loud |= bool(step.said) << k
+            loud |= bool(step.records) << k
         speaks.append(mask)
     busy = [i for i, row in enumerate(moves) if row]
 

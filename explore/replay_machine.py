@@ -43,10 +43,10 @@ class ReplayStub(NodeStub):
         if self.over:
             super().send(node, peer, content, size_bytes, interface, topic)
 
-    def recorded(self, kind: str, node: int, said: Any) -> None:
+    def recorded(self, kind: str, node: int, value: Any) -> None:
         """Record a call after the replay, and nothing during it."""
         if self.over:
-            super().recorded(kind, node, said)
+            super().recorded(kind, node, value)
 
     def broadcast(self, node: int) -> int:
         """Return the id of a new message, or during the replay that of the earlier one."""
