@@ -1,4 +1,4 @@
-"""How the engine in process takes many copies in flight: processor time for an event, and how it grows with them."""
+"""Measure the inline engine with many copies in flight: processor time per event, and its growth."""
 
 from __future__ import annotations
 

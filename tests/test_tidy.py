@@ -22,7 +22,7 @@ TOP = Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 70
 LONGEST_LINE = 120
 MOST_ARGUMENTS = 8
-"""Of a plain function or method, without self and cls."""
+"""The largest number of parameters of a plain function or method, without self and cls."""
 
 LONG_FUNCTIONS: set[str] = set()
 LONG_LINES: dict[str, int] = {}
@@ -47,7 +47,7 @@ STALE_PATHS: set[str] = set()
 """file: what it names."""
 
 IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
-"""Where the name of a package is not the name that is imported."""
+"""Packages whose import name differs from their name."""
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
 
 @cache
 def files(*suffixes: str) -> tuple[Path, ...]:
-    """What git tracks, or would, with these endings. Links into the package are not followed."""
+    """Return the files that git tracks, or would, with these endings, without following links into the package."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.splitlines()
     paths = [TOP / name for name in names if name.endswith(suffixes)]
@@ -142,7 +142,7 @@ def test_a_function_takes_a_handful_of_arguments() -> None:
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line of markdown could be wrapped: tables and lines that are one long link cannot."""
+    """Return whether a line of markdown can be wrapped; tables and lines of one long link cannot."""
     return not line.startswith("|") and not re.match(r"\s*(?:[-*] )?!?\[[^]]*\]\([^)]*\)[.,]?$", line)
 
 
@@ -180,7 +180,7 @@ def words_of(path: Path) -> Counter[str]:
 
 
 def is_registered(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether it is handed to somebody: a command, a fixture, an overload of a compiled function, a kind of plot."""
+    """Return whether a decorator registers it: a command, a fixture, an overload in numba, a kind of plot."""
     return any(
         re.search(r"\b(command|fixture|overload)\(|^plot_kind\b", ast.unparse(one)) for one in node.decorator_list
     )

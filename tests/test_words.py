@@ -41,7 +41,7 @@ GIVEN_UP = {
     "collect_scalars": r"\bnumbers_of\(|\b_asked\(",
     "wireless channel": r"\bAirPhy\b|class Air\b",
 }
-"""What is said now -> what was said before."""
+"""The current term -> the former ones."""
 
 KEPT = {
     "pycontrol/handlers.py": r"def patient\(",

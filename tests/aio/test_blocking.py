@@ -1,4 +1,4 @@
-"""What blocks in a node stops all of them: it is refused as it is called, or named while it lasts."""
+"""Blocking calls in a node: they are refused, or reported while they last, since they stop all nodes."""
 
 from __future__ import annotations
 

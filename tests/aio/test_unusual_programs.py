@@ -1,4 +1,4 @@
-"""What programs over asyncio do beside the usual: each gives over loopback, on asyncio's own loop, what it gives here.
+"""Unusual uses of asyncio: programs have the same results here as over loopback on asyncio's own loop.
 
 Each is a server that runs until it is stopped, and a client whose result is compared.
 """
@@ -59,7 +59,7 @@ class Restart:
 
 
 class Limits:
-    """What a reader does with lines that are too long and with an end that comes too early."""
+    """Read lines that are too long, and a stream that ends too early."""
 
     limit = 64
 
@@ -250,7 +250,7 @@ class Buffers:
 
 
 class Changed:
-    """Who asked for a connection and does not want it any more disturbs nobody."""
+    """Cancel a connection attempt; other connections are not affected."""
 
     async def serve(self, reader, writer):
         try:

@@ -95,7 +95,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path, monkeypatch):
 
 
 def repaired(folder):
-    """What a kill leaves is repaired, and nothing is wrong then."""
+    """Repair the files that a killed process left, and check the folder."""
     for problem in health.problems(folder):
         problem.repair()
     assert [problem.what for problem in health.problems(folder)] == []

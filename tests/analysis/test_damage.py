@@ -1,4 +1,4 @@
-"""What rots, is cut, or was put there by others is found and named; all else is read; nothing healthy is removed."""
+"""Damaged, truncated and foreign files are found and named; all others are read, and no healthy file is removed."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ LINKED = ["tables", "tables/_delta_log", "tables/_copies", "tables/table=scalars
 
 @pytest.mark.parametrize("linked", LINKED)
 def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
-    """What the link leads to is a part of a healthy folder, two days old: removed if anybody takes it for left over."""
+    """The link leads to a part of a healthy folder, two days old, which a careless repair would take for an orphan."""
     folder, mine = small(tmp_path / "out"), small(tmp_path / "mine")
     (mine / ".locks" / "old.lock").touch()
     for path in mine.rglob("*.parquet"):
@@ -387,7 +387,7 @@ def test_a_clock_that_went_back_reorders_no_series(tmp_path, monkeypatch):
 
 
 class Disk:
-    """What a disk holds when the power goes: contents and names as they were flushed last, nothing else."""
+    """The contents of a disk after a power loss: only contents and names that were flushed."""
 
     def __init__(self) -> None:
         self.contents: dict[int, bytes] = {}

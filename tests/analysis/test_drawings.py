@@ -1,4 +1,4 @@
-"""What kinds of plots draw: the artists on the Axes, and the numbers that a report sets beside them."""
+"""The drawings of kinds of plots: artists on the Axes, and the numbers that a report shows beside them."""
 
 from __future__ import annotations
 

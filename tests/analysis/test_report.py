@@ -1,4 +1,4 @@
-"""The report: what it says, and that it needs nothing but itself."""
+"""The report: its contents, and that it is self-contained."""
 
 import json
 import shutil

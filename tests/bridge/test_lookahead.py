@@ -1,4 +1,4 @@
-"""What nodes promise about packets of a topic lets an engine stop less often, and changes nothing else."""
+"""Declared lookaheads: an engine stops less often, and nothing else changes."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ ENDS = {
 
 @pytest.fixture(autouse=True)
 def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Whatever a session leaves behind is in a directory of the test's own; every test checks that it is empty."""
+    """Sessions use a directory of the test; every test checks that it is empty afterwards."""
     assert tmp_path.is_dir(), "pytest makes its own where they always are"
     with tempfile.TemporaryDirectory(dir="/tmp") as own:  # a path of pytest's may be too long for a socket
         monkeypatch.setenv("TMPDIR", own)

@@ -18,7 +18,7 @@ from tests.helpers.bridge_tools import wait_until, zmq_pair
 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
 READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
-"""What a ZeroMQ PAIR says at first (rfc.zeromq.org/spec/23)."""
+"""The greeting of a ZeroMQ PAIR (rfc.zeromq.org/spec/23)."""
 
 
 @pytest.fixture

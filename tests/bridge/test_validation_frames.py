@@ -1,4 +1,4 @@
-"""Nothing unchecked crosses: a window or an answer that may not be is refused with its row and what is allowed."""
+"""Invalid windows and answers are refused, with their row and the allowed values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def window(*rows: tuple[int, ...], number: int = 1, end_ps: int = 1000) -> Windo
 
 
 def validator(packets: int = 0, timers: int = 0, **changes: Any) -> FrameValidator:
-    """Of a run of three nodes, after window 0; so many packets and timers were made there."""
+    """Return the validator of a run of three nodes after window 0, in which so many packets and timers were made."""
     made = FrameValidator(small_spec(**changes))
     first = window(number=0, end_ps=0)
     made.check_window(first)

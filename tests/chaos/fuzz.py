@@ -56,9 +56,9 @@ COLUMNS = EVENT.names or ()
 COPIES = 40
 """Damaged copies of one window."""
 BELIEVED = 0.001
-"""Of what passes the border damaged, so much reaches the protocol instead of the true window."""
+"""The share of accepted damaged windows that reach the protocol instead of the true window."""
 BATCH_S = 300.0
-"""What a child may take; it needs seconds."""
+"""The time limit of a child; it needs seconds."""
 
 
 def damaged(window: Window, draw: random.Random) -> Window:
@@ -116,7 +116,7 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
 
 
 def crosses(validator: FrameValidator, window: Window, said: Counter[str]) -> bool:
-    """Whether the border lets it pass; it forgets it again."""
+    """Return whether validation accepts it; the validator's state is restored."""
     kept = {name: validator._s[name].copy() for name in STATE.names if not name.endswith("_owners")}
     said["windows"] += 1
     try:
@@ -180,7 +180,7 @@ def damaged_recording(whole: bytes, kept: list[tuple[int, bytes]], draw: random.
 
 
 def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw: random.Random) -> str:
-    """What comes of one."""
+    """Return the outcome of one recording."""
     path.write_bytes(damaged_recording(whole, kept, draw))
     try:
         replay_file(path, Console(file=io.StringIO()))
@@ -194,7 +194,7 @@ def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw
 
 
 def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
-    """What a child counted, and what went wrong in it."""
+    """Return the counts of a child, and its error."""
     with tempfile.TemporaryFile() as reported:
         pid = os.fork()
         if not pid:

@@ -1,4 +1,4 @@
-"""What `causeway run` prints: whole words on 80 columns, headlines first, everything when asked."""
+"""The output of `causeway run`: whole words on 80 columns, headlines first, every scalar with --all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs got wrong stands in the report, drawn: what nobody expected at its head, the expected further down."""
+"""Wrong runs in the report, with drawings: unexpected ones at its head, expected ones further down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes from files and studies is text, and no code: in what is printed, in paths, in expressions."""
+"""Texts from files and studies are not executed: in output, in paths, in expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong in a study, or in a file with plots, of the user's own is told with its own lines, and none of ours."""
+"""Errors in a user's study or file with plots are reported with its own lines, without Causeway's."""
 
 from __future__ import annotations
 

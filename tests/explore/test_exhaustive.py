@@ -57,7 +57,7 @@ def make(kind: Callable[[], PerNode], nodes: int = 3, **budget: int) -> Callable
 
 
 def name_of(model, message: int) -> object:
-    """What a message is, however the search numbered it."""
+    """Return the identity of a message, independent of its number in the search."""
     return (model.source[message], frozenset(name_of(model, m) for m in model.past[message]))
 
 

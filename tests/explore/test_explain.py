@@ -1,4 +1,4 @@
-"""What led to a violation is found by looking once more: the right message, its copies, what was lost, where."""
+"""The explanation of a violation by a second run: the message, its copies, the losses and their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is broken now and then is broken, and a search that depends on chance has not seen all."""
+"""Nodes with random numbers: a violation that does not repeat counts, and a search is not exhaustive."""
 
 from __future__ import annotations
 

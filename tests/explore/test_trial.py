@@ -1,4 +1,4 @@
-"""What `causeway check` makes of a study: few nodes unless told otherwise, cells where there are stations, bounds."""
+"""The models that `causeway check` makes of a study: few nodes by default, cells if there are stations, bounds."""
 
 from __future__ import annotations
 

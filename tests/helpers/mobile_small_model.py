@@ -24,7 +24,7 @@ COMMON = frozenset({"host", "handoff", "timing", "meter", "random", "SBuffer"})
 
 Choice = tuple[Any, ...]
 Action = tuple[str, int, int]
-"""What the application does: (what, host, station); what: broadcast, move, fail or recover."""
+"""The actions of the application: (kind, host, station); a kind is broadcast, move, fail or recover."""
 
 
 class NoMeter:
@@ -188,7 +188,7 @@ class SmallModel:
         )
 
     def problems(self) -> list[str]:
-        """What is wrong at the end."""
+        """Return the violation at the end."""
         found = self.verdict.problems + self.verdict.missing()
         for station in self.protocol.nodes[:2]:
             for host, h in station.h.items():  # type: ignore[attr-defined]
@@ -206,7 +206,7 @@ def _facts(node: Any) -> Any:
 
 @dataclass
 class Explored:
-    """What an exploration saw."""
+    """The result of an exploration."""
 
     states: int = 0
     ends: int = 0

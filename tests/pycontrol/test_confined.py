@@ -34,7 +34,7 @@ REAL: dict[str, Any] = {"raise_signal": signal.raise_signal}
 
 
 def run(does: Any, nodes: int = 2, seed: int = 1, cap: int = 0, made: Any = None) -> dict[int, Any]:
-    """What `does(node)` returns on every node, called twice: at 1 s and at 2 s."""
+    """Return the results of `does(node)` on every node, called at 1 s and at 2 s."""
     found: dict[int, Any] = {}
 
     class Doing(Node):

@@ -39,13 +39,13 @@ from gradysim.protocol.plugin.raft import RaftConfig, RaftConsensusPlugin, RaftM
 
 ENDS = [(150, 0, 0), (0, 150, 0), (-150, 0, 0), (0, -150, 0)]
 RANGE_M, SECONDS = 30, 199.7
-"""Nothing is due at the end: gradysim counts its last instant, Causeway does not."""
+"""A duration at whose end no event is due: gradysim includes its last instant, Causeway does not."""
 REACTION_PS = 10**8
 FIRST_S = 0.437
 """Drones speak between the seconds of the sensors and the steps of movement (gradysim leaves the order of ties open),
 one after the other: who speaks at one instant and place collides on a radio, though not in gradysim."""
 FINAL: dict[int, Any] = {}
-"""What each protocol had at its end, by node."""
+"""The final state of each protocol, by node."""
 
 
 class Plain(IProtocol):

@@ -41,7 +41,7 @@ def run(protocol: Protocol) -> Any:
 
 
 def mistake(does: Any, handler: str = "on_broadcast") -> str:
-    """What is told of a node whose handler does that."""
+    """Return the error message about a node whose handler does that."""
 
     class Bad(Node):
         def on_broadcast(self, number, size_bytes):
@@ -171,7 +171,7 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
 def test_a_handler_that_never_returns_and_asks_for_ever_does_not_take_all_memory(
     asks: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whenever somebody looks, the run has 30 MB more; a handler may take 100 of 400."""
+    """At each check the run has 30 MB more; a handler may take 100 of 400."""
     monkeypatch.setattr(memory, "available_bytes", lambda: 400 << 20)
     taken = itertools.count(0, 30 << 20)
     monkeypatch.setattr(memory, "run_bytes", lambda: next(taken))
@@ -436,7 +436,7 @@ def test_one_node_for_several_ids_is_reported() -> None:
 
 
 def test_a_node_or_a_protocol_of_an_earlier_run_is_reported() -> None:
-    """What it remembers of that run would be in the numbers of this one."""
+    """Its memory of the first run would change the numbers of the second."""
     kept = [Node() for _ in range(3)]
     run(PerNode(lambda id_: kept[id_]))
     with pytest.raises(ProtocolError, match=r"a new Node each time; this one is node 0 already"):

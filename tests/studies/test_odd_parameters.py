@@ -1,4 +1,4 @@
-"""Whatever parameters somebody types: one line that says what is wrong, or a run that ends. Never a traceback."""
+"""Arbitrary parameters: an error of one line, or a run that ends; never a traceback."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ SMALL: dict[str, dict[str, list[Any]]] = {
     "mobile20": {"hosts": [1, 2, 9], "duration_s": [1, 2], "warmup_s": [1, 3], "drain_s": [1, 5],
                  "rate": [0.0, 1.0, 30.0]},
 }  # fmt: skip
-"""What is always set, to keep runs short."""
+"""Parameters that are always set, to keep runs short."""
 
 
 def odd(study: str) -> st.SearchStrategy[dict[str, Any]]:

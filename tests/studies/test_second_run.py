@@ -1,4 +1,4 @@
-"""What a run takes from outside its seed, and what a study does to its process, are errors of that run."""
+"""Errors of a run: inputs other than its seed, and changes of its process."""
 
 from __future__ import annotations
 

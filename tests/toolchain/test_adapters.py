@@ -113,7 +113,7 @@ def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
 
 
 def test_a_header_that_is_gone_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
-    """What make wrote down then names it still."""
+    """The dependencies that make wrote then still name it."""
     made = tmp_path / "ns3"
     made.mkdir()
     (made / "wireless_channel.d").write_text(f"{made}/wireless_channel.o: {TOP / 'ns3' / 'src'}/gone.h\n")

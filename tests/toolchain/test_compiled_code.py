@@ -176,7 +176,7 @@ def test_folders_that_other_processes_may_be_using_are_not_swept(
 def test_a_folder_without_write_permission_is_named_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, fresh: None, cache: str
 ) -> None:
-    """Nothing is compiled then: numba's own places are beside the sources, where a change goes unseen."""
+    """Refuse to compile then: numba's default folders are beside the sources, where changes are not noticed."""
     monkeypatch.setenv(VARIABLE, cache)
     with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: make room there, or name "):
         compiled_code.kernels_dir()

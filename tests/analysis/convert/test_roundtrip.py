@@ -1,4 +1,4 @@
-"""Whatever a simulation can write comes back as it was: a small writer that follows the format, and the reader."""
+"""A small writer that follows the format, and the reader: every value survives the round trip."""
 
 import math
 import tempfile

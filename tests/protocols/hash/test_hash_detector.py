@@ -164,7 +164,7 @@ def test_memory_depends_on_the_messages_in_flight_not_on_all_messages():
 
 
 def every_subset(senders, f, wanted, rest):
-    """Whether some subset of the deliveries counts `wanted` and has the hash `rest`: all of them are tried."""
+    """Return whether some subset of the deliveries counts `wanted` and has the hash `rest`, by trying all."""
     for size in range(len(senders) + 1):
         for subset in itertools.combinations(range(len(senders)), size):
             counted = np.zeros(len(wanted), int)

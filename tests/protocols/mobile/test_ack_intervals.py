@@ -95,7 +95,7 @@ def test_an_interval_has_its_length_on_the_wireless_channel() -> None:
 
 
 def test_a_host_that_is_to_skip_a_message_needs_a_copy_all_the_same() -> None:
-    """Else it stays before that number for ever (found by the exploration of every order of events)."""
+    """Otherwise it stays before that number for ever (found by an exhaustive search)."""
     model, _ = two_in_a_cell(ack_intervals=True)
     station: Station = model.station(0)
     entry = station.SBuffer.insert((9, 0), Data(0, 100))
