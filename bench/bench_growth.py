@@ -74,7 +74,7 @@ def _inputs(folder: Path, part: int) -> list[tuple[str, int, Path, int]]:
 
 
 def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]]:
-    """Return the cost of each program. The converter runs once before, to be compiled and to read the file into memory."""
+    """Return the cost of each program. The converter runs once before, to compile and to cache the file."""
     measured(python_process(OURS, path, folder / f"warm-{path.name}"))
     found = [("ours", measured(python_process(OURS, path, folder / f"out-{path.name}")))]
     if (home := omnetpp_home()) is not None:
