@@ -49,7 +49,7 @@ class Found:
     """The events of the schedule that broke a property."""
     repeats: bool = True
     """True if every execution of the plan violates the property."""
-    chance: str = ""
+    randomness: str = ""
     """Names the nodes that draw random numbers, in a search by random schedules."""
     contents: bool = False
     """True if the property is violated only while contents are watched."""
@@ -117,8 +117,8 @@ def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str
                 trial, found = fewer, better
                 break
     came = found.came if search.most_states else f"{tried:,} orders of events"
-    if found.chance:
-        came += f" ({found.chance})"
+    if found.randomness:
+        came += f" ({found.randomness})"
     return trial, replace(found, came=came, seconds=seconds)
 
 
@@ -183,13 +183,13 @@ def check_contents(trial: Trial, search: Search) -> Found | None:
 def _of_random(verdict: schedules.Verdict) -> Found:
     return Found(
         f"{verdict.tried:,} orders of events", verdict.seconds, verdict.broken, verdict.plan, tried=verdict.tried,
-        log=verdict.log, repeats=verdict.repeats, chance=verdict.chance, contents=verdict.contents,
+        log=verdict.log, repeats=verdict.repeats, randomness=verdict.randomness, contents=verdict.contents,
     )  # fmt: skip
 
 
 def _states_of(covered: exhaustive.Covered, reduced: bool) -> str:
     how = ", reduced" if reduced else ", up to symmetry" if covered.symmetry is not None else ""
-    seen = "all of them" if covered.complete else f"not all: {covered.chance}" if covered.chance else "not all"
+    seen = "all of them" if covered.complete else f"not all: {covered.randomness}" if covered.randomness else "not all"
     return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
 
 

@@ -45,7 +45,7 @@ class Covered:
     """The number of states of single nodes."""
     finished: bool = False
     """True if the search reached its end."""
-    chance: str = ""
+    randomness: str = ""
     """The reason for which it is not complete: a dependency of nodes on more than their state and the event."""
     seconds: float = 0.0
     broken: str | None = None
@@ -66,7 +66,7 @@ class Covered:
     @property
     def complete(self) -> bool:
         """True if all schedules were explored."""
-        return self.finished and not self.chance
+        return self.finished and not self.randomness
 
 
 @dataclass
@@ -118,7 +118,7 @@ def search_exhaustively(
     if covered.broken is not None:
         _replay_plan(make, rules, machine, covered)
     else:
-        covered.chance = machine.chance()
+        covered.randomness = machine.randomness()
     return covered
 
 

@@ -324,7 +324,7 @@ class Machine:
             self.worked_out.append(key)
         return found
 
-    def chance(self) -> str:
+    def randomness(self) -> str:
         """Return the reason for which the computed effects are not all that are possible, or "" if they are."""
         return why_not_all(self)
 

@@ -74,7 +74,7 @@ class ReplayMachine(Machine):
         """Watch nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
         self._shared = {}
 
-    def chance(self) -> str:
+    def randomness(self) -> str:
         """Return a message if a program drew random numbers. Hidden state shows in replays (`_replay`)."""
         return self._who_drew
 

@@ -52,7 +52,7 @@ class Verdict:
     """The number of events of the shrunk counterexample."""
     log: Log = field(default_factory=Log)
     """The log of the counterexample."""
-    chance: str = ""
+    randomness: str = ""
     """A message if nodes draw random numbers and no violation was found: all schedules have the same draws."""
     repeats: bool = True
     """True if the schedule violates a property each time. If False, nodes are not deterministic, and the log is that of
@@ -346,15 +346,15 @@ def search(
         made = watched if tried <= WATCHED or tried % ONE_IN == 0 else make
         with closing(made()) as model:
             broken, taken = wander(model, random, draw_profile(random, tried), rules)
-            log, chance = model.whole_log, message_about_draws(model.nodes)
+            log, randomness = model.whole_log, message_about_draws(model.nodes)
         if broken is not None:
             break
         if tried % 16 == 0:
             report(tried)
             if time.monotonic() - began > seconds:
-                return Verdict(tried, time.monotonic() - began, chance=chance)
+                return Verdict(tried, time.monotonic() - began, randomness=randomness)
     else:
-        return Verdict(tries, time.monotonic() - began, chance=chance)
+        return Verdict(tries, time.monotonic() - began, randomness=randomness)
     found = Verdict(
         tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers), log,
         contents=made is watched,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from tests.helpers import walk
 
+pytestmark = pytest.mark.slow
 steps = cache(walk.steps)
 
 

@@ -114,7 +114,7 @@ def exhaustive_search_of(make: Callable[[], Node]) -> exhaustive.Covered:
 def test_one_sequence_of_draws_is_not_all(chance: Any) -> None:
     found = exhaustive_search_of(lambda: Lottery(chance(1), rarely))
     assert found.broken is None and found.finished and not found.complete
-    assert found.chance == "Lottery.kept draws random numbers, and one sequence of them was followed"
+    assert found.randomness == "Lottery.kept draws random numbers, and one sequence of them was followed"
 
 
 def test_a_generator_that_is_declared_to_decide_nothing_is_left_out() -> None:
@@ -142,9 +142,9 @@ def test_random_schedules_of_nodes_that_draw_say_that_they_have_one_sequence_of_
 
         return schedules.search(model, Rules(), 20, 60.0, 1)
 
-    assert search(lambda: Lottery(None, lambda _: 1)).chance == ""
+    assert search(lambda: Lottery(None, lambda _: 1)).randomness == ""
     said = "Lottery.kept draws random numbers, and one sequence of them was followed"
-    assert search(lambda: Lottery(Random(1), rarely)).chance == said
+    assert search(lambda: Lottery(Random(1), rarely)).randomness == said
 
 
 def test_hidden_state_is_detected_when_a_step_is_computed_again() -> None:
@@ -158,7 +158,7 @@ def test_hidden_state_is_detected_when_a_step_is_computed_again() -> None:
     first_time = len(drawn) // 2  # each step was worked out twice
     found = exhaustive_search_of(lambda: Lottery(None, lambda _: drawn.append(0) or int(len(drawn) <= 3 * first_time)))
     assert found.broken is None and found.finished and not found.complete
-    assert found.chance.endswith("behaves differently when the same event is repeated")
+    assert found.randomness.endswith("behaves differently when the same event is repeated")
 
 
 PROGRAM = """
@@ -186,7 +186,7 @@ def test_an_asyncio_program_that_draws_has_not_been_seen_whole(does: bool, tmp_p
     trial = Trial(str(file), every=True)
     found = exhaustive.search_exhaustively(trial.make, trial.rules(), 10_000, 60.0)
     assert found.finished and found.complete == (not does)
-    assert found.chance.startswith("the program of node") == does
+    assert found.randomness.startswith("the program of node") == does
 
 
 # ---- states ---------------------------------------------------------------------------------------------------------
