@@ -99,17 +99,17 @@ def _repeated(value: Any, rows: int, kind: pa.DataType) -> pa.Array:
     return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(rows, np.int8)), of_texts([value])).cast(kind)
 
 
-def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
-    if given is None:
+def _column(table: str, field: pa.Field, values: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
+    if values is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
         if field.name not in fill:
             return pa.nulls(rows, field.type)
         return _repeated(fill[field.name], rows, field.type)
-    if isinstance(given, pa.Array | pa.ChunkedArray):
-        column = given.cast(field.type) if given.type != field.type else given
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        column = values.cast(field.type) if values.type != field.type else values
     else:
-        column = array(given, field.type)
+        column = array(values, field.type)
     if column.null_count and not field.nullable:
         raise ValueError(f"table {table}: column {field.name} has {column.null_count} missing values")
     return column

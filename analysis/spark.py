@@ -60,15 +60,15 @@ def _running_session(master: "str | SparkSession") -> "SparkSession | None":
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    given = master if isinstance(master, SparkSession) else SparkSession.getActiveSession()
+    session = master if isinstance(master, SparkSession) else SparkSession.getActiveSession()
     running = SparkContext._active_spark_context
-    if given is None or running is None or given.sparkContext._jsc is None:
+    if session is None or running is None or session.sparkContext._jsc is None:
         return None
     for one in _OURS:
-        if one.sparkContext is given.sparkContext:
+        if one.sparkContext is session.sparkContext:
             return one
-    made = given.newSession()
-    for name, value in _ours(is_local(given)).items():
+    made = session.newSession()
+    for name, value in _ours(is_local(session)).items():
         made.conf.set(name, value)
     _OURS[:] = [made]
     return made

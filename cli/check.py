@@ -39,7 +39,7 @@ class Search:
 class Found:
     """The result of a search."""
 
-    came: str
+    summary: str
     seconds: float
     broken: str | None
     plan: tuple[int, ...]
@@ -72,7 +72,7 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
     )  # fmt: skip
     with console.status("") as status:
         trial, found = search_models(trials, search, status.update)
-    console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"{found.summary}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
     if found.broken is None:
         console.print("nothing is broken", markup=False)
         return False
@@ -116,10 +116,10 @@ def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str
             if better.broken is not None:
                 trial, found = fewer, better
                 break
-    came = found.came if search.most_states else f"{tried:,} orders of events"
+    summary = found.summary if search.most_states else f"{tried:,} orders of events"
     if found.randomness:
-        came += f" ({found.randomness})"
-    return trial, replace(found, came=came, seconds=seconds)
+        summary += f" ({found.randomness})"
+    return trial, replace(found, summary=summary, seconds=seconds)
 
 
 @watchdog(CHECK_S)
