@@ -51,7 +51,7 @@ class Result:
     """The figures that have numbers."""
     means: pd.DataFrame
     """Mean and interval of every scalar of every point."""
-    wrong: Sequence[wrong.Wrong]
+    wrong_runs: Sequence[wrong.Wrong]
     examples: Sequence[wrong.Example]
     notes: Sequence[str]
     """Notes on wrong runs without an example."""

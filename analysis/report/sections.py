@@ -12,8 +12,7 @@ from causeway.analysis import pages, schema, store, versions
 from causeway.analysis.figures.data import Data
 from causeway.analysis.pooled import pooled
 from causeway.analysis.remote import is_remote
-from causeway.analysis.report import page
-from causeway.analysis.report import wrong as wrong_runs
+from causeway.analysis.report import page, wrong
 from causeway.analysis.report.page import Section
 from causeway.analysis.report.result import Result
 
@@ -28,8 +27,8 @@ def of_several_codes(result: Result) -> Section | None:
 
 def unexpected(result: Result) -> Section | None:
     """Return the wrong runs that the study does not expect."""
-    groups = [one for one in result.wrong if not one.why]
-    content = wrong_runs.section(groups, result.known, result.examples, result.notes)
+    groups = [one for one in result.wrong_runs if not one.why]
+    content = wrong.section(groups, result.known, result.examples, result.notes)
     return Section("wrong", "Wrong, and nobody expected it", "wrong.html", content) if groups else None
 
 
@@ -50,9 +49,9 @@ def published(result: Result) -> Section | None:
 
 def expected(result: Result) -> Section | None:
     """Return the wrong runs that the study expects; notes are here if the section `unexpected` is missing."""
-    groups = [one for one in result.wrong if one.why]
-    notes = () if len(groups) < len(result.wrong) else result.notes
-    content = wrong_runs.section(groups, result.known, result.examples, notes)
+    groups = [one for one in result.wrong_runs if one.why]
+    notes = () if len(groups) < len(result.wrong_runs) else result.notes
+    content = wrong.section(groups, result.known, result.examples, notes)
     return Section("expected", "Wrong, as expected", "wrong.html", content) if groups else None
 
 
