@@ -14,7 +14,7 @@ from causeway.network.workload import Segment, Workload
 
 NODES, RATE, MS = 1001, 100.0, 10**9
 DELAYS_S = (1, 5, 10, 20)
-"""So many hundreds of thousands of copies are in flight."""
+"""Delays; each second of delay means 100,000 copies in flight."""
 
 
 def run() -> dict[str, object]:

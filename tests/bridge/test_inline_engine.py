@@ -156,7 +156,7 @@ def test_the_work_for_an_event_does_not_grow_with_the_number_in_flight(monkeypat
 
 @pytest.mark.parametrize("delay", [constant_delay(3), uniform_delay(2, 4)])
 def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
-    """So many at once are merged, not inserted."""
+    """This many events at one instant are merged, not inserted."""
     nodes, rows = 30, 25
     script = Script(np.full(rows, MS), np.arange(rows, dtype=np.int32), np.full(rows, 100, np.int32))
     spec = RunSpec("test", {}, 1, AbstractNetwork(nodes, delay, Workload(nodes, script=script)), MS, 20 * MS)

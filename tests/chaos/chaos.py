@@ -201,7 +201,7 @@ def one_round(draw: random.Random, engine: str, kind: Any, usual_s: float, expec
 
 
 def chaos(rounds: int, seed: int, engines_: list[str]) -> Found:
-    """So many rounds, spread over what can go wrong and the engines."""
+    """Make this many rounds, spread over the disturbances and engines."""
     draw, found = random.Random(seed), Found()
     cases = []
     for engine in engines_:

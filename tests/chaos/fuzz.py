@@ -3,8 +3,8 @@
     python -m tests.chaos.fuzz windows 1000000
     NUMBA_BOUNDSCHECK=1 python -m tests.chaos.fuzz recordings 10000
 
-Windows of real runs are damaged, most of them in one number, and shown to the border in the state that it has then.
-What passes may reach the compiled protocol; in kernels that check every index, a number that the border believed and
+Windows of real runs are damaged, most of them in one number, and validated in the state of that moment.
+Accepted ones may reach the compiled protocol; in kernels that check every index, a number that validation accepted and
 the kernel cannot bear is an IndexError. Recordings are damaged within their frames, with checksums that fit, or
 anywhere. Both happen in children: one that dies or hangs is a finding.
 """
@@ -88,7 +88,7 @@ def damaged(window: Window, draw: random.Random) -> Window:
 
 
 def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: random.Random) -> Counter[str]:
-    """One run, each window of which is shown to the border damaged in many ways first."""
+    """One run, each window of which is first validated with many kinds of damage."""
     said: Counter[str] = Counter()
     job = Job(study, parameters, seed, "inline")
     protocol = job.study.protocol(job.params)
@@ -250,7 +250,7 @@ def recordings(seed: int) -> Iterator[Callable[[], Counter[str]]]:
 
 
 def fuzz(kind: str, count: int, seed: int, most_wrong: int = 5) -> tuple[Counter[str], list[str]]:
-    """So many; what was counted, and what went wrong."""
+    """Damage this many; return the counts and the errors."""
     said, wrong = Counter[str](), []
     for work in {"windows": windows, "recordings": recordings}[kind](seed):
         counted, fault = in_child(work)

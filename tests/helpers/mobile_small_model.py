@@ -45,7 +45,7 @@ class SmallModel:
     actions: list[Action]
     losses: int = 0
     early_timers: int = 0
-    """So many timers may come due before the application has done all its actions."""
+    """The number of timers that may fire before the application has done all its actions."""
     places: dict[int, int] = field(default_factory=dict)
     down: set[int] = field(default_factory=set)
     now_ps: int = 0

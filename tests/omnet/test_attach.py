@@ -77,7 +77,7 @@ def test_several_attempts_in_a_row_are_the_same_run_as_one_of_ours(tmp_path: Pat
 
 
 def test_every_window_is_a_line_of_the_simulations_log(tmp_path: Path, engine: AttachEngine) -> None:
-    """What a graphical environment shows in its log, Cmdenv prints unless it runs in express mode."""
+    """Cmdenv prints the log of a graphical environment, unless it runs in express mode."""
     spec = spec_in(tmp_path)
     with open(tmp_path / "log", "wb") as log:
         options = "--cmdenv-express-mode=false", "--**.cmdenv-log-level=info"
