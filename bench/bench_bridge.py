@@ -138,8 +138,10 @@ class BareEcho:
 
 
 def frames_of_a_thousand() -> dict[str, object]:
-    """An adapter that only tells events, a controller that only looks at every column. Blocks of frames with the
-    validation and without it take turns."""
+    """Measure frames of 1,000 events between an adapter that only sends and a controller that only reads columns.
+
+    Blocks of frames with and without validation take turns.
+    """
     spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
     session, validator = (
         open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]),
