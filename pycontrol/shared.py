@@ -128,13 +128,13 @@ def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
     """Return the handler with a comparison of contents after it."""
 
     @wraps(handler)
-    def check_after(node: Any, *arguments: Any) -> None:
+    def look_after(node: Any, *arguments: Any) -> None:
         contents: Contents = node.host.contents
         received = contents.received(node, arguments[0]) if name in ("on_packet", "on_lost") else None
         handler(node, *arguments)
         contents.look(node, handler, received)
 
-    return check_after
+    return look_after
 
 
 def _where(handler: Any) -> str:

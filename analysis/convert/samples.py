@@ -14,13 +14,13 @@ from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.physical import SOURCE
 
 BATCH_ROWS = 1 << 19
-_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # the index of each row's run in a dictionary with this one entry
+_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # the run of each row: entry 0, the only one, of its dictionary
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _STAGED = _SCHEMA.append(pa.field(SOURCE, _DICTIONARY))
 _OPTIONS = {
     "compression": dict.fromkeys([*schema.TABLES["samples"].names, SOURCE], "zstd")
-    | {"value": "snappy"},  # the low bits of measured values hardly compress
+    | {"value": "snappy"},  # mostly noise
     "store_schema": False,
     "write_page_checksum": True,
     "use_dictionary": ["run_id", "vector_id", SOURCE],
@@ -29,7 +29,7 @@ _OPTIONS = {
 }
 
 
-_LEAST_BYTES = 6  # the shortest line of samples
+_LEAST_BYTES = 6  # of a line of samples
 
 
 class Batch:
@@ -61,7 +61,7 @@ class Batch:
 
 
 class Collected:
-    """Samples of a small file, kept in memory as tables; it has the interface of a `SampleWriter`."""
+    """Samples of a small file, kept in memory as tables. Used like a `SampleWriter`."""
 
     def __init__(self, run_id: str, size_bytes: int) -> None:
         self.run_id, self.rows = run_id, 0
