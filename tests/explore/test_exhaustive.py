@@ -1,4 +1,4 @@
-"""Every order: what the reduction leaves out is nothing that a single node could see, and counts are the known ones."""
+"""Exhaustive search: the reduction omits nothing that a single node could observe; counts are the known ones."""
 
 from __future__ import annotations
 

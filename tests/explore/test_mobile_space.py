@@ -1,4 +1,4 @@
-"""Every order where hosts change cells, and of programs that cannot be copied."""
+"""Exhaustive search of models in which hosts change cells, and of programs that cannot be copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every order of events in a world of two stations and two hosts: copies on the air, wires, the application, one loss.
+"""Exhaustive search of two stations and two hosts: copies on the channel, wires, the application, one loss.
 
 A choice is to let one copy on the air arrive (in any order), lose it (as often as the budget allows), let the head of a
 wire arrive, or let the application act. Only when nothing is on its way the next timer is due: what lies between two
