@@ -10,7 +10,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
-from causeway.aio.names import BROADCASTS, EVERYWHERE, HERE, WILDCARDS, address_of, is_address, port_number
+from causeway.aio.names import ANY_ADDRESS, BROADCASTS, LOOPBACK, WILDCARDS, address_of, is_address, port_number
 from causeway.aio.packets import Datagram, Unreachable
 from causeway.aio.sockets import SocketView
 
@@ -41,16 +41,16 @@ class DatagramTransport(asyncio.DatagramTransport):
         self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
         self.host, self.port = local
         self.remote = remote
-        self.is_choosy = remote is not None or self.host == HERE
+        self.is_choosy = remote is not None or self.host == LOOPBACK
         """True: it takes only some of the datagrams for its port."""
         self._to_itself = to_itself
         self._context = contextvars.copy_context()
         self._closing = False
         self._routes: dict[Any, tuple[int, int]] = {}
         """(node, port) of the addresses that it has sent to."""
-        me = HERE if to_itself else address_of(stack.node)
-        peer = (HERE if to_itself else address_of(remote[0]), remote[1]) if remote is not None else None
-        name = (me if peer and self.host == EVERYWHERE else self.host, self.port)
+        me = LOOPBACK if to_itself else address_of(stack.node)
+        peer = (LOOPBACK if to_itself else address_of(remote[0]), remote[1]) if remote is not None else None
+        name = (me if peer and self.host == ANY_ADDRESS else self.host, self.port)
         super().__init__({"sockname": name, "peername": peer, "socket": SocketView(socket.SOCK_DGRAM, name, peer)})
 
     def __repr__(self) -> str:
@@ -106,7 +106,7 @@ class DatagramTransport(asyncio.DatagramTransport):
     # ---- receiving ------------------------------------------------------------------------------------------------
     def takes(self, sender: int, datagram: Datagram) -> bool:
         """Return whether a datagram for this port is for this socket."""
-        if self.host == HERE and not datagram.local:
+        if self.host == LOOPBACK and not datagram.local:
             return False
         return self.remote is None or self.remote == (sender, datagram.from_port)
 
@@ -186,8 +186,8 @@ class Datagrams:
         Returns:
             The transport and the protocol.
         """
-        host, port = local or (EVERYWHERE, 0)
-        if host not in (EVERYWHERE, HERE, address_of(self._stack.node)):
+        host, port = local or (ANY_ADDRESS, 0)
+        if host not in (ANY_ADDRESS, LOOPBACK, address_of(self._stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self._stack.node}")
         if port == 0:
             port = self._stack.free_port(self.ports)
@@ -214,7 +214,7 @@ class Datagrams:
             if not datagram.broadcast:
                 self._stack.send(sender, Unreachable(datagram.from_port, datagram.to_port))
             return
-        addr = (HERE if datagram.local else self._stack.names.addresses[sender], datagram.from_port)
+        addr = (LOOPBACK if datagram.local else self._stack.names.addresses[sender], datagram.from_port)
         if datagram.broadcast:
             for socket_ in takers:
                 socket_.take(datagram.data, addr)

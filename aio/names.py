@@ -12,9 +12,9 @@ from causeway.errors import UserError
 
 MOST_NODES = (1 << 16) - 2
 """The addresses 10.0.x.y without the first, 10.0.0.0, and the last, which is for broadcasts."""
-EVERYWHERE, HERE = "0.0.0.0", "127.0.0.1"
+ANY_ADDRESS, LOOPBACK = "0.0.0.0", "127.0.0.1"
 BROADCASTS = frozenset({"255.255.255.255", "<broadcast>", "10.0.255.255"})
-WILDCARDS = frozenset({"", EVERYWHERE, "::"})
+WILDCARDS = frozenset({"", ANY_ADDRESS, "::"})
 """Programs for both IPv4 and IPv6 listen on `::`."""
 MULTICAST = frozenset(map(str, range(224, 240)))
 SERVICES = {"http": 80, "https": 443, "ws": 80, "coap": 5683, "mqtt": 1883, "domain": 53, "ntp": 123}
@@ -78,13 +78,13 @@ class Names:
         if isinstance(host, bytes):
             host = host.decode("ascii")
         if host is None:
-            return EVERYWHERE if passive else HERE
+            return ANY_ADDRESS if passive else LOOPBACK
         if host in WILDCARDS:
-            return EVERYWHERE
+            return ANY_ADDRESS
         if host in BROADCASTS:
             return "10.0.255.255" if host == "10.0.255.255" else "255.255.255.255"
         node = self.node(host, asking)
-        return HERE if host == "localhost" or host.startswith("127.") else address_of(node)
+        return LOOPBACK if host == "localhost" or host.startswith("127.") else address_of(node)
 
     def getaddrinfo(
         self, asking: int, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0

@@ -13,11 +13,11 @@ import numpy as np
 
 from causeway.aio import sockets
 from causeway.aio.event_loop import SimulatedLoop
-from causeway.aio.names import EVERYWHERE, HERE, port_number
+from causeway.aio.names import ANY_ADDRESS, LOOPBACK, port_number
 from causeway.aio.stack import Stack
 from causeway.pycontrol.outside import outside
 
-INSTEAD = {
+ALTERNATIVES = {
     "sleep": "use await asyncio.sleep({seconds})",
     "thread": "use asyncio.create_task, and await the task",
     "process": "run its work as a coroutine, or as a node of its own",
@@ -38,7 +38,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
     _chance: random.Random | None = None
     read_at_ps, reads = -1, 0
     """The number of times that the program has read a clock at one instant (causeway.pycontrol.answers)."""
-    instead = INSTEAD
+    instead = ALTERNATIVES
     _numpy_chance: np.random.RandomState | None = None
 
     @abstractmethod
@@ -100,7 +100,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
             remote,
             bool(reuse_port),
             bool(allow_broadcast),
-            peer is not None and peer[0] == HERE,
+            peer is not None and peer[0] == LOOPBACK,
         )
         self.call_soon(protocol.connection_made, transport)
         await asyncio.sleep(0)
@@ -137,8 +137,8 @@ class NetworkedLoop(SimulatedLoop, ABC):
         if sock is not None:
             host, port = sockets.own(sock, socket.SOCK_STREAM).local or (None, 0)
         if isinstance(host, list | tuple):
-            host = host[0] if len(host) == 1 else EVERYWHERE
-        address, number = self._end((host or EVERYWHERE, port), True)
+            host = host[0] if len(host) == 1 else ANY_ADDRESS
+        address, number = self._end((host or ANY_ADDRESS, port), True)
         server = self.stack.streams.listen(protocol_factory, address, number)
         if start_serving:
             await server.start_serving()

@@ -15,7 +15,7 @@ SEGMENT_HEADER_BYTES = 20
 UNREACHABLE_BYTES = 32
 """The part of a datagram that an ICMP message quotes."""
 MAX_DATAGRAM_BYTES = 65_507
-"""The maximum of IPv4."""
+"""The largest payload of UDP over IPv4."""
 
 SYN, ACK, FIN, RST, PROBE = 1, 2, 4, 8, 16
 
@@ -28,7 +28,7 @@ class Datagram(NamedTuple):
     data: bytes
     broadcast: bool = False
     local: bool = False
-    """True: it was sent to 127.0.0.1."""
+    """True if it was sent to 127.0.0.1."""
 
     @property
     def size_bytes(self) -> int:

@@ -29,7 +29,7 @@ class _Time:
     now_ps = 0
 
 
-def _nobody(peer: int, content: Content, size_bytes: int) -> None:
+def _drop(peer: int, content: Content, size_bytes: int) -> None:
     """Drop a broadcast: there are no other nodes."""
 
 
@@ -48,7 +48,7 @@ class SoloLoop(NetworkedLoop):
         super().__init__(_Time(), self._set_next)
         self.node, self._seed = 0, seed
         self.stack = Stack(
-            0, self, Names(1), _nobody, round(crossing_s * S_PS), self.chance_of("stack"),
+            0, self, Names(1), _drop, round(crossing_s * S_PS), self.chance_of("stack"),
             MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES, None,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from causeway.aio.connection import Connection, Events
-from causeway.aio.names import EVERYWHERE, HERE, address_of
+from causeway.aio.names import ANY_ADDRESS, LOOPBACK, address_of
 from causeway.aio.packets import ACK, RST, SYN, Segment
 from causeway.aio.sockets import SocketView
 from causeway.aio.tcp import ABORT, ACCEPTED, TcpEnd
@@ -28,7 +28,7 @@ class StreamTransport(asyncio.Transport, Events):
     """asyncio's transport over one connection."""
 
     def __init__(self, stack: Stack, port: int, remote: tuple[int, int], local: bool) -> None:
-        host, peer = (HERE, HERE) if local else (address_of(stack.node), address_of(remote[0]))
+        host, peer = (LOOPBACK, LOOPBACK) if local else (address_of(stack.node), address_of(remote[0]))
         ends = (host, port), (peer, remote[1])
         super().__init__({"sockname": ends[0], "peername": ends[1], "socket": SocketView(socket.SOCK_STREAM, *ends)})
         self._stack, self._loop = stack, stack.loop
@@ -292,12 +292,12 @@ class Listener(asyncio.AbstractServer):
 
     def takes(self, local: bool) -> bool:
         """Return whether it accepts connections from the node itself (`local`) or from others now."""
-        return self._serving and (self.host != HERE or local)
+        return self._serving and (self.host != LOOPBACK or local)
 
     @property
     def is_public(self) -> bool:
         """True if other nodes can reach the server."""
-        return self.host != HERE
+        return self.host != LOOPBACK
 
     def is_serving(self) -> bool:
         """Return whether it accepts connections."""
@@ -354,8 +354,8 @@ class Streams:
     async def open(self, addr: Any, local_addr: Any) -> StreamTransport:
         """Open a connection. Return its transport, which has no protocol yet."""
         stack = self.stack
-        local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == EVERYWHERE
-        remote = stack.resolve((HERE if local else addr[0], addr[1]))
+        local = addr[0] == "localhost" or addr[0].startswith("127.") or addr[0] == ANY_ADDRESS
+        remote = stack.resolve((LOOPBACK if local else addr[0], addr[1]))
         used = {key[0] for key in self._connections} | set(self.listeners)
         port = int(local_addr[1]) if local_addr and local_addr[1] else stack.free_port(used)
         if (port, *remote) in self._connections:
@@ -395,7 +395,7 @@ class Streams:
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> Listener:
         """Listen on a port; 0 for any free one."""
-        if host not in (EVERYWHERE, HERE, address_of(self.stack.node)):
+        if host not in (ANY_ADDRESS, LOOPBACK, address_of(self.stack.node)):
             raise OSError(errno.EADDRNOTAVAIL, f"{host} is not an address of node {self.stack.node}")
         if port == 0:
             port = self.stack.free_port(self.listeners)

@@ -15,7 +15,7 @@ from causeway.aio.event_loop import SimulatedLoop
 from causeway.pycontrol.run_trace import user_line
 
 PATIENCE_S = 10.0
-"""The time after which a step is reported; one takes microseconds."""
+"""The time after which a step is reported; steps normally take microseconds."""
 STEP = SimulatedLoop.turn.__code__
 
 

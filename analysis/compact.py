@@ -21,7 +21,7 @@ from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import is_remote, place
 
 MANY_FILES = 300
-"""With so many files of `runs`, the next writer compacts the folder."""
+"""The number of files of `runs` at which the next writer compacts the folder."""
 _LARGE_BYTES = 64 << 20
 """A file of this size stays as it is."""
 _TOGETHER_BYTES = 256 << 20

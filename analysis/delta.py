@@ -1,10 +1,10 @@
-"""The log of a result folder: one Delta table (delta.io) in `tables/`, with the name of our table as its partition.
+"""The log of a result folder: one Delta table (delta.io) in `tables/`, partitioned by the names of our tables.
 
-So a commit, the next file in `tables/_delta_log`, is one for all tables: the rows of a run, or of a whole batch, are
-there together or not at all, and every reader sees one version. The log is read and written by delta-rs (`deltalake`);
-a commit is made for exactly the version that its maker has seen, so that of two writers of one run one sees the other.
-What is ours is that the log is on the disk before anybody is told so (delta-rs does not flush), and a copy of each of
-its files in `tables/_copies`, with a digest in its name: a file that has rotted is found, and put back.
+A commit is the next file in `tables/_delta_log`, for all tables at once: the rows of a run, or of a whole batch, are
+visible together or not at all, and every reader sees one version. delta-rs (`deltalake`) reads and writes the log. A
+commit succeeds only on the version that its writer has read, so of two writers of one run, one sees the other's rows.
+This module adds two things. It flushes the log before it reports a commit, which delta-rs does not do; and it keeps a
+copy of each file of the log in `tables/_copies`, with a digest in its name, so that damage is detected and repaired.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 FORMAT = 1
-"""Of result folders. A folder of a higher one is refused: what it means is not known here."""
+"""The version of the format of result folders. A folder of a higher version is refused."""
 _DESCRIPTION = re.compile(r"causeway results, format (\d+)")
 LOG, COPIES = "_delta_log", "_copies"
 LOG_FILE = re.compile(r"\d{20}\.(json|checkpoint\.parquet)")
@@ -43,33 +43,33 @@ PARTS = (
     "studies", ".locks", ".convert", "tables", f"tables/{LOG}", f"tables/{COPIES}",
     *(f"tables/table={name}" for name in (*schema.TABLES, physical.SOURCES)),
 )  # fmt: skip
-"""The folders that a result folder has: none of them may be a link."""
+"""The folders inside a result folder. None of them may be a link."""
 _CHECKPOINT_EVERY = 20
-"""Versions: a reader opens the last checkpoint and the versions behind it, each a file."""
+"""The number of versions between checkpoints. A reader opens a checkpoint and one file per later version."""
 KEPT_HOURS = 24
-"""Files that a commit removed stay so long, for readers that began before it."""
+"""The time for which removed files are kept, for readers that began before the commit."""
 _SETTINGS = {
     "delta.deletedFileRetentionDuration": f"interval {KEPT_HOURS} hours",
     "delta.logRetentionDuration": "interval 7 days",
-    "delta.enableExpiredLogCleanup": "false",  # the copies go with them: see `clean`
+    "delta.enableExpiredLogCleanup": "false",  # `clean` deletes old files of the log together with their copies
 }
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _ONE_THREAD = Lock()
-"""Held by the thread that moves a handle on."""
+"""Held by the thread that updates a handle."""
 _SLOW_S = 3600.0
-"""A writer that took so long looks whether its files are still there: somebody may have taken them for orphans."""
+"""After this time a writer checks that its files still exist, which others may have deleted as orphans."""
 
 
 @dataclass
 class FolderVersion:
-    """One version of a result folder; -1: nothing has landed."""
+    """One version of a result folder; -1: nothing is committed."""
 
     folder: Path
     version: int = -1
     files: dict[str, list[File]] = field(default_factory=dict)
-    """Table -> its files, in the order in which they landed."""
+    """Maps a table to its files, in the order of their commits."""
     opened: DeltaTable | None = None
-    """A handle of the table. It moves on with commits of this process, so it may be at a later version."""
+    """A handle of the table. Commits of this process update it, so it may be at a later version."""
 
     def all_files(self) -> list[File]:
         """Return the files of all tables."""
@@ -77,7 +77,7 @@ class FolderVersion:
 
 
 class Overtaken(Exception):
-    """Another commit has changed what this one is about; `state` is what there is now."""
+    """Another commit has changed the rows of this one; `state` is the latest version."""
 
     def __init__(self, state: FolderVersion) -> None:
         super().__init__()
@@ -88,24 +88,24 @@ class Overtaken(Exception):
 
 
 _LATEST: dict[str, tuple[Any, FolderVersion]] = {}
-"""Folder -> when it was looked at (see `_seen`) and what was found."""
+"""Maps a folder to the time of its last inspection (see `_seen`) and the version found."""
 _SEEN_S = 10.0
-"""For so long a state that was read behind a URL may be taken for the latest, by who can bear it."""
+"""The age up to which callers that accept it get the state that was last read from behind a URL."""
 
 
 def forget_what_is_known() -> None:
-    """Look at every folder anew: what was seen of it before is kept otherwise."""
+    """Forget the stored versions of all folders, so that they are read again."""
     _LATEST.clear()
 
 
 def top(folder: Path) -> Path:
-    """Return a folder's whole address: what it is known by."""
+    """Return a folder's complete address, by which its state is stored."""
     where = place(folder)
     return where if isinstance(where, Remote) else Path(where).absolute()
 
 
 def latest(folder: Path, may_be_old: bool = False) -> FolderVersion:
-    """Return the latest version of a folder; behind a URL one of some seconds ago, if it `may_be_old`."""
+    """Return the latest version of a folder. With `may_be_old`, one behind a URL may be some seconds old."""
     folder = top(folder)
     kept = _LATEST.get(str(folder))
     if kept is not None and (_same(folder, *kept) if not is_remote(folder) else may_be_old and _fresh(kept[0])):
@@ -191,7 +191,7 @@ def uri(folder: Path) -> str:
 
 
 def options(folder: Path) -> dict[str, str] | None:
-    """Return the storage options that `deltalake` needs beside the address."""
+    """Return the storage options that `deltalake` needs in addition to the address."""
     where = place(folder)
     return where.storage_options if isinstance(where, Remote) else None
 
@@ -220,10 +220,17 @@ def commit(
     state: FolderVersion, writer: physical.Writer, removed: Sequence[File] = (),
     still: Callable[[FolderVersion], bool] = lambda state: True, moves: bool = False,
 ) -> FolderVersion:  # fmt: skip
-    """Add the writer's files and take others out, in one step; return the state behind it.
+    """Add the writer's files and remove others in one commit; return the state after it.
 
-    `still` says of a newer state whether the commit may be made on it as it is; else, or if a file that is to go has
-    gone, it raises `Overtaken`. `moves`: rows only pass from the ones to the others.
+    Args:
+        state: The version on which the commit is based.
+        writer: The writer of the new files.
+        removed: The files to remove.
+        still: Returns True for a newer state on which the same commit is still valid.
+        moves: True if the new files only contain rows of the removed ones.
+
+    Raises:
+        Overtaken: The commit is not valid on a newer state, or another commit has removed one of `removed`.
     """
     folder, ours = state.folder, {file.path for file in writer.files}
     for _ in range(1000):
@@ -239,7 +246,7 @@ def commit(
             after = None if state.opened is None else _keep(_after(state, writer.files, removed))
             return settle(folder, state.version + 1, after)
         now = _read(folder)
-        if ours & {file.path for file in now.all_files()}:  # it was made, and only the answer was lost
+        if ours & {file.path for file in now.all_files()}:  # the commit succeeded, and only the answer was lost
             return settle(folder, now.version)
         if now.version == state.version:
             raise OSError(5, f"the log cannot be written ({str(failure).splitlines()[0]})", uri(folder)) from failure
@@ -248,7 +255,7 @@ def commit(
 
 
 def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
-    """Make the version behind `state`; return why it could not be made."""
+    """Try to commit the version after `state`; return the error if this fails."""
     from deltalake.exceptions import DeltaError
     from deltalake.transaction import (
         CommitProperties,
@@ -271,7 +278,7 @@ def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], m
                 commit_properties=once, post_commithook_properties=nothing,
             )  # fmt: skip
             return None
-        if lacking := _lacking(state.opened):  # this version of causeway knows columns that its maker did not
+        if lacking := _lacking(state.opened):  # this version of Causeway has columns that the folder's creator lacked
             state.opened.alter.add_columns(lacking, commit_properties=once, post_commithook_properties=nothing)
             settle(folder, state.version + 1)
             return RuntimeError("columns were added first")
@@ -321,18 +328,18 @@ def _action(file: File, now_ms: int, changes: bool) -> Any:
 
 
 _ROOTED: set[Path] = set()
-"""Folders whose names are on the disk, up to the root: whoever made them may not have said so."""
+"""Folders whose names have been flushed, up to the root, since the program that made them may not have done so."""
 
 
 def settle(folder: Path, version: int, state: FolderVersion | None = None) -> FolderVersion:
-    """Put a version, and all that is named in it, on the disk for good; return `state`, or else the latest."""
+    """Flush a version and all files that it names to the disk; return `state`, or without it the latest version."""
     logs = place(folder) / "tables" / LOG
     if not is_remote(folder):
         flush(_log(folder, version))
         for one in (logs, logs.parent, folder):
             flush(one)
         for one in () if folder in _ROOTED else folder.parents:
-            with suppress(OSError):  # not ours, or of a file system that does not flush folders
+            with suppress(OSError):  # a folder of another user, or a file system that cannot flush folders
                 flush(one)
         _ROOTED.add(folder)
     copy(folder, _log(place(folder), version).name)
@@ -343,14 +350,14 @@ def settle(folder: Path, version: int, state: FolderVersion | None = None) -> Fo
 
 
 def _checkpoint(state: FolderVersion) -> None:
-    """Write a checkpoint, and open the table anew next time: a handle gets slower with each commit that it follows."""
+    """Write a checkpoint, and drop the handle of the table, which gets slower with each commit that it follows."""
     assert state.opened is not None
     with _ONE_THREAD:
         version = state.opened.version()
         state.opened.create_checkpoint()
     _LATEST.pop(str(state.folder), None)
     logs, name = place(state.folder) / "tables" / LOG, f"{version:020d}.checkpoint.parquet"
-    (logs / "_last_checkpoint").unlink(missing_ok=True)  # only a hint, and one that is written over in place
+    (logs / "_last_checkpoint").unlink(missing_ok=True)  # it is only a hint, and delta-rs overwrites it in place
     if not is_remote(state.folder):
         flush(logs / name)
         flush(logs)
@@ -366,7 +373,7 @@ def copy(folder: Path, name: str) -> None:
 
 
 def clean(state: FolderVersion) -> None:
-    """Remove what the log says of versions of more than a week ago, and their copies."""
+    """Remove files of the log for versions of more than a week ago, and their copies."""
     if state.opened is None:
         return
     state.opened.cleanup_metadata()
@@ -377,11 +384,11 @@ def clean(state: FolderVersion) -> None:
             (tables / COPIES / name).unlink(missing_ok=True)
 
 
-# --- what may rot ----------------------------------------------------------------------------------------
+# --- damage ----------------------------------------------------------------------------------------
 
 
 def names(folder: Path) -> list[str]:
-    """Return the names of what is in a folder."""
+    """Return the names of the entries of a folder."""
     if isinstance(folder, Remote):
         return sorted(child.name for child in folder.children())
     try:
@@ -391,7 +398,7 @@ def names(folder: Path) -> list[str]:
 
 
 _SAME: set[tuple[str, int, int, int]] = set()
-"""(path, size, time of change, inode) of files of logs that were equal to their copies."""
+"""The (path, size, time of change, inode) of files of logs that were equal to their copies."""
 
 
 def copies_of(folder: Path) -> dict[str, set[str]]:
@@ -404,7 +411,7 @@ def copies_of(folder: Path) -> dict[str, set[str]]:
 
 
 def rotten(folder: Path) -> Iterator[str]:
-    """Yield the names of files of the log that a reader needs and that are not as their copy."""
+    """Yield the names of files of the log that a reader needs and that differ from their copies."""
     logs, copies = place(folder) / "tables" / LOG, copies_of(folder)
     there = {name for name in names(logs) if LOG_FILE.fullmatch(name)}
     last = max((name for name in there if name.endswith(".checkpoint.parquet")), default="")

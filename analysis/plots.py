@@ -20,7 +20,7 @@ class Plot:
     series: str = ""
     """A parameter: one line (or group of bars) per value of it."""
     where: Mapping[str, object] = field(default_factory=dict)
-    """Only the points that have these parameter values."""
+    """The parameter values of the points to show."""
     paper: str = ""
     """Its place in the paper, e.g. 'hash, Fig. 1'; published points of that place are marked."""
     kind: str = "line"
@@ -55,7 +55,7 @@ class Expected:
     why: str
     """One line."""
     where: Mapping[str, object] = field(default_factory=dict)
-    """Only with these parameter values."""
+    """The parameter values with which it is expected."""
 
 
 MARKS = ("dot", "ring", "cross")

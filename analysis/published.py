@@ -51,8 +51,8 @@ def read(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(given: dict[str, str | None]) -> dict[str, Any]:
-    texts = {name: given.get(name) or "" for name in (*COLUMNS, *BOUNDS)}
+def _row(row: dict[str, str | None]) -> dict[str, Any]:
+    texts = {name: row.get(name) or "" for name in (*COLUMNS, *BOUNDS)}
     relation = texts["relation"] or "="
     if relation not in FILLED:
         raise ValueError(f"no relation '{relation}'; it is one of {' '.join(FILLED)}")

@@ -143,14 +143,14 @@ class Remote:
     @property
     def storage_options(self) -> dict[str, str]:
         """Return the options of the address, in the words of delta-rs."""
-        given = dict(parse_qsl(self._query.lstrip("?")))
+        options = dict(parse_qsl(self._query.lstrip("?")))
         if self._scheme != "s3":
             return {}
         found = {"aws_conditional_put": "etag"}
-        if host := given.get("endpoint_override"):
-            scheme = given.get("scheme", "https")
+        if host := options.get("endpoint_override"):
+            scheme = options.get("scheme", "https")
             found |= {"AWS_ENDPOINT_URL": f"{scheme}://{host}", "AWS_ALLOW_HTTP": str(scheme == "http").lower()}
-        if region := given.get("region"):
+        if region := options.get("region"):
             found["AWS_REGION"] = region
         return found
 

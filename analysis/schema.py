@@ -1,8 +1,8 @@
 """The result tables, the same for every engine: the one place that names their columns and types.
 
-Dimension tables (`runs`, `parameters`, `nodes`, `vectors`) say what was run; fact tables (`scalars`, `samples`) what
-came out.
-The other tables keep what OMNeT++'s own result files say beyond that, so that converting them loses nothing.
+Dimension tables (`runs`, `parameters`, `nodes`, `vectors`) describe the runs; fact tables (`scalars`, `samples`)
+contain their results. The other tables keep the remaining contents of OMNeT++'s own result files, so that converting
+them loses nothing.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
 _POSITION = pa.field("position", _INT)
-"""Which item of its kind in its file, counted from 0: tells items of one name apart, and finds their attributes."""
+"""The number of the item among those of its kind in its file, from 0. It tells items of one name apart, and finds their
+attributes."""
 
 
 def _required(**columns: pa.DataType) -> list[pa.Field]:
@@ -31,12 +32,12 @@ def _table(*fields: pa.Field) -> pa.Schema:
 TABLES: dict[str, pa.Schema] = {
     "runs": _table(
         *_required(study=_TEXT, point=_TEXT, engine=_TEXT, engine_version=_TEXT, causeway_version=_TEXT, commit=_TEXT),
-        pa.field("seed", _INT),  # null where a converted file does not say
+        pa.field("seed", _INT),  # null if a converted file lacks it
         *_required(digest=_TEXT),
         *_required(started_at=_TEXT),  # ISO-8601, UTC
-        *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null where a converted file does not say
+        *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null if a converted file lacks it
         *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
-        # Digests of the code that gave the numbers: over all; of the study, of Causeway with the simulator's version,
+        # Digests of the code of the run: of all of it; of the study, of Causeway with the simulator's version,
         # of the ini and NED files ("" where there are none). Null in runs of older versions and in converted files.
         *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
     ),
@@ -78,8 +79,8 @@ def empty(name: str) -> pa.Table:
 def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None = None) -> pa.Table:
     """Return `table` (pyarrow, or a dict of columns) with exactly the columns and types of the table `name`.
 
-    `run_id` fills the column of that name where the caller left it out; other columns left out take their default, or
-    null where null is allowed. A column the schema does not know is an error: no misspelt name is dropped.
+    `run_id` is the value of that column if the table lacks it. Other missing columns get their default, or null where
+    null is allowed. A column that the schema lacks is an error, so that no misspelt name is dropped.
     """
     schema = TABLES[name]
     columns = {key: table[key] for key in (table.column_names if isinstance(table, pa.Table) else table)}
@@ -98,17 +99,17 @@ def _repeated(value: Any, rows: int, kind: pa.DataType) -> pa.Array:
     return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(rows, np.int8)), of_texts([value])).cast(kind)
 
 
-def _column(table: str, field: pa.Field, given: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
-    if given is None:
+def _column(table: str, field: pa.Field, values: Any, fill: Mapping[str, Any], rows: int) -> pa.Array:
+    if values is None:
         if field.name not in fill and not field.nullable:
             raise ValueError(f"table {table}: column {field.name} is missing")
         if field.name not in fill:
             return pa.nulls(rows, field.type)
         return _repeated(fill[field.name], rows, field.type)
-    if isinstance(given, pa.Array | pa.ChunkedArray):
-        column = given.cast(field.type) if given.type != field.type else given
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        column = values.cast(field.type) if values.type != field.type else values
     else:
-        column = array(given, field.type)
+        column = array(values, field.type)
     if column.null_count and not field.nullable:
         raise ValueError(f"table {table}: column {field.name} has {column.null_count} missing values")
     return column

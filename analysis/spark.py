@@ -32,7 +32,7 @@ def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **
     elsewhere: nothing listens on an outer address by default. The workers run the Python that runs this, or
     PYSPARK_PYTHON; workers elsewhere get this package from us.
     """
-    made = _beside(master) or _new(str(master), memory, settings)
+    made = _running_session(master) or _new(str(master), memory, settings)
     context = made.sparkContext
     if not is_local(made) and context.applicationId not in _SENT:
         context.addPyFile(str(package_zip()))
@@ -55,20 +55,20 @@ def _ours(local: bool) -> dict[str, str]:
     }
 
 
-def _beside(master: "str | SparkSession") -> "SparkSession | None":
+def _running_session(master: "str | SparkSession") -> "SparkSession | None":
     """Return our session on the context that runs; None if none does."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    given = master if isinstance(master, SparkSession) else SparkSession.getActiveSession()
+    session = master if isinstance(master, SparkSession) else SparkSession.getActiveSession()
     running = SparkContext._active_spark_context
-    if given is None or running is None or given.sparkContext._jsc is None:
+    if session is None or running is None or session.sparkContext._jsc is None:
         return None
     for one in _OURS:
-        if one.sparkContext is given.sparkContext:
+        if one.sparkContext is session.sparkContext:
             return one
-    made = given.newSession()
-    for name, value in _ours(is_local(given)).items():
+    made = session.newSession()
+    for name, value in _ours(is_local(session)).items():
         made.conf.set(name, value)
     _OURS[:] = [made]
     return made

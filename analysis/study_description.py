@@ -82,13 +82,13 @@ def read_one(path: Path) -> Description:
             digest != _digest(given) or text != json.dumps({**given, "digest": digest}, indent=1) + "\n"
         ):
             raise ValueError("it has changed since it was written")
-        return _made(given)
+        return _from_dict(given)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UserError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"{path} does not describe a study ({reason}); run the study again into this folder") from None
 
 
-def _made(given: dict[str, Any]) -> Description:
+def _from_dict(given: dict[str, Any]) -> Description:
     if given.pop("version") != VERSION:
         raise ValueError("it was written by another version of causeway")
     scene = given["scene"]

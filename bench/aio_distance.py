@@ -57,7 +57,7 @@ async def serve(node: Any) -> None:
 
 
 async def ask(node: Any) -> list[Row]:
-    """What a host saw."""
+    """The observations of a host."""
     aiohttp, aiocoap = import_module("aiohttp"), import_module("aiocoap")
     context = await aiocoap.Context.create_client_context(transports=["simple6"])
     loop, rows = asyncio.get_running_loop(), []
@@ -89,7 +89,7 @@ async def main(node: Any) -> Any:
 
 
 def measure(engine: str) -> list[Row]:
-    """What all hosts saw."""
+    """The observations of all hosts."""
     network = MobileNetwork(
         ((0, 0),), (), HOSTS, Workload(HOSTS + 1), radio="wifi", speed_mm_s=1389, covered_only=False,
         position_every_ps=S_PS,

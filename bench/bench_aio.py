@@ -135,7 +135,7 @@ def _cpu_s(loop_factory: Any) -> float:
 
 
 def _idle_kb() -> float:
-    """Of loop, stack, socket and main, without the modules."""
+    """Return the memory of loop, stack, socket and main, without the modules."""
     programs = Programs(idle)
     tracemalloc.start()
     try:

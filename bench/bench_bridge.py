@@ -75,14 +75,17 @@ def lockstep() -> dict[str, object]:
 
 
 def _passed(validator: FrameValidator, windows: int, last: Window) -> None:
-    """So many windows passed the border unseen."""
+    """Pass this many windows without validation."""
     validator._s["number"] += windows
     validator.follow(last)
 
 
 def _bounce(session: Session, times: int, validator: FrameValidator | None = None) -> tuple[Window, int]:
-    """So many windows and answers, with the checks of the border or without; the last window, and the bytes of the
-    answer."""
+    """Exchange this many windows and answers, with or without validation.
+
+    Returns:
+        The last window, and the bytes of the answer.
+    """
     kind, interface, size_bytes = np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.int32)
     nodes = np.array([[0], [1]], np.int32)
     window = actions = None
@@ -121,7 +124,7 @@ class BareEcho:
         return self
 
     def bounce(self, times: int) -> None:
-        """So many round trips."""
+        """Make this many round trips."""
         socket, question = self._socket, self._question
         for _ in range(times):
             socket.send(question)
@@ -135,8 +138,10 @@ class BareEcho:
 
 
 def frames_of_a_thousand() -> dict[str, object]:
-    """An adapter that only tells events, a controller that only looks at every column. Blocks of frames with the
-    checks of the border and without them take turns."""
+    """Measure frames of 1,000 events between an adapter that only sends and a controller that only reads columns.
+
+    Blocks of frames with and without validation take turns.
+    """
     spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
     session, validator = (
         open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]),
@@ -158,7 +163,7 @@ def frames_of_a_thousand() -> dict[str, object]:
 
 
 def _take(session: Session, frames: int, validator: FrameValidator | None = None) -> Window:
-    """So many frames, with the checks of the border or without; the last one."""
+    """Read this many frames, with or without validation; return the last one."""
     for _ in range(frames):
         window = session.next()
         assert isinstance(window, Window)

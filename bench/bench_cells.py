@@ -1,10 +1,12 @@
-"""What a host and simulated second cost as the network grows (mobile20, static, ten hosts a cell), on both packet-level
-engines, at the same broadcasts a second in all.
+"""Measure the cost of a host and simulated second against the size of the network, on both packet-level engines.
+
+The study is mobile20 (static, ten hosts per cell); the total rate of broadcasts is the same for all sizes.
 
     python -m bench.bench_cells [ENGINE [CELLS ...]]
 
-Processor time of controller and simulator together; of two runs of different length the difference, so that building
-the network and joining it do not count. Small networks run with several seeds: few broadcasts differ much in number.
+The cost is the processor time of controller and simulator: the difference between a long and a short run, so that
+building and joining the network do not count. Small networks run with several seeds, since their numbers of broadcasts
+vary.
 """
 
 from __future__ import annotations
@@ -17,18 +19,18 @@ from causeway.bridge import engines
 from causeway.studies.mobile20.study import CELLS, Mobile20Params
 
 RATE = 20.0
-"""Broadcasts a second of all hosts together."""
+"""Broadcasts per second of all hosts together."""
 SHORT_S, LONG_S = 1, 5
 SEEDS_FOR = 64
-"""So many cells are run at least, with one seed after the other."""
+"""The least number of cells per size, over all seeds."""
 COSTS = ("us per host and s", "us per copy")
-"""What is told of each size, and how it grows: a copy is one frame at one receiver that it was meant for."""
+"""The figures whose growth is compared. A copy is one frame at one of its receivers."""
 
 COMPARED = {f"{name} {cost}, {CELLS[-1]} cells over {CELLS[0]}": "lower" for name in ("omnet", "ns3") for cost in COSTS}
 
 
 def run(names: tuple[str, ...] = ("omnet", "ns3"), sizes: tuple[int, ...] = (CELLS[0], CELLS[-1])) -> dict[str, float]:
-    """Microseconds for each host and simulated second, and how they grow."""
+    """Return microseconds per host and simulated second for each size, and their growth."""
     figures: dict[str, float] = {}
     for name in names:
         _cost(name, 1)  # imports and kernels
@@ -65,7 +67,7 @@ def _cost(name: str, cells: int) -> dict[str, float]:
 
 
 def _cpu_s() -> list[float]:
-    """Processor time of this process, and of the simulators it has run so far."""
+    """Return the processor time of this process, and of the simulators that have ended."""
     return [sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 
 

@@ -18,7 +18,7 @@ OTHERS = {
     "TLC, Paxos commit of its examples": "16,959,159 states found, 1,321,761 distinct, 60 s: 22,000 a second",
     "Maelstrom, broadcast of its guide": "one order of events in 20 s of real time, 29,000 messages a second",
 }
-"""What others publish: times rounded up to what they say a run takes, on machines of theirs."""
+"""Published figures of others, on their machines; times are their upper bounds."""
 TRIES = 300
 
 

@@ -41,7 +41,7 @@ SCAVE = "import sys; from omnetpp.scave import results; print(len(results.read_r
 
 @dataclass
 class Took:
-    """What a process used."""
+    """The resources that a process used."""
 
     wall_s: float
     cpu_s: float
@@ -71,7 +71,7 @@ def run() -> dict[str, object]:
 
 
 def _without_start(folder: Path, ours: Took, bare: Took) -> dict[str, object]:
-    """What is left when the time for a nearly empty file is taken off: starting Python, loading libraries."""
+    """The time without that for a nearly empty file, which is for starting Python and loading libraries."""
     path = folder / "small.vec"
     _, data_at = generate(path, 1000, vectors=1, block=1, batch=10)
     mine = min(measured(python_process(OURS, path, folder / f"small-{i}")).cpu_s for i in range(3))

@@ -1,4 +1,4 @@
-"""How the engine in process takes many copies in flight: processor time for an event, and how it grows with them."""
+"""Measure the inline engine with many copies in flight: processor time per event, and its growth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from causeway.network.workload import Segment, Workload
 
 NODES, RATE, MS = 1001, 100.0, 10**9
 DELAYS_S = (1, 5, 10, 20)
-"""So many hundreds of thousands of copies are in flight."""
+"""Delays; each second of delay means 100,000 copies in flight."""
 
 
 def run() -> dict[str, object]:

@@ -97,7 +97,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _campaign(folder: Path) -> dict[str, object]:
-    """What a run costs beside its simulation: the processor time of everything but `run_job`, for each run."""
+    """Return the processor time per run outside of `run_job`: the cost of a run besides its simulation."""
     jobs = campaign.plan(str(_TOY), "inline", [{"messages": 1}], 1, SHORT_RUNS)
     began, cpu = time.monotonic(), time.process_time()
     tally = processes.run_in_processes(jobs, folder, 2, lambda tally: None)

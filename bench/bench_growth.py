@@ -74,7 +74,7 @@ def _inputs(folder: Path, part: int) -> list[tuple[str, int, Path, int]]:
 
 
 def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]]:
-    """Who took what. The converter goes once before, so that nothing is compiled and the file is in memory."""
+    """Return the cost of each program. The converter runs once before, to compile and to cache the file."""
     measured(python_process(OURS, path, folder / f"warm-{path.name}"))
     found = [("ours", measured(python_process(OURS, path, folder / f"out-{path.name}")))]
     if (home := omnetpp_home()) is not None:
@@ -88,12 +88,12 @@ def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]
 
 
 def scave_path(home: Path) -> str:
-    """Where omnetpp.scave is: in OMNeT++, if it was built with its Python bindings, or where OMNETPP_SCAVE says."""
+    """Return the folder of omnetpp.scave: in OMNeT++, if it was built with Python bindings, or OMNETPP_SCAVE."""
     return os.environ.get("OMNETPP_SCAVE", str(home / "python"))
 
 
 def table(figures: dict[str, object]) -> str:
-    """What was measured, as the guide has it: CPU seconds / MB; the least CPU time in bold."""
+    """Return the measurements as the guide shows them: CPU seconds / MB; the least CPU time in bold."""
     cells: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
     for name, value in figures.items():
         if (found := _FIGURE.fullmatch(name)) and isinstance(value, float | int):

@@ -42,5 +42,5 @@ def _events_per_s(engine: Engine) -> float:
 
 
 def _cpu_s() -> float:
-    """Of this process and of the simulators that have ended."""
+    """Return the processor time of this process and of the simulators that have ended."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -1,4 +1,4 @@
-"""What the bridge costs on OMNeT++/INET, and what a simulated second costs as hosts are added (mobile20, dynamic).
+"""Measure the cost of the bridge on OMNeT++/INET, and of a simulated second with more hosts (mobile20, dynamic).
 
 The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
 load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the

@@ -1,4 +1,4 @@
-"""What a simulated second costs on ns-3 as hosts are added (mobile20, dynamic), and the controller's share of it."""
+"""Measure the cost of a simulated second on ns-3 with more hosts (mobile20, dynamic), and the controller's share."""
 
 from __future__ import annotations
 

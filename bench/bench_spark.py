@@ -1,4 +1,4 @@
-"""How long Spark takes to reduce 1 to 100 million samples to what a report shows, on two cores and within 4 GB.
+"""Measure how long Spark takes to reduce 1 to 100 million samples to what a report shows, on two cores and within 4 GB.
 
 The samples lie in a result folder like any other. Reduced are: the mean of every vector, and a time series with
 intervals over the repetitions.
@@ -79,14 +79,14 @@ def _fill_batch(batch: Batch, draw: np.random.Generator, start: int, rows: int) 
 
 @dataclass
 class Watched:
-    """What a process and all below it used."""
+    """Return the resources of a process and its descendants."""
 
     peak_mb: float = 0.0
     cpu_s: dict[int, float] = field(default_factory=dict)
 
 
 def _watched(command: list[str]) -> tuple[dict[str, float], Watched]:
-    """What the command printed, and what it used."""
+    """Return the output of the command, and the resources that it used."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     watched = Watched()
     watcher = threading.Thread(target=_watch, args=(process, watched), daemon=True)

@@ -1,6 +1,6 @@
-"""icpp18 in packets per second, inline and over OMNeT++, and how that grows with the number of nodes; ladc18 inline.
+"""Measure packets per second of icpp18, inline and on OMNeT++, for growing numbers of nodes; and of ladc18 inline.
 
-The mark: the first author's own VCube code on PeerSim makes 38,000 packets/s at 512 nodes and 22,600 at 1,024.
+For comparison: the first author's VCube code on PeerSim makes 38,000 packets/s at 512 nodes and 22,600 at 1,024.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ OMNET_SIZES = (64, 256, 1024)
 
 
 def run() -> dict[str, Any]:
-    """Whole runs: network, protocol, causality checker and digest. Inline in processor time, which other work on the
-    machine does not touch; over OMNeT++, two processes, in wall time."""
+    """Return packets per second of whole runs: network, protocol, causality checker and digest.
+
+    Inline runs are measured in processor time, which does not depend on other work; runs on OMNeT++ in wall time.
+    """
     figures: dict[str, Any] = {}
     omnet = engines.get("omnet").missing() is None
     for engine in ("inline", "omnet") if omnet else ("inline",):

@@ -1,4 +1,4 @@
-"""What the benches said before on this machine, and whether a figure is worse now beyond what it varies by anyway.
+"""The former figures of benchmarks on this machine, and whether one is now worse beyond its usual variation.
 
 Only ratios within one run are compared (a bench names them in COMPARED): times depend on what else the machine does.
 The history is a table, one JSON object a line, in build/bench-history.jsonl.

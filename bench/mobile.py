@@ -1,4 +1,4 @@
-"""What the benches of both packet-level engines share: a run of mobile20, and its cost as hosts are added."""
+"""The common part of benchmarks of packet-level engines: a run of mobile20, and its cost with more hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from causeway.studies.mobile20.study import Mobile20Params, Mobile20Study
 HOSTS = (35, 70, 140, 280)
 SEED = 1
 PLAIN: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
-"""Where stations and hosts stand in the network without a bridge (omnet/inet/omnetpp.ini)."""
+"""The positions of stations and hosts in the network without a bridge (omnet/inet/omnetpp.ini)."""
 
 
 def run_mobile(engine: Engine, params: Mobile20Params, seed: int = SEED) -> tuple[Outcome, float]:

@@ -51,15 +51,15 @@ class AttachedSession(PairSession):
 class AttachEngine:
     """Waits for simulations at one address, in a folder that only this user can enter.
 
-    `came` is called for each simulation that has connected.
+    `on_connected` is called for each simulation that has connected.
     """
 
     name = "attach"
     networks: tuple[type, ...] = ()
 
-    def __init__(self, came: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, on_connected: Callable[[], None] = lambda: None) -> None:
         self._folder, self._lock = private_directory()
-        self._came = came
+        self._on_connected = on_connected
         self.endpoint = f"ipc://{self._folder}/bridge"
 
     @property
@@ -81,7 +81,7 @@ class AttachEngine:
         except BaseException:
             session.close()
             raise
-        self._came()
+        self._on_connected()
         return session
 
     def missing(self, network: Network | None = None) -> str | None:

@@ -14,7 +14,7 @@ MOST_OF_MEMORY = 0.8
 """The share of the free memory at its begin that a run may use. Without a limit the kernel would kill it without a
 message."""
 LITTLE_LEFT = 0.1
-"""If runs side by side leave less than this share, each one that has used as much itself ends."""
+"""The share of memory that must stay free. If runs side by side leave less, each run that uses as much itself ends."""
 _GROUP = Path("/sys/fs/cgroup")
 
 

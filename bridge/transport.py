@@ -25,12 +25,12 @@ from causeway.errors import RunError, UserError
 SLICE_MS = 100
 """The interval at which a waiting controller checks that the simulator is alive."""
 HIGH_WATER = 64
-"""Frames in flight. Adapters stay below it (they want a reply from time to time): beyond it libzmq stops reading, and
-frames that it has not read are lost when the simulator ends."""
+"""The largest number of frames in flight. Adapters stay below it, since they regularly wait for a reply. Beyond it
+libzmq stops reading, and unread frames are lost when the simulator ends."""
 LONGEST_FRAME = 1 << 27
-"""Bytes. libzmq closes the connection at a longer one, so that memory stays bounded whatever the peer sends."""
+"""The largest size of a frame in bytes. libzmq closes the connection at a longer one, which bounds the memory."""
 HUNG_UP_S = 2.0
-"""A simulator that still runs so long after its connection was closed is considered stuck."""
+"""The time after the end of its connection at which a simulator that still runs counts as stuck."""
 HUNG_UP = "the simulator closed its connection but did not end; it was ended"
 LINGER_MS = 200
 """The time for the last frame (an error, say) to be sent when the socket is closed."""
@@ -88,7 +88,7 @@ class Transport:
         self.environment["CAUSEWAY_ENDPOINT"] = self.endpoint
 
     def peer_is_connected(self) -> None:
-        """Remove the socket's name and its directory, which nobody needs any more."""
+        """Remove the socket's name and its directory, which are not needed after the connection."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
@@ -145,8 +145,8 @@ class Transport:
 class _Connection:
     """The state of the connection to the first peer.
 
-    Others may connect (a second simulation, say); PAIR ignores them. Over tcp strangers connect, too, so that the first
-    peer cannot be told apart: there only the deadline shows that it is gone.
+    Others may connect (a second simulation, say); PAIR ignores them. Over tcp any program can connect, so that
+    the first peer cannot be identified: there only the deadline shows that it is gone.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:

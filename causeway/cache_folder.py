@@ -16,7 +16,7 @@ VARIABLE = "CAUSEWAY_CACHE"
 
 
 class NoCacheFolder(Exception):
-    """No folder can be trusted; the message says what to do."""
+    """The error that no folder can be trusted; its message has the remedy."""
 
 
 def cache_dir() -> Path:
@@ -34,7 +34,7 @@ def cache_dir() -> Path:
 def _private(folder: Path) -> Path:
     """Make a folder that only this user can enter, or refuse an existing one that others could write to.
 
-    Any user can make a folder of that name in /tmp, with code in it.
+    Otherwise another user could make a folder of that name in /tmp that contains code.
     """
     try:
         with suppress(FileExistsError):

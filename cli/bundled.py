@@ -65,5 +65,5 @@ def _belongs(path: Path, name: str) -> bool:
 
 def _said_first(path: Path) -> str:
     """Return the first line of a file's docstring."""
-    said = ast.get_docstring(ast.parse(path.read_bytes())) or ""
-    return said.partition("\n")[0].removesuffix(":")
+    docstring = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+    return docstring.partition("\n")[0].removesuffix(":")

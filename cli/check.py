@@ -27,19 +27,19 @@ class Search:
     tries: int
     seconds: float
     most_states: int
-    """0: random schedules; else an exhaustive search of at most this many states."""
+    """The largest number of states of an exhaustive search; 0: random schedules instead."""
     whole: bool
-    """Exhaustive search: without reduction."""
+    """True if an exhaustive search does without partial-order reduction."""
     seed: int
     symmetry: bool = True
-    """Exhaustive search: of states that differ only in the names of symmetric nodes, explore one."""
+    """True if an exhaustive search explores one of the states that differ only in the names of symmetric nodes."""
 
 
 @dataclass(frozen=True)
 class Found:
     """The result of a search."""
 
-    came: str
+    summary: str
     seconds: float
     broken: str | None
     plan: tuple[int, ...]
@@ -48,11 +48,11 @@ class Found:
     log: Log = field(default_factory=Log)
     """The events of the schedule that broke a property."""
     repeats: bool = True
-    """True if the property breaks each time that the plan is followed."""
-    chance: str = ""
-    """Random schedules: the nodes that draw random numbers."""
+    """True if every execution of the plan violates the property."""
+    randomness: str = ""
+    """Names the nodes that draw random numbers, in a search by random schedules."""
     contents: bool = False
-    """True if the property breaks only where contents are watched."""
+    """True if the property is violated only while contents are watched."""
 
 
 FEWER_TRIES, FEWER_SECONDS = 300, 5.0
@@ -61,7 +61,7 @@ FEWER_TRIES, FEWER_SECONDS = 300, 5.0
 
 @confined()
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
-    """Search, print, and write the counterexample if there is one. Return whether something is broken."""
+    """Search, print, and write the counterexample if there is one. Return whether a property is violated."""
     trials = trial.sizes()
     if search.most_states:
         trials = trials[-2:][:1]  # three nodes
@@ -71,13 +71,13 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     with console.status("") as status:
-        trial, found = look_at_all(trials, search, status.update)
-    console.print(f"{found.came}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
+        trial, found = search_models(trials, search, status.update)
+    console.print(f"{found.summary}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
     if found.broken is None:
         console.print("nothing is broken", markup=False)
         return False
     trial = replace(trial, clocks=found.clocks or trial.clocks, contents=found.contents)
-    found = follow_again(trial, found)
+    found = replay_plan(trial, found)
     _report(found, console)
     _write(trial, found, out_dir, console)
     return True
@@ -88,8 +88,8 @@ def _nodes_of(trial: Trial) -> int:
         return model.count
 
 
-def follow_again(trial: Trial, found: Found) -> Found:
-    """Follow the plan once more, and note its events, or that it does not break each time."""
+def replay_plan(trial: Trial, found: Found) -> Found:
+    """Execute the plan once more; add its events, or mark the violation as one that does not repeat."""
     if not found.repeats:
         return found
     with closing(trial.make()) as model:
@@ -99,8 +99,8 @@ def follow_again(trial: Trial, found: Found) -> Found:
         return replace(found, broken=broken, log=model.whole_log)
 
 
-def look_at_all(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
-    """Search the smallest models first. Return the first in which something breaks, with as few nodes as were found."""
+def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
+    """Search models in order of size; return the first violation, with the fewest nodes that it was found with."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
         left = len(trials) - number
@@ -116,10 +116,10 @@ def look_at_all(trials: Sequence[Trial], search: Search, report: Callable[[str],
             if better.broken is not None:
                 trial, found = fewer, better
                 break
-    came = found.came if search.most_states else f"{tried:,} orders of events"
-    if found.chance:
-        came += f" ({found.chance})"
-    return trial, replace(found, came=came, seconds=seconds)
+    summary = found.summary if search.most_states else f"{tried:,} orders of events"
+    if found.randomness:
+        summary += f" ({found.randomness})"
+    return trial, replace(found, summary=summary, seconds=seconds)
 
 
 @watchdog(CHECK_S)
@@ -142,7 +142,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
                 lambda tried: reported(f"{tried:,} orders"),
             )
         )
-    if (changed := look_at_contents(trial, search)) is not None:
+    if (changed := check_contents(trial, search)) is not None:
         return changed
     reduce = not search.whole and exhaustive.can_reduce(trial.make, rules)
     covered = exhaustive.search_exhaustively(
@@ -151,7 +151,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.finished and reduce:
-        # what goes on and on, as a timer that sends again, leads it far away from the shortest orders
+        # endless activity, such as a timer that retransmits, leads a depth-first search away from short orders
         covered = exhaustive.search_exhaustively(
             trial.make,
             rules,
@@ -161,13 +161,13 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a calm, which can be left out
+    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a long calm, which a counterexample does not need
     if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = exhaustive.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
-def look_at_contents(trial: Trial, search: Search) -> Found | None:
+def check_contents(trial: Trial, search: Search) -> Found | None:
     """Explore a few random schedules before the exhaustive search, where nodes work with copies of contents.
 
     A case that also breaks where contents are not watched is left to the exhaustive search, which finds the shortest
@@ -175,21 +175,21 @@ def look_at_contents(trial: Trial, search: Search) -> Found | None:
     """
     rules = trial.rules()
     found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
-    if found.broken is None or schedules.comes_again(trial.make, rules, found):
+    if found.broken is None or schedules.is_reproducible(trial.make, rules, found):
         return None
-    return _of_random(schedules.in_short(found, trial.make, rules))
+    return _of_random(schedules.shrink_verdict(found, trial.make, rules))
 
 
 def _of_random(verdict: schedules.Verdict) -> Found:
     return Found(
         f"{verdict.tried:,} orders of events", verdict.seconds, verdict.broken, verdict.plan, tried=verdict.tried,
-        log=verdict.log, repeats=verdict.repeats, chance=verdict.chance, contents=verdict.contents,
+        log=verdict.log, repeats=verdict.repeats, randomness=verdict.randomness, contents=verdict.contents,
     )  # fmt: skip
 
 
 def _states_of(covered: exhaustive.Covered, reduced: bool) -> str:
     how = ", reduced" if reduced else ", up to symmetry" if covered.symmetry is not None else ""
-    seen = "all of them" if covered.complete else f"not all: {covered.chance}" if covered.chance else "not all"
+    seen = "all of them" if covered.complete else f"not all: {covered.randomness}" if covered.randomness else "not all"
     return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
 
 

@@ -149,8 +149,8 @@ def _warn(text: str) -> None:
     print(f"causeway: {printable(text)}", file=sys.stderr)
 
 
-def _check_study(name: str, given: str | None, where: Path) -> None:
-    if given is None and name not in registry.STUDIES:
+def _check_study(name: str, study: str | None, where: Path) -> None:
+    if study is None and name not in registry.STUDIES:
         raise UserError(f"{where} has a run of a study that is not one of ours ({name}); say --study FILE.py")
 
 

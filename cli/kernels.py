@@ -61,14 +61,14 @@ def _with_progress(names: list[str], console: Console) -> dict[str, str]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(names))
         for group in ([n for n in names if n == FIRST], [n for n in names if n != FIRST]):
-            for name, why, running in _each(group):
+            for name, why, running in _compile_all(group):
                 bar.update(task, advance=1 if name else 0, description=", ".join(running))
                 if why:
                     failed[name] = why
     return failed
 
 
-def _each(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
+def _compile_all(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Compile several studies at once. Yield (study that is done or "", why it failed or "", those still running)."""
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
         running: dict[Future[str], str] = {pool.submit(_in_a_process, name): name for name in names}

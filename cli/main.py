@@ -259,14 +259,14 @@ def check(
     from causeway.studies.parameters import parse_settings
     from causeway.studies.trial import Trial, parse_bounds
 
-    asked = {
+    options = {
         "broadcasts": broadcasts, "calls": calls, "moves": moves, "losses": losses, "duplicates": duplicates,
         "crashes": crashes, "recover": recover, "forever": forever, "early": early,
     }  # fmt: skip
-    given = {name: value for name, value in asked.items() if value is not None}
+    bounds = {name: value for name, value in options.items() if value is not None}
     properties = tuple(property_ or ())
     trial = Trial(
-        study, parse_settings(set_ or []), properties, given, tuple(always or ()), tuple(at_end or ()),
+        study, parse_settings(set_ or []), properties, bounds, tuple(always or ()), tuple(at_end or ()),
         parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
     if not every and (whole or not symmetry):

@@ -37,8 +37,8 @@ class Once(TyperGroup):
 
 
 def _parsed(command: Any, parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
-    _, _, said = command.make_parser(ctx).parse_args(args=list(args))
-    for option in said:
-        if isinstance(option, TyperOption) and said.count(option) > 1 and not (option.multiple or option.is_flag):
+    _, _, options = command.make_parser(ctx).parse_args(args=list(args))
+    for option in options:
+        if isinstance(option, TyperOption) and options.count(option) > 1 and not (option.multiple or option.is_flag):
             raise typer.BadParameter("it is set twice; leave one out", ctx, option)
     return parse(ctx, args)

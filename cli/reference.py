@@ -33,7 +33,7 @@ def page() -> str:
         "## Commands\n\n" + _commands(),
         "## Studies\n\n" + "\n\n".join(_study(study) for study in registry.all_studies()),
         "## Scalars of every study\n\n" + _scalars(),
-        "## Engines\n\n" + "\n".join(f"- `{name}`: {_said_first(type(engines.get(name)))}" for name in engines.ENGINES),
+        "## Engines\n\n" + "\n".join(f"- `{name}`: {_summary(type(engines.get(name)))}" for name in engines.ENGINES),
         "## Public interface\n\n" + _public(),
         "## Events\n\n" + _kinds(events.Kind),
         "## Actions\n\n" + _kinds(events.Act),
@@ -60,16 +60,16 @@ def _public() -> str:
     for name in api.__all__:
         thing = getattr(api, name)
         if name.startswith("__"):
-            said = "the version that is installed"
+            text = "the version that is installed"
         elif callable(thing):
-            said = _said_first(thing)
+            text = _summary(thing)
         else:
-            said = f"{thing:,}" if isinstance(thing, int) else str(thing)
-        lines.append(f"- `{name}`: {said}")
+            text = f"{thing:,}" if isinstance(thing, int) else str(thing)
+        lines.append(f"- `{name}`: {text}")
     return "What `from causeway import ...` gives, and semantic versions promise:\n\n" + "\n".join(lines)
 
 
-def _said_first(thing: object) -> str:
+def _summary(thing: object) -> str:
     """Return the first paragraph of a docstring."""
     return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
@@ -108,8 +108,8 @@ def _scalars() -> str:
 
 def _kinds(enum: type[IntEnum]) -> str:
     """Return a list of an enum's members with their comments in the contract."""
-    said = comments(enum.__name__)
-    return "\n".join(f"- `{member.name}` ({member.value}): {said[member.name]}" for member in enum)
+    meanings = comments(enum.__name__)
+    return "\n".join(f"- `{member.name}` ({member.value}): {meanings[member.name]}" for member in enum)
 
 
 def _tables() -> str:

@@ -107,12 +107,12 @@ def _check_conditions(
     """Refuse a counterexample without the conditions that it was found with, which the user must pass again."""
     if set(trial.always) <= set(always) and set(trial.at_end) <= set(at_end):
         return
-    said = [word for one in trial.always for word in ("--always", one)]
-    said += [word for one in trial.at_end for word in ("--at-end", one)]
+    conditions = [word for one in trial.always for word in ("--always", one)]
+    conditions += [word for one in trial.at_end for word in ("--at-end", one)]
     study = ["--study", study_name] if study_name is not None else []
     raise UserError(
         f"{path} was found with conditions of yours, which are code and not run from a file; if you know them, say "
-        + shlex.join(["causeway", "replay", str(path), *study, *said])
+        + shlex.join(["causeway", "replay", str(path), *study, *conditions])
     )
 
 

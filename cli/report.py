@@ -1,4 +1,4 @@
-"""`causeway report`."""
+"""`causeway report`: write the report of a result folder, and say where it is."""
 
 from __future__ import annotations
 

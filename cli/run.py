@@ -35,7 +35,7 @@ from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 S_PS = 10**12
 MOST_NODES = 4
-"""The number of nodes whose modules are printed; of more nodes, the first ones and the last."""
+"""The largest number of nodes whose modules are printed; with more nodes, the first ones and the last are."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Flooder(Node):
 class News(NamedTuple):
     message: int
     after: frozenset[int]
-    """What its sender had delivered since it last broadcast, its own last message included."""
+    """The messages that its sender had delivered since its last broadcast, that broadcast included."""
 
 
 class CausalFlooder(Node):

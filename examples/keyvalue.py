@@ -26,7 +26,7 @@ class Store(Node):
         self.calls = 0
         self.asked: tuple[Any, ...] | None = None
         self.done: dict[int, tuple[int, Any]] = {}
-        """Of each node: its last call, and what came of it."""
+        """Maps each node to its last call and the result of it."""
 
     # ---- the application --------------------------------------------------------------------------------------------
     def put(self) -> None:

@@ -45,7 +45,7 @@ class Covered:
     """The number of states of single nodes."""
     finished: bool = False
     """True if the search reached its end."""
-    chance: str = ""
+    randomness: str = ""
     """The reason for which it is not complete: a dependency of nodes on more than their state and the event."""
     seconds: float = 0.0
     broken: str | None = None
@@ -66,7 +66,7 @@ class Covered:
     @property
     def complete(self) -> bool:
         """True if all schedules were explored."""
-        return self.finished and not self.chance
+        return self.finished and not self.randomness
 
 
 @dataclass
@@ -116,13 +116,13 @@ def search_exhaustively(
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
     covered.clocks = LATE_CLOCKS if machine.late else OWN_CLOCKS if machine.timed else NO_CLOCKS
     if covered.broken is not None:
-        _follow_again(make, rules, machine, covered)
+        _replay_plan(make, rules, machine, covered)
     else:
-        covered.chance = machine.chance()
+        covered.randomness = machine.randomness()
     return covered
 
 
-def _follow_again(make: MakeModel, rules: Rules, machine: Machine, covered: Covered) -> None:
+def _replay_plan(make: MakeModel, rules: Rules, machine: Machine, covered: Covered) -> None:
     """Follow the path in a model, and set the plan, the log and the violation."""
     with closing(make()) as model:
         model.clocks = covered.clocks
@@ -191,7 +191,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
     first, symmetry = space.first(), total.symmetry
     if symmetry is not None:
         first, _ = symmetry.one(first)
-    came: dict[ModelState, tuple[ModelState, Move] | None] = {first: None}
+    reached_by: dict[ModelState, tuple[ModelState, Move] | None] = {first: None}
     layer, calm = [first], dict[ModelState, int]()
     total.broken = space.machine.model.broken
     asks = 0
@@ -203,31 +203,31 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                 total.ends += 1
                 total.broken = rules.at_end(space.seen(state)) if rules.quiescent else None
             if total.broken is not None:
-                return _with_path(total, came, state, None)
+                return _with_path(total, reached_by, state, None)
             for move in () if tired else chain.from_iterable(space.moves(state)):
                 after, _, broken = space.take(state, move)
                 total.steps += 1
                 if symmetry is not None:
                     after, _ = symmetry.one(after)
-                fresh = after not in came
+                fresh = after not in reached_by
                 if broken is None and fresh and rules.always:
                     broken = rules.at_once(space.seen(after))
                 if broken is not None:
-                    total.broken, total.states = broken, len(came)
-                    return _with_path(total, came, state, move)
+                    total.broken, total.states = broken, len(reached_by)
+                    return _with_path(total, reached_by, state, move)
                 if fresh:
-                    came[after] = (state, move)
+                    reached_by[after] = (state, move)
                     if space.late and after.fault_budgets == state.fault_budgets:
                         calm[after] = calm.get(state, 0) + 1
                     following.append(after)
             asks += 1
-            if asks % 64 == 0 and limits.reached(len(came)):
-                total.states, total.finished = len(came), False
+            if asks % 64 == 0 and limits.reached(len(reached_by)):
+                total.states, total.finished = len(reached_by), False
                 return total
         layer, total.depth = following, total.depth + bool(following)
         if symmetry is not None:
             symmetry.prove()
-    total.states = len(came)
+    total.states = len(reached_by)
     if total.states > limits.states:
         total.finished = False
     return total
@@ -248,14 +248,14 @@ def _with_original_ids(space: Space, covered: Covered) -> list[Move]:
 
 
 def _with_path(
-    total: Covered, came: dict[ModelState, tuple[ModelState, Move] | None], state: ModelState, move: Move | None
+    total: Covered, reached_by: dict[ModelState, tuple[ModelState, Move] | None], state: ModelState, move: Move | None
 ) -> Covered:
     """Set the path to the violation, and return the result."""
     path = [move] if move is not None else []
-    while (step := came[state]) is not None:
+    while (step := reached_by[state]) is not None:
         state, before = step
         path.append(before)
-    total.path, total.finished, total.states = path[::-1], False, len(came)
+    total.path, total.finished, total.states = path[::-1], False, len(reached_by)
     return total
 
 

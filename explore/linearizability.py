@@ -40,15 +40,15 @@ def calls_of(history: Iterable[tuple[str, int, Any]]) -> list[Call]:
     """
     open_calls: dict[int, Call] = {}
     found = []
-    for at, (kind, node, said) in enumerate(history):
+    for at, (kind, node, record) in enumerate(history):
         if kind == "call":
             if node in open_calls:
                 raise ValueError(f"node {node} begins a call before its last call has returned")
-            what, key, value = said
+            what, key, value = record
             open_calls[node] = Call(node, what, key, value, at)
         elif node in open_calls:
             begun = open_calls.pop(node)
-            found.append(Call(node, begun.what, begun.key, begun.value, begun.began, at, said))
+            found.append(Call(node, begun.what, begun.key, begun.value, begun.began, at, record))
     return found + list(open_calls.values())
 
 

@@ -61,8 +61,8 @@ class Step(NamedTuple):
     receivers: int
     """The nodes that get any of them (a bit mask), unless this depends on cells."""
     broken: str | None
-    said: tuple[int, ...] = ()
-    """The calls and results that it records (`Machine.sayings`), in order."""
+    records: tuple[int, ...] = ()
+    """The calls and results that it records (`Machine.record_values`), in order."""
 
 
 class Copy(NamedTuple):
@@ -103,7 +103,7 @@ class NodeStub:
         self.broken: str | None = None
         self.acting: Node | None = None
         self.sends: list[int] = []
-        self.said: list[int] = []
+        self.records: list[int] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.machine.protocol, name)
@@ -152,10 +152,10 @@ class NodeStub:
         """
         raise UserError(f"node {self.node} fails node {node}, which `check --every` cannot follow; omit --every")
 
-    def recorded(self, kind: str, node: int, said: Any) -> None:
+    def recorded(self, kind: str, node: int, value: Any) -> None:
         """Record a call of the application, or its return."""
         self.machine.recorded_calls = True
-        self.said.append(self.machine.saying((kind, node, said)))
+        self.records.append(self.machine.record_id((kind, node, value)))
 
     def new_message(self, node: int) -> int:
         """Note a new message of the node, and return its id.
@@ -215,13 +215,13 @@ class Machine:
         self.states: list[tuple[Node, Facts]] = []
         self.copies: list[Copy] = []
         self.contents: list[Any] = []
-        self.sayings: list[tuple[str, int, Any]] = []
+        self.record_values: list[tuple[str, int, Any]] = []
         self.source: list[int] = []
         self.past: list[frozenset[int]] = []
         self._state_ids: dict[Hashable, int] = {}
         self._copy_ids: dict[Copy, int] = {}
         self._content_ids: dict[Hashable, int] = {}
-        self._saying_ids: dict[Hashable, int] = {}
+        self._record_ids: dict[Hashable, int] = {}
         self.named: list[tuple[int, int, frozenset[int]]] = []
         """The identity of each message: its sender, its number there, and its causal past."""
         self.worked_out: list[tuple[int, int, Hashable, int]] = []
@@ -252,8 +252,8 @@ class Machine:
         self.on_the_way = [
             self.packet(Copy(p.receiver, p.sender, p.interface, self.content(p.content))) for p in model.flying
         ]
-        self.said = tuple(self.saying(said) for said in model.history)
-        self.recorded_calls = bool(self.said)
+        self.records = tuple(self.record_id(call) for call in model.history)
+        self.recorded_calls = bool(self.records)
 
     def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
         return self.kept(id_, model.nodes[id_], self._facts(model, id_, names))
@@ -288,13 +288,13 @@ class Machine:
             self.copies.append(copy_)
         return self._copy_ids[copy_]
 
-    def saying(self, said: tuple[str, int, Any]) -> int:
+    def record_id(self, call: tuple[str, int, Any]) -> int:
         """Return the number of a recorded call or result."""
-        key = frozen(said)
-        if key not in self._saying_ids:
-            self._saying_ids[key] = len(self.sayings)
-            self.sayings.append(copy.deepcopy(said))
-        return self._saying_ids[key]
+        key = frozen(call)
+        if key not in self._record_ids:
+            self._record_ids[key] = len(self.record_values)
+            self.record_values.append(copy.deepcopy(call))
+        return self._record_ids[key]
 
     def message(self, source: int, number: int, past: frozenset[int]) -> int:
         """Return the id of a message, from its sender, its number there, and its causal past."""
@@ -330,7 +330,7 @@ class Machine:
             self.worked_out.append(key)
         return found
 
-    def chance(self) -> str:
+    def randomness(self) -> str:
         """Return the reason for which the computed effects are not all that are possible, or "" if they are."""
         return why_not_all(self)
 
@@ -352,9 +352,9 @@ class Machine:
     def _let(self, handler: Node, stub: NodeStub, event: Any) -> None:
         """Call the handler of an event."""
         if isinstance(event, int):
-            said = self.copies[event]
-            content = copy.deepcopy(self.contents[said.content])
-            self._handled(handler, stub, "on_packet", (content, said.sender, said.interface))
+            sent = self.copies[event]
+            content = copy.deepcopy(self.contents[sent.content])
+            self._handled(handler, stub, "on_packet", (content, sent.sender, sent.interface))
             return
         what = event[0]
         if what == "timer":
@@ -412,7 +412,7 @@ class Machine:
         receivers = 0
         for packet in stub.sends:
             receivers |= 1 << max(0, self.copies[packet].receiver)
-        return Step(state, tuple(stub.sends), receivers, stub.broken, tuple(stub.said))
+        return Step(state, tuple(stub.sends), receivers, stub.broken, tuple(stub.records))
 
     def _check_shared(self, node: Node) -> None:
         for name, before in self._shared.items():

@@ -30,7 +30,7 @@ class CellSpace(Space):
         return tuple(self.model.places.values())
 
     def moves(self, state: ModelState) -> list[list[Move]]:
-        """Return the events that can happen at each node, moves of hosts included."""
+        """Return the possible events of each node, including moves of hosts."""
         found = super().moves(state)
         for host, reach in enumerate(state.reaches, self.stations):
             found[host] += [
@@ -65,7 +65,7 @@ class CellSpace(Space):
         return found
 
     def busy(self, state: ModelState) -> bool:
-        """Return whether an event other than a timer is left that happens by itself."""
+        """Return whether a spontaneous event other than a timer is left."""
         return super().busy(state) or () in state.reaches
 
     def quiescent(self, state: ModelState) -> bool:

@@ -368,10 +368,10 @@ class Model:
         self.packets += 1
         return self.packets - 1
 
-    def recorded(self, kind: str, node: int, said: Any) -> None:
+    def recorded(self, kind: str, node: int, value: Any) -> None:
         """Add a call of the application, or its return, to the history."""
-        self.history.append((kind, node, said))
-        self._log("call" if kind == "call" else "return", node, -1, -1, str(said))
+        self.history.append((kind, node, value))
+        self._log("call" if kind == "call" else "return", node, -1, -1, str(value))
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         """Set a timer of a node."""

@@ -132,9 +132,9 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[int, str, Change]]:
 
 def _dropped(function: ast.FunctionDef, rows: list[ast.stmt]) -> Iterator[tuple[int, str, Change]]:
     for at, row in enumerate(rows):
-        said = isinstance(row, ast.Expr) and isinstance(row.value, ast.Constant)
+        is_docstring = isinstance(row, ast.Expr) and isinstance(row.value, ast.Constant)
         kinds = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.For, ast.Delete, ast.Return)
-        if said or not isinstance(row, kinds) or (function.name in SET_UP and not isinstance(row, ast.Expr)):
+        if is_docstring or not isinstance(row, kinds) or (function.name in SET_UP and not isinstance(row, ast.Expr)):
             continue
         yield row.lineno, "left out", _element(rows, at, ast.Pass())
 

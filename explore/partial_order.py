@@ -37,7 +37,7 @@ class Frame:
     """The events of that node that are still to be followed."""
     loud: int
     """The nodes that have events which record calls."""
-    spoke: int = 0
+    receivers: int = 0
     """The nodes that are sent packets by that node's events."""
     sent: int = 0
     """The nodes that are sent packets after these events, without having acted."""
@@ -69,7 +69,7 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
             path.append(move)
             break
         known = gets.get(after)
-        frame.spoke |= receivers
+        frame.receivers |= receivers
         if known is None:
             gets[after] = ON_THE_WAY
             path.append(move)
@@ -99,7 +99,7 @@ def _frame(space: Space, state: ModelState) -> Frame:
             event = move.packet if move.packet >= 0 else move.what
             step = space.machine.step(move.node, state.nodes[move.node], event)
             mask |= step.receivers
-            loud |= bool(step.said) << k
+            loud |= bool(step.records) << k
         speaks.append(mask)
     busy = [i for i, row in enumerate(moves) if row]
 
@@ -117,14 +117,14 @@ def _next_node(frame: Frame) -> bool:
         return False
     k = frame.order.pop()
     enough = not (frame.sent | frame.loud) >> k & 1 and not frame.came_back
-    sent = (frame.sent | frame.spoke) & ~(1 << k)
+    sent = (frame.sent | frame.receivers) & ~(1 << k)
     if enough:
         frame.order.clear()
         frame.all_sent = sent
     frame.all_sent |= sent
     if not frame.order:
         return False
-    frame.sent = frame.spoke = 0
+    frame.sent = frame.receivers = 0
     frame.todo = list(frame.moves[frame.order[-1]])
     return True
 

@@ -26,7 +26,7 @@ MOST_STEPS = 2000
 
 def why_not_all(machine: Machine) -> str:
     """Return the reason for which a finished search is not complete, or "" if it is."""
-    if drawn := who_draws(node for node, _ in machine.states):
+    if drawn := message_about_draws(node for node, _ in machine.states):
         return drawn
     every = max(1, len(machine.worked_out) // MOST_STEPS)
     for key in machine.worked_out[::every]:
@@ -35,7 +35,7 @@ def why_not_all(machine: Machine) -> str:
     return ""
 
 
-def who_draws(nodes: Iterable[Node]) -> str:
+def message_about_draws(nodes: Iterable[Node]) -> str:
     """Return a message about the first node that draws random numbers, or "" if none does."""
     for node in nodes:
         who = f"the program of node {node.id}" if getattr(node, "drew", False) else draws(node)

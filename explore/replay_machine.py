@@ -15,11 +15,11 @@ from typing import Any
 from causeway.errors import UserError
 from causeway.explore.machine import Facts, Machine, NodeStub, Step
 from causeway.explore.model import Model, attach
-from causeway.explore.randomness import who_draws
+from causeway.explore.randomness import message_about_draws
 from causeway.pycontrol.node import Node
 
 History = tuple[tuple[Hashable, int], ...]
-"""Events, and the node's clock at each of them."""
+"""The events, and the node's clock at each of them."""
 
 
 @dataclass(eq=False)
@@ -43,10 +43,10 @@ class ReplayStub(NodeStub):
         if self.over:
             super().send(node, peer, content, size_bytes, interface, topic)
 
-    def recorded(self, kind: str, node: int, said: Any) -> None:
+    def recorded(self, kind: str, node: int, value: Any) -> None:
         """Record a call after the replay, and nothing during it."""
         if self.over:
-            super().recorded(kind, node, said)
+            super().recorded(kind, node, value)
 
     def new_message(self, node: int) -> int:
         """Return the id of a new message, or during the replay that of the earlier one."""
@@ -74,12 +74,12 @@ class ReplayMachine(Machine):
         """Watch nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
         self._shared = {}
 
-    def chance(self) -> str:
+    def randomness(self) -> str:
         """Return a message if a program drew random numbers. Hidden state shows in replays (`_replay`)."""
         return self._who_drew
 
     def _look_for_draws(self, node: Node) -> None:
-        self._who_drew = self._who_drew or who_draws([node])
+        self._who_drew = self._who_drew or message_about_draws([node])
 
     def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
         self._look_for_draws(model.nodes[id_])

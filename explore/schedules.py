@@ -17,7 +17,7 @@ from random import Random
 
 from causeway.explore.model import Choice, Event, Log, Model
 from causeway.explore.properties import Rules
-from causeway.explore.randomness import who_draws
+from causeway.explore.randomness import message_about_draws
 from causeway.explore.shrink import Label, shrunk
 from causeway.pycontrol.shared import watching_contents
 
@@ -29,7 +29,7 @@ delivered by then."""
 PATIENT_STEPS = 50
 """The number of events after which to check for the first time that all owed messages are delivered."""
 MANY_CALLS = 3
-"""With this many actions of the application, a schedule omits some of them (`CallFilter`)."""
+"""The number of actions of the application from which on a schedule omits some of them (`CallFilter`)."""
 WATCHED, ONE_IN = 20, 16
 """Contents are watched for changes in the first WATCHED schedules, and then in one of ONE_IN. Watching makes a schedule
 up to 1.8 times slower."""
@@ -52,7 +52,7 @@ class Verdict:
     """The number of events of the shrunk counterexample."""
     log: Log = field(default_factory=Log)
     """The log of the counterexample."""
-    chance: str = ""
+    randomness: str = ""
     """A message if nodes draw random numbers and no violation was found: all schedules have the same draws."""
     repeats: bool = True
     """True if the schedule violates a property each time. If False, nodes are not deterministic, and the log is that of
@@ -103,7 +103,7 @@ def follow(model: Model, plan: Sequence[int], rules: Rules, taken: Taken | None 
             taken.take(number, choices[number])
         if (broken := _step(model, choices[number], rules)) is not None:
             return broken
-    return _to_rest(model, rules)
+    return _until_quiescent(model, rules)
 
 
 def follow_labels(model: Model, labels: Sequence[Label], rules: Rules) -> Taken | None:
@@ -121,7 +121,7 @@ def follow_labels(model: Model, labels: Sequence[Label], rules: Rules) -> Taken 
         taken.take(number, choices[number])
         if _step(model, choices[number], rules) is not None:
             return taken
-    return taken if _to_rest(model, rules) is not None else None
+    return taken if _until_quiescent(model, rules) is not None else None
 
 
 def _step(model: Model, choice: Choice, rules: Rules) -> str | None:
@@ -131,8 +131,8 @@ def _step(model: Model, choice: Choice, rules: Rules) -> str | None:
     return rules.at_once(model)
 
 
-def _to_rest(model: Model, rules: Rules) -> str | None:
-    """Let the events happen that happen by themselves, until none is left or all properties have held for a while."""
+def _until_quiescent(model: Model, rules: Rules) -> str | None:
+    """Execute spontaneous events until none is left, or until all properties hold."""
     model.calm_down()
     for step in range(REST_STEPS):
         waiting = model.next_without_faults()
@@ -146,13 +146,13 @@ def _to_rest(model: Model, rules: Rules) -> str | None:
 
 
 def is_settled(model: Model, rules: Rules, step: int) -> bool:
-    """Return whether all properties hold after `step` events without faults. It is checked only now and then."""
+    """Return whether all properties hold after `step` events without faults; check only some of the steps."""
     return step >= PATIENT_STEPS and step % 10 == 9 and not model.flying and rules.at_end(model) is None
 
 
 @dataclass
 class Slow:
-    """A random choice of slow copies, or of slow links. It is made once for each."""
+    """A random choice of slow copies or slow links, made once for each copy or link."""
 
     share: float
     random: Random
@@ -307,7 +307,7 @@ def wander(model: Model, random: Random, kind: ScheduleProfile, rules: Rules) ->
         taken.take(number, choices[number])
         if (broken := _step(model, choices[number], rules)) is not None:
             return broken, taken
-    return _to_rest(model, rules), taken
+    return _until_quiescent(model, rules), taken
 
 
 def with_contents(make: MakeModel) -> MakeModel:
@@ -346,30 +346,30 @@ def search(
         made = watched if tried <= WATCHED or tried % ONE_IN == 0 else make
         with closing(made()) as model:
             broken, taken = wander(model, random, draw_profile(random, tried), rules)
-            log, chance = model.whole_log, who_draws(model.nodes)
+            log, randomness = model.whole_log, message_about_draws(model.nodes)
         if broken is not None:
             break
         if tried % 16 == 0:
             report(tried)
             if time.monotonic() - began > seconds:
-                return Verdict(tried, time.monotonic() - began, chance=chance)
+                return Verdict(tried, time.monotonic() - began, randomness=randomness)
     else:
-        return Verdict(tries, time.monotonic() - began, chance=chance)
+        return Verdict(tries, time.monotonic() - began, randomness=randomness)
     found = Verdict(
         tried, time.monotonic() - began, broken, tuple(taken.numbers), len(taken.numbers), log,
         contents=made is watched,
     )  # fmt: skip
-    return in_short(found, make, rules) if shrink else found
+    return shrink_verdict(found, make, rules) if shrink else found
 
 
-def in_short(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
-    """Return the verdict with its schedule shrunk, or as one that does not repeat."""
+def shrink_verdict(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
+    """Shrink the schedule of a verdict; mark a violation that does not repeat."""
     began, taken = time.monotonic() - found.seconds, Taken()
-    if found.contents and comes_again(make, rules, found):
+    if found.contents and is_reproducible(make, rules, found):
         found = replace(found, contents=False)
     if found.contents:
         make = with_contents(make)
-    if comes_again(make, rules, found, taken):
+    if is_reproducible(make, rules, found, taken):
         plan = simplest(make, rules, taken)
         with closing(make()) as model:
             broken = follow(model, plan, rules)
@@ -379,7 +379,7 @@ def in_short(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
     return replace(found, seconds=time.monotonic() - began, steps=len(found.log.events), repeats=False)
 
 
-def comes_again(make: MakeModel, rules: Rules, found: Verdict, taken: Taken | None = None) -> bool:
+def is_reproducible(make: MakeModel, rules: Rules, found: Verdict, taken: Taken | None = None) -> bool:
     """Follow a plan in a fresh model; return whether the same events lead to a violation again."""
     with closing(make()) as model:
         return follow(model, found.plan, rules, taken) is not None and _bare(model.log) == _bare(found.log.events)

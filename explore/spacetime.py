@@ -181,9 +181,9 @@ def _sent(story: Story) -> dict[tuple[int, int], tuple[int, int]]:
 
 def _on_the_way(story: Story, places: _Places) -> Iterator[Shape]:
     """Yield an arrow towards the end for each copy that is still on its way."""
-    came = {(e.number, e.node) for e in story.log if e.what in ("packet", "loss")}
+    arrived = {(e.number, e.node) for e in story.log if e.what in ("packet", "loss")}
     for (number, receiver), (step, sender) in _sent(story).items():
-        if receiver >= 0 and receiver in places.row and (number, receiver) not in came:
+        if receiver >= 0 and receiver in places.row and (number, receiver) not in arrived:
             (x1, y1), (x2, y2) = places.at(step, sender), (places.x(places.columns), places.y(receiver))
             text = f"packet {number}: still on its way"
             yield Shape("line", x1, y1, x2, y2, QUIET, width=0.6, dashes="1 4", says=text)

@@ -32,7 +32,7 @@ class ModelState(NamedTuple):
     """Copies over each wire or stream, in the order of their sending; the queues are sorted."""
     fault_budgets: tuple[FaultBudget, ...]
     history: tuple[int, ...] = ()
-    """The recorded calls and results, in order (`Machine.sayings`)."""
+    """The recorded calls and results, in order (`Machine.record_values`)."""
     reaches: tuple[Reach, ...] = ()
     """The stations that reach each host (`mobile_space.py`)."""
     now_ps: int = 0
@@ -73,8 +73,8 @@ class Space:
         """Return the first state."""
         machine = self.machine
         now_ps = machine.model.now_ps if self.late else 0
-        said = machine.said if machine.keeps_calls else ()
-        state = ModelState(tuple(machine.begun), (), (), self.fault_budgets, said, self.reaches(), now_ps)
+        records = machine.records if machine.keeps_calls else ()
+        state = ModelState(tuple(machine.begun), (), (), self.fault_budgets, records, self.reaches(), now_ps)
         flying, queues = self._with_sent(state, machine.on_the_way)
         return state._replace(flying=flying, queues=queues)
 
@@ -181,9 +181,9 @@ class Space:
     def _stepped(self, state: ModelState, node: int, what: Hashable) -> tuple[ModelState, int, str | None]:
         """Apply the effect of an event on its node."""
         nodes, flying, queues, fault_budgets, history, reaches, now_ps = state
-        local, sends, receivers, broken, said = self.machine.step(node, nodes[node], what, now_ps)
-        if said and self.machine.keeps_calls:
-            history += said
+        local, sends, receivers, broken, records = self.machine.step(node, nodes[node], what, now_ps)
+        if records and self.machine.keeps_calls:
+            history += records
         if sends:
             flying, queues = self._with_sent(state, sends)
         nodes = (*nodes[:node], local, *nodes[node + 1 :])
@@ -240,7 +240,7 @@ class Space:
             [set(f.delivered) | set(f.own) for f in facts], self.machine.source, self.machine.past,
             {i for i, f in enumerate(facts) if f.down}, {i for i, f in enumerate(facts) if f.failed},
             {i for i, f in enumerate(facts) if f.gone}, [tuple(self.machine.copies[p]) for p in state.flying],
-            [m for f in facts for m in f.own], [self.machine.sayings[i] for i in state.history],
+            [m for f in facts for m in f.own], [self.machine.record_values[i] for i in state.history],
         )  # fmt: skip
 
 

@@ -100,11 +100,11 @@ class Names:
             return self.packet(event)
         return ("timer", self.renamed(event[1])) if event[0] == "timer" else tuple(event)
 
-    def saying(self, saying: int) -> int:
+    def record_id(self, record_id: int) -> int:
         """Return the number of a renamed call or result."""
         machine = self.symmetry.machine
-        kind, node, said = machine.sayings[saying]
-        return machine.saying((kind, self.node(node), self.renamed(said)))
+        kind, node, value = machine.record_values[record_id]
+        return machine.record_id((kind, self.node(node), self.renamed(value)))
 
     def state(self, state: ModelState) -> ModelState:
         """Return the renamed state."""
@@ -114,7 +114,7 @@ class Names:
         return state._replace(
             nodes=tuple(nodes), flying=tuple(sorted(self.packet(p) for p in state.flying)),
             queues=tuple(sorted(tuple(self.packet(p) for p in queue) for queue in state.queues)),
-            history=tuple(self.saying(one) for one in state.history),
+            history=tuple(self.record_id(one) for one in state.history),
         )  # fmt: skip
 
     def move(self, move: Move) -> Move:
@@ -229,14 +229,16 @@ class Symmetry:
     def _under(self, names: Names, node: int, step: Step) -> Step:
         sends = tuple(names.packet(p) for p in step.sends)
         return step._replace(
-            state=names.local(node, step.state), sends=sends, said=tuple(names.saying(one) for one in step.said)
+            state=names.local(node, step.state),
+            sends=sends,
+            records=tuple(map(names.record_id, step.records)),
         )
 
     def _same(self, one: Step, other: Step) -> bool:
         """Return whether two steps are equal, regardless of the order of copies for several receivers."""
         copies = self.machine.copies
         ordered = [sorted(step.sends, key=lambda p: copies[p][:3]) for step in (one, other)]
-        same = (one.state, one.said, one.broken is None) == (other.state, other.said, other.broken is None)
+        same = (one.state, one.records, one.broken is None) == (other.state, other.records, other.broken is None)
         return same and ordered[0] == ordered[1]
 
 

@@ -55,7 +55,7 @@ class Jammer:
 class Partition:
     """A partition: nodes of one set and nodes of the other receive nothing from each other.
 
-    Nodes in neither hear all.
+    Nodes in neither set receive from both.
     """
 
     one: tuple[int, ...]
@@ -108,7 +108,7 @@ def random_partitions(
 
 def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:
     for name, value in (("per_s", per_s), ("mean_s", mean_s), ("until_s", until_s)):
-        if not 0 <= value < math.inf:  # NaN is neither
+        if not 0 <= value < math.inf:  # refuses NaN as well
             raise UserError(f"the {name} of random link failures, jammers or partitions is {value}; allowed: 0 and up")
     made: list[T] = []
     at_s = 0.0

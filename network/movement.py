@@ -156,7 +156,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
     points = [(0.0, node.x, node.y)]
     begin_s, from_x, from_y, to_x, to_y, speed, last_s = 0.0, node.x, node.y, node.x, node.y, 0.0, 0.0
 
-    def where_at(now: float) -> tuple[float, float, bool]:
+    def position_at(now: float) -> tuple[float, float, bool]:
         far = math.hypot(to_x - from_x, to_y - from_y)
         share = 1.0 if far == 0 else min(1.0, speed * (now - begin_s) / far)
         return from_x + (to_x - from_x) * share, from_y + (to_y - from_y) * share, share == 1.0
@@ -172,7 +172,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
         if now is None or there_s <= now:
             points.append((there_s, to_x, to_y))
         if now is not None and there_s != now:
-            points.append((now, *where_at(now)[:2]))
+            points.append((now, *position_at(now)[:2]))
 
     for line, (at_s, x, y, v) in zip(node.lines, node.commands, strict=True):
         if at_s < last_s:
@@ -180,7 +180,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
         if v < 0:
             raise UserError(f"{path}, line {line}: has a speed of {v:g} m/s; allowed: 0 and up")
         until(at_s)
-        from_x, from_y, _ = where_at(at_s)
+        from_x, from_y, _ = position_at(at_s)
         begin_s, to_x, to_y, speed, last_s = at_s, x, y, v, at_s
     until(None)
     return _trace(points, where, jumps_are_rounding=True)

@@ -68,7 +68,7 @@ class Workload:
     """The workload ends after this many broadcasts; 0: never."""
     size_bytes: int = 0
     segments: tuple[Segment, ...] = ()
-    """In order of time. Nobody broadcasts before the first one; it gets a silent segment from 0 on before it."""
+    """The segments in order of time. If the first one starts later than 0, a silent segment is put before it."""
     script: Script | None = None
 
     def __post_init__(self) -> None:

@@ -185,9 +185,9 @@ def _join(s, node):
 
 @compiled
 def _observe(s, op, node, message, row, violating):
-    """Handle rows from `row` on, and return the row to continue with.
+    """Handle rows from `row` on, and return the row at which it stopped.
 
-    It is the end, a broadcast for which there is no free slot, or a row that is invalid.
+    That is the end, a broadcast for which there is no free slot, or an invalid row.
     """
     known, missing, past, remaining = s.known, s.missing, s.past, s.remaining
     delivered = 0

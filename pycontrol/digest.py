@@ -18,7 +18,7 @@ SEND, FIRST_OF_TCP = int(Act.SEND), int(Act.LISTEN)
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
 
 
-def _as_few(parts: list[Actions]) -> list[Actions]:
+def _join_rows(parts: list[Actions]) -> list[Actions]:
     """Join answers that are rows, so that their columns are made once."""
     return [joined(parts)] if all(isinstance(part, ActionRows) for part in parts) else parts
 
@@ -51,7 +51,7 @@ class Digest(Observer):
     def _add_waiting(self) -> None:
         if not self._waiting:
             return
-        parts = _as_few(self._waiting)
+        parts = _join_rows(self._waiting)
         kind = np.concatenate([part.kind for part in parts])
         which = (kind == SEND) | (kind >= FIRST_OF_TCP)
         every = which.all()

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from os import getpid  # by name: in a handler, `os.getpid` is a stand-in
+from os import getpid  # imported by name, since `os.getpid` is replaced in handlers
 from typing import Any, ClassVar
 
 from causeway.pycontrol import confined
@@ -22,16 +22,16 @@ from causeway.pycontrol.confined import Answer, Row
 from causeway.toolchain.user_file import is_users_own
 
 STAND_INS = (__file__, confined.__file__)
-"""The files of the frames between the caller and `_who_leaves`."""
+"""The files of the frames between the caller and `_caller`."""
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """A study's own code, as replacements see it; its counterpart for a node is `Actor`."""
+    """A study's own code, the subject of error messages; for a node it is `Actor`."""
 
     name: str
     process: int
-    """The process. One that it forks may call os._exit."""
+    """The id of the process; a forked child may call os._exit."""
     instead: ClassVar[Mapping[str, str]] = {
         "exit": "raise an error instead",
         "process": "use subprocess.run",
@@ -48,7 +48,7 @@ _running = _Running()
 
 @contextlib.contextmanager
 def own_code(name: str) -> Iterator[None]:
-    """Refuse such calls of a study's own code in the block; error messages use `name`."""
+    """Refuse calls that end the command or outlive it, in a block; error messages use `name`."""
     before = _running.code
     _running.code = before or OwnCode(name, getpid())
     try:
@@ -58,7 +58,7 @@ def own_code(name: str) -> Iterator[None]:
         _running.code = before
 
 
-def _who_leaves() -> Any:
+def _caller() -> Any:
     """Return the acting node, or the study's own code if one of its lines is the caller, or None."""
     if (actor := confined.who_acts()) is not None:
         return actor
@@ -86,5 +86,5 @@ confined.add_answers(
         *(Row(os, name, refused(f"os.{name}", "process")) for name in ("execv", "execve")),
         Row(threading.Thread, "start", _start(threading.Thread.start)),
     ],
-    _who_leaves,
+    _caller,
 )

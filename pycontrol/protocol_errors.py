@@ -56,13 +56,13 @@ def call(handler: str, **arguments: Any) -> str:
 
 
 def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -> ProtocolError:
-    """Return the error of a handler that raised one.
+    """Return the error that reports an exception in a handler.
 
     Args:
         where: The node, or the class of a protocol of columns.
         now_ps: The simulated time.
         called: The text of the call (see `call`).
-        error: The error that came out of it.
+        error: The exception.
     """
     text = _one_line(str, error)
     kind = "" if isinstance(error, RunError | UserError | Misuse) else type(error).__name__

@@ -206,10 +206,10 @@ class _Task:
 
     out: str
 
-    def __call__(self, error_message: Shipped) -> tuple[str, str, dict[str, Any]]:
+    def __call__(self, sent: Shipped) -> tuple[str, str, dict[str, Any]]:
         from causeway.studies import shipped
 
-        job, tally = shipped.receive(error_message), Tally(1)
+        job, tally = shipped.receive(sent), Tally(1)
         _run_one(job, place(self.out), tally, lambda tally: None, None, wait=True)
         return job.run_id, tally.failed.get(job.run_id, ""), tally.found.get(job.run_id, {})
 

@@ -86,7 +86,7 @@ changed longer than this before it was looked at has no such hidden change."""
 
 def _from_file(path: Path) -> Resolved:
     """Return the study that a file defines; execute the file unless this process has executed it as it is now."""
-    path = _there(path).resolve()
+    path = _existing_file(path).resolve()
     known = _EXECUTED.get(path)
     if known is None or not _is_as_before(known):
         known = _EXECUTED[path] = _look_again(path, known)
@@ -94,7 +94,7 @@ def _from_file(path: Path) -> Resolved:
     return Resolved(known.study(), known.code)
 
 
-def _there(path: Path) -> Path:
+def _existing_file(path: Path) -> Path:
     """Return the path if there is such a file."""
     if not path.is_file():
         raise UserError(f"no file {path}; a study is a name (`causeway studies`) or a Python file that defines one")

@@ -91,8 +91,8 @@ class Measured:
         """
         wanted = self.study.Params(**point).model_dump()
         for row in _published(type(self.study)):
-            said = self.study.Params(**row["parameters"]).model_dump()
-            if row["where"] == where and row["scalar"] == formula and said == wanted:
+            resolved = self.study.Params(**row["parameters"]).model_dump()
+            if row["where"] == where and row["scalar"] == formula and resolved == wanted:
                 return cast("float | None", row["published"])
         return None
 

@@ -14,7 +14,7 @@ drawn.register()
 
 @pytest.fixture(scope="session", autouse=True)
 def windows_of_inline_are_checked() -> Iterator[None]:
-    """Runs of users believe `inline`, which makes its events itself; here every window must pass the border."""
+    """Runs of users trust the events of `inline`; in tests every window is validated."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(InlineSession, "makes_its_events", False)
         yield

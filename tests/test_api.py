@@ -27,7 +27,7 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert causeway.__version__ == version("causeway")
 
 
-def test_every_public_thing_says_what_it_is() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     silent = [name for name in api.__all__ if callable(getattr(api, name)) and not getattr(api, name).__doc__]
     assert silent == []
 

@@ -29,7 +29,7 @@ needs_ns3 = [
         pytest.param("rumour-ns3.json", ["rumour.py", "--set", "hosts=30", "--engine", "ns3"], marks=needs_ns3),
     ],
 )
-def test_an_example_comes_out_as_committed_beside_it(expected: str, arguments: list[str], tmp_path: Path) -> None:
+def test_an_example_prints_its_committed_output(expected: str, arguments: list[str], tmp_path: Path) -> None:
     wanted = json.loads((EXAMPLES / expected).read_text())
     command = [sys.executable, "-m", "causeway.cli.main", "run", str(EXAMPLES / arguments[0]), *arguments[1:], "--json"]
     environment = {**os.environ, "PYTHONPATH": str(TOP)}

@@ -1,4 +1,4 @@
-"""What pyproject.toml promises about an installation."""
+"""The promises of pyproject.toml about an installation."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 from tests.helpers import drawn
 
 PROFILE = frozenset({"deadline", "derandomize", "database"})
-"""What the profiles decide for all tests."""
+"""The settings of the profiles for all tests."""
 
 
 @pytest.mark.skipif(settings.get_current_profile_name() == drawn.FUZZ, reason="make fuzz draws anew")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ TOP = Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 70
 LONGEST_LINE = 120
 MOST_ARGUMENTS = 8
-"""Of a plain function or method, without self and cls."""
+"""The largest number of parameters of a plain function or method, without self and cls."""
 
 LONG_FUNCTIONS: set[str] = set()
 LONG_LINES: dict[str, int] = {}
@@ -46,7 +47,7 @@ STALE_PATHS: set[str] = set()
 """file: what it names."""
 
 IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
-"""Where the name of a package is not the name that is imported."""
+"""Packages whose import name differs from their name."""
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -54,7 +55,7 @@ IMPORTED_AS = {"pyzmq": "zmq", "protobuf": "google"}
 
 @cache
 def files(*suffixes: str) -> tuple[Path, ...]:
-    """What git tracks, or would, with these endings. Links into the package are not followed."""
+    """Return the files that git tracks, or would, with these endings, without following links into the package."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.splitlines()
     paths = [TOP / name for name in names if name.endswith(suffixes)]
@@ -141,7 +142,7 @@ def test_a_function_takes_a_handful_of_arguments() -> None:
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line of markdown could be wrapped: tables and lines that are one long link cannot."""
+    """Return whether a line of markdown can be wrapped; tables and lines of one long link cannot."""
     return not line.startswith("|") and not re.match(r"\s*(?:[-*] )?!?\[[^]]*\]\([^)]*\)[.,]?$", line)
 
 
@@ -179,7 +180,7 @@ def words_of(path: Path) -> Counter[str]:
 
 
 def is_registered(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether it is handed to somebody: a command, a fixture, an overload of a compiled function, a kind of plot."""
+    """Return whether a decorator registers it: a command, a fixture, an overload in numba, a kind of plot."""
     return any(
         re.search(r"\b(command|fixture|overload)\(|^plot_kind\b", ast.unparse(one)) for one in node.decorator_list
     )
@@ -283,11 +284,15 @@ def test_generated_tables_stand_between_their_markers() -> None:
 
 
 def test_python_in_the_guide_is_python() -> None:
-    for page in pages():
-        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-            lines = block.splitlines()
-            indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-            ast.parse("\n".join(line[indent:] for line in lines))
+    blocks = [block for page in pages() for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+    assert blocks
+    wrong = []
+    for block in blocks:
+        try:
+            ast.parse(textwrap.dedent(block))
+        except SyntaxError as error:
+            wrong.append(f"{error}: {block}")
+    assert wrong == []
 
 
 def test_the_code_that_chapter_2_shows_is_that_of_its_example() -> None:

@@ -6,6 +6,7 @@ names, which warn.
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from functools import cache
@@ -41,7 +42,7 @@ GIVEN_UP = {
     "collect_scalars": r"\bnumbers_of\(|\b_asked\(",
     "wireless channel": r"\bAirPhy\b|class Air\b",
 }
-"""What is said now -> what was said before."""
+"""The current term -> the former ones."""
 
 KEPT = {
     "pycontrol/services.py": r"def patient\(",
@@ -76,3 +77,25 @@ def test_a_name_that_was_given_up_is_nowhere(now: str) -> None:
         if before.search(line) and not (name in KEPT and re.search(KEPT[name], line))
     ]
     assert left == [], f"say {now}"
+
+
+RIDDLES = ("What ", "Whatever ", "Whether ", "Who ", "Whom ", "Whose ", "Where ", "Which ", "So long", "So many")
+"""Openings of docstrings that name nothing."""
+
+
+def docstrings() -> list[tuple[str, int, str]]:
+    """Return path, line and text of the docstrings of modules, classes, functions and attributes."""
+    found = []
+    for path in sorted({name for name, _, _ in lines() if name.endswith(".py")}):
+        for node in ast.walk(ast.parse((TOP / path).read_text())):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                found.append((path, node.lineno, node.value.value))
+    return found
+
+
+def test_a_docstring_names_the_thing_or_begins_with_a_verb() -> None:
+    assert [f"{path}:{line}: {text[:80]}" for path, line, text in docstrings() if text.startswith(RIDDLES)] == []

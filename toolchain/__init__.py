@@ -1,4 +1,4 @@
-"""What is found, compiled and loaded: adapters of simulators, kernels of numba, files of users.
+"""Finding, compiling and loading: adapters of simulators, kernels of numba, files of users.
 
 Start here:
 
@@ -6,8 +6,8 @@ Start here:
 - `omnet_find.py`: where OMNeT++ and INET are installed; `adapters.py` compiles the C++ adapters of simulators
 - `jit.py`: numba's decorators, as all of Causeway uses them; `compiled_code.py` has the folders of what they compile,
   `first_compile.py` reports the first function that has to be compiled
-- `user_file.py`: a user's Python file as a module; `siblings.py` the files beside it, `sources.py` all that it imports,
-  `opened_files.py` the files that it opens
+- `user_file.py`: a user's Python file as a module; `siblings.py` the files beside it, `sources.py` the modules that it
+  imports, `opened_files.py` the files that it opens
 
 Nothing here knows networks, protocols or results.
 """

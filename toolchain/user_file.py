@@ -58,7 +58,7 @@ def enter_home_of(thing: type) -> None:
 
 
 _homes: dict[str, Home] = {}
-"""By the name of the module that `module_from` made."""
+"""Maps the name of a module that `module_from` made to the folder of its file."""
 
 
 def in_users_words(error: BaseException) -> str | None:

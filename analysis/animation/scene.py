@@ -12,7 +12,7 @@ from causeway.analysis.animation.nodes import NO_EVENTS
 from causeway.analysis.plots import Scene
 
 JUST_SAMPLES = 2
-"""For so many samples after a thing came to another place, a bold line joins the two."""
+"""The number of samples for which a bold line joins a thing and the place that it has just reached."""
 
 
 def collect(samples: pd.DataFrame, scene: Scene) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple[Any, ...]]]
 _ITERVAR = re.compile(r'"(?:[^"\\]|\\.)*"|(?:^|,)\s*\$(\w+)=')
-"""A quoted text, in which nothing is an iteration variable; or the beginning of an iteration variable."""
+"""Matches a quoted text, whose contents are no iteration variables, or the beginning of an iteration variable."""
 _PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
 COLUMNS = {"TV": 2, "ETV": 3} | {order: 4 + i for i, order in enumerate(("VT", "EVT", "TEV", "TVE", "VET", "VTE"))}
 """The order of a vector's columns -> its code. The compiled reader knows codes up to 3, the usual orders."""
@@ -140,7 +140,7 @@ class RecordReader:
 
     @property
     def may_take_scalars(self) -> bool:
-        """True once a run has begun."""
+        """True if a run has begun."""
         return self._header is not None
 
     @property

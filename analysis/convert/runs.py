@@ -41,9 +41,9 @@ def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
+def run_row(run_id: str, attributes: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
     """Return the row of a run in `runs`; `source` is its file without suffix, since its .sca and .vec share a row."""
-    study = said.get("configname", "")
+    study = attributes.get("configname", "")
     return {
         "run_id": run_id,
         "study": study,
@@ -52,9 +52,9 @@ def run_row(run_id: str, said: Mapping[str, str], itervars: list[list[str]], sou
         "engine_version": "",  # the files do not say
         "causeway_version": "",
         "commit": "",
-        "seed": _seed(said),
+        "seed": _seed(attributes),
         "digest": "",
-        "started_at": _started_at(said.get("datetime", "")),
+        "started_at": _started_at(attributes.get("datetime", "")),
         "wall_s": None,
         "events": None,
         "source": source,
@@ -67,10 +67,10 @@ def _point(study: str, itervars: list[list[str]]) -> str:
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
 
-def _seed(said: Mapping[str, str]) -> int | None:
+def _seed(attributes: Mapping[str, str]) -> int | None:
     for name in ("seedset", "repetition", "runnumber"):
-        if re.fullmatch(r"\d{1,18}", said.get(name, "")):
-            return int(said[name])
+        if re.fullmatch(r"\d{1,18}", attributes.get(name, "")):
+            return int(attributes[name])
     return None
 
 

@@ -37,7 +37,7 @@ class Export:
             out.mkdir(parents=True, exist_ok=True)
 
     def figure(self, sheet: Sheet) -> None:
-        """Write the drawing on a sheet; its texts may be LaTeX afterwards."""
+        """Write the drawing on a sheet to its files; this may convert the sheet's texts to LaTeX."""
         plot = sheet.data.plot
         name = self._free(f"{plot.study} {plot.title}")
         for form in FIGURES:
@@ -59,7 +59,7 @@ class Export:
         return self.out / name
 
     def _free(self, title: str) -> str:
-        """Return a title as the name of a file; equal ones get numbers."""
+        """Return the file name for a title; equal names get numbers."""
         name = _slug(title)
         alike = sum(re.fullmatch(rf"{re.escape(name)}(-\d+)?", one) is not None for one in self._names)
         self._names.append(f"{name}-{alike + 1}" if alike else name)

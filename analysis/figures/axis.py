@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 Place = Callable[[pd.Series], np.ndarray]
 MOST_TICKS = 10
-"""More values cannot all be labelled; their axis has round ticks instead."""
+"""The largest number of values that are labelled one by one; an axis with more has round ticks."""
 SIDES = 0.06
-"""The room beside the first and the last value, as a share of the axis."""
+"""The margin beside the first and the last value, as a share of the axis."""
 LETTER = 0.018
 """The width of a letter of a tick, as a share of the axis."""
 
@@ -32,7 +32,7 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
         ax.set_xscale("linear")
     if 1 < len(there) <= MOST_TICKS:
         _tick_at(ax, there)
-    elif len(there) == 1 and ax.get_xscale() == "log":  # left to matplotlib, some values get no room at all, as 16
+    elif len(there) == 1 and ax.get_xscale() == "log":  # matplotlib leaves no margin for some values, e.g. 16
         ax.set_xlim(there[0] / 2, there[0] * 2)
         ax.set_xticks(there, [short(there[0])])
         ax.set_xticks([], minor=True)
@@ -54,7 +54,7 @@ def names(ax: Axes, *frames: pd.DataFrame) -> Place:
 
 
 def _tick_at(ax: Axes, values: np.ndarray) -> None:
-    """Put a tick at each value, with a label if it does not overlap the one before."""
+    """Put a tick at each value, with a label unless it would overlap the previous one."""
     logarithmic = ax.get_xscale() == "log"
     scaled = np.log10(values) if logarithmic else values
     shares = (scaled - scaled[0]) / (scaled[-1] - scaled[0])

@@ -90,7 +90,9 @@ class Look:
             colour, xs = self.colour(series), at(rows)
             known = rows["mean"].notna().to_numpy()
             (drawn,) = ax.plot(xs[known], rows["mean"][known], **_DIAMOND, color=colour, clip_on=False)
-            data.say(drawn, [f"{PUBLISHED}: {_said(row)}" for row in rows[known].itertuples()], f"{PUBLISHED} {series}")
+            data.say(
+                drawn, [f"{PUBLISHED}: {_point_text(row)}" for row in rows[known].itertuples()], f"{PUBLISHED} {series}"
+            )
             for x, row in zip(xs[~known], rows[~known].itertuples(), strict=True):
                 _bounds(ax, data, float(x), row, colour)
 
@@ -113,9 +115,9 @@ def _bounds(ax: Axes, data: Data, x: float, row: Any, colour: str) -> None:
 
 def says(rows: pd.DataFrame) -> list[str]:
     """Return a text for each row: its x, its mean, its interval and how many runs it has."""
-    return [f"{_said(row)}, {row.runs} run{'s' * (row.runs != 1)}" for row in rows.itertuples()]
+    return [f"{_point_text(row)}, {row.runs} run{'s' * (row.runs != 1)}" for row in rows.itertuples()]
 
 
-def _said(row: Any) -> str:
+def _point_text(row: Any) -> str:
     interval = f" ({short(row.low)} to {short(row.high)})" if np.isfinite(row.low) else ""
     return f"{short(row.x)}: {short(row.mean)}{interval}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TEX_SYSTEMS = ("pdflatex", "lualatex", "xelatex")
 LEGEND_LETTERS = 66
-"""So many letters of a legend fit beside each other."""
+"""The number of letters of a legend that fit into one line."""
 LONGEST_LABEL = 60
 
 

@@ -29,7 +29,7 @@ SERIES = (
 )  # fmt: skip
 COLOURS = (INK, SOFT, LINE, HOLLOW, *SERIES)
 DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
-"""Of the engines, in the order of the legend."""
+"""The dashes of the engines, in the order of the legend."""
 SHADES = (0.9, 0.55, 0.35, 0.2)
 """The opacity of bars, by engine."""
 WIDTH_IN, HEIGHT_IN, LEGEND_ROW_IN = 5.0, 3.0, 0.19

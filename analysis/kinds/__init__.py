@@ -63,7 +63,7 @@ def load(file: Path) -> tuple[Plot, ...]:
         if not isinstance(plot, Plot):
             raise UserError(f"{file}: `plots` holds {plot!r}, which is no Plot")
         for field in ("title", "study", "y", "x", "series", "paper", "kind"):
-            if not isinstance(given := getattr(plot, field), str):
-                raise UserError(f"{file}: the plot {plot.title!r} has {field}={given!r}; allowed: a text")
+            if not isinstance(value := getattr(plot, field), str):
+                raise UserError(f"{file}: the plot {plot.title!r} has {field}={value!r}; allowed: a text")
         kind_of(plot.kind).check(plot)
     return tuple(plots)

@@ -20,7 +20,7 @@ from causeway.analysis.reduce import expression
 from causeway.errors import UserError
 
 KINDS: dict[str, Kind] = {}
-"""By name."""
+"""Maps names to kinds of plots."""
 Draw = Callable[..., Any]
 F = TypeVar("F", bound=Draw)
 
@@ -50,10 +50,10 @@ class Kind:
 
         An option `of` other than "runs" says that y names something recorded.
         """
-        given = {**self.options, **plot.more}
-        if self.recorded or given.get("of", "runs") != "runs":
+        options = {**self.options, **plot.more}
+        if self.recorded or options.get("of", "runs") != "runs":
             return ()
-        return (plot.y, given["over"]) if given.get("over") else (plot.y,)
+        return (plot.y, options["over"]) if options.get("over") else (plot.y,)
 
 
 @overload

@@ -84,8 +84,8 @@ def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
             if count:
                 nearest = nearest_published(mean, number["published"], number["low"], number["high"])
                 ratio = 1.0 if mean == nearest else mean / nearest if nearest else math.nan
-                given = [number[name] for name in COLUMNS[:5]]
-                rows.append((*given, mean, low, high, count, engine, ratio, *bounds))
+                printed = [number[name] for name in COLUMNS[:5]]
+                rows.append((*printed, mean, low, high, count, engine, ratio, *bounds))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -20,7 +20,7 @@ def each_part(frame: Frame, function: Function, names: Sequence[str], types: Map
     """Return what the function makes of the rows, with the columns `names`; `types` are those of new columns."""
     if isinstance(frame, pd.DataFrame):
         return function(frame)
-    return frame.mapInPandas(partial(_each, function), _schema(frame, names, types))
+    return frame.mapInPandas(partial(_apply, function), _schema(frame, names, types))
 
 
 def together(
@@ -32,7 +32,7 @@ def together(
     return frame.repartition(*by).mapInPandas(partial(_whole, function), _schema(frame, names, types))
 
 
-def _each(function: Function, parts: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+def _apply(function: Function, parts: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     return map(function, parts)
 
 

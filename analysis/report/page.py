@@ -53,7 +53,7 @@ class DrawnFigure:
 # --- what was run ---
 
 
-def what_was_run(runs: pd.DataFrame, parameters: pd.DataFrame) -> dict[str, Table]:
+def run_tables(runs: pd.DataFrame, parameters: pd.DataFrame) -> dict[str, Table]:
     """Return a row per study, engine, version, commit and code, and a row per parameter."""
     head = (
         "study",
@@ -149,7 +149,7 @@ def _measured(judged: pd.DataFrame) -> tuple[Table, list[list[tuple[str, Mapping
     engines = sorted(judged["engine"].unique())
     keys = ["where", "quantity", "condition", "published"]
     said = ["relation", "published", "low", "high"]
-    judged = judged.assign(published=[_said(*row) for row in judged[said].itertuples(index=False)])
+    judged = judged.assign(published=[_published_text(*row) for row in judged[said].itertuples(index=False)])
     rows: list[Sequence[Any]] = []
     measured: list[list[tuple[str, Mapping[Any, Any] | None]]] = []
     for key, group in judged.groupby(keys, sort=False):
@@ -175,6 +175,6 @@ def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
     return Table(("where", "quantity", "condition", "published", "why"), rows, stack=True)
 
 
-def _said(relation: str, published: float, low: float, high: float) -> str | float:
+def _published_text(relation: str, published: float, low: float, high: float) -> str | float:
     """Return a published value; a plain number stays a number, so that its column is aligned to the right."""
     return published if relation == "=" else explained(relation, published, low, high)

@@ -91,7 +91,7 @@ def nobody_waits(model: Any) -> str | None:
 
 
 def renamed(value: Any, names: Any) -> Any:
-    """All that names a manager."""
+    """Rename the managers in a value, for the reduction by symmetry."""
     if isinstance(value, Coordinator):
         value.prepared = {names.node(manager) for manager in value.prepared}
     return value

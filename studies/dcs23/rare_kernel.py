@@ -24,19 +24,19 @@ class RareState(NamedTuple):
     """The arrays that the kernel reads and writes."""
 
     delivered: NDArray[np.uint64]
-    """By process: the set of messages that it has delivered."""
+    """The set of messages that each process has delivered."""
     past: NDArray[np.uint64]
-    """By slot: the set of messages that the sender of the message had delivered."""
+    """The set of messages that the sender of each slot's message had delivered."""
     sender: NDArray[np.int32]
-    """By slot."""
+    """The sender of each slot's message."""
     owed: NDArray[np.int64]
-    """By slot: the number of processes that have not delivered the message yet."""
+    """The number of processes that have not delivered each slot's message yet."""
     stamp: NDArray[np.int64]
-    """By process: the number of the last count that included it; the last element numbers the counts."""
+    """The number of the last count that included each process; the last element numbers the counts."""
     waiting: NDArray[np.int64]
-    """By process: the number of messages in its queue."""
+    """The number of messages in each process's queue."""
     queue: NDArray[np.int64]
-    """By process: its waiting messages, in order of arrival."""
+    """The waiting messages of each process, in order of arrival."""
     counts: NDArray[np.int64]
     """Waits by number of others; the last but one is for all with more, the last for waits for several messages."""
 

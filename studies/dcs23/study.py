@@ -62,51 +62,69 @@ LOADS_WITH_LOWEST = ("bell", "bells", "triangles", "random")
 class Dcs23Params(Params):
     """The parameters of dcs23."""
 
-    processes: int = Field(1000, ge=2, le=20_000, description="N")
-    entries: int = Field(0, ge=0, le=100_000, description="size of a plain probabilistic clock; 0: a Dynamic Clock Set")
-    clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
-    components: int = Field(
-        0, ge=0, le=10_000, description="a fixed number of components; 0: as many as the policy wants"
+    processes: int = Field(1000, ge=2, le=20_000, description="number of processes, N")
+    entries: int = Field(
+        0, ge=0, le=100_000, description="number of entries of a fixed probabilistic clock; 0: a Dynamic Clock Set"
     )
-    component_size: int = Field(50, ge=2, le=100_000, description="M: entries of a component")
-    increments: int = Field(2, ge=1, le=100_000, description="|f|: entries a process increments in a component")
-    assigned: int = Field(1, ge=1, le=10_000, description="|S_incr|: components a process increments")
-    entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
+    clock: Literal["probabilistic", "vector"] = Field(
+        "probabilistic", description="vector: a vector clock with one entry per process, which is exact"
+    )
+    components: int = Field(0, ge=0, le=10_000, description="fixed number of components; 0: the policy decides")
+    component_size: int = Field(50, ge=2, le=100_000, description="number of entries of a component, M")
+    increments: int = Field(2, ge=1, le=100_000, description="entries that a process increments in a component, |f|")
+    assigned: int = Field(1, ge=1, le=10_000, description="components that a process increments, |S_incr|")
+    entries_draw: Literal["random", "even"] = Field(
+        "random", description="even: equally many processes increment each entry"
+    )
     components_draw: Literal["random", "id"] = Field(
         "random",
-        description="which component a process increments; id: its number, counted round, as the authors' program",
+        description="component that a process increments; id: its id modulo the number, as the authors' program",
     )
     load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks"] = Field(
-        "bell", description="bells, triangles, peaks: shapes of the authors' program, stretched to duration_s"
+        "bell",
+        description="load over time; bells, triangles, peaks: as the authors' program, stretched to duration_s",
     )
-    senders: Literal["random", "turns"] = Field("random", description="turns: one after the other, evenly in time")
-    rate: float = Field(200.0, ge=1e-3, le=1e6, description="messages per second of the whole system, at the peak")
+    senders: Literal["random", "turns"] = Field(
+        "random", description="order of the senders; turns: one after the other, at equal intervals"
+    )
+    rate: float = Field(200.0, ge=1e-3, le=1e6, description="messages per second in the whole system, at the peak")
     low_rate: float = Field(
-        10.0, ge=0, le=1e6, description="the lowest load of the bell, bells, triangles and random patterns"
+        10.0, ge=0, le=1e6, description="lowest load of the bell, bells, triangles and random patterns"
     )
-    pattern: int = Field(1, ge=0, le=2**31 - 1, description="which pattern of random or peaks")
-    messages: int = Field(0, ge=0, le=10_000_000, description="the run ends after so many; 0: after duration_s")
-    duration_s: float = Field(60.0, ge=1, le=86_400, description="how long messages are broadcast")
-    target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery the clock is sized for")
-    policy: Literal["measured", "formula", "table"] = Field("measured", description="table: the authors' program's")
+    pattern: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random and peaks patterns")
+    messages: int = Field(
+        0, ge=0, le=10_000_000, description="number of broadcasts after which the run ends; 0: it ends after duration_s"
+    )
+    duration_s: float = Field(60.0, ge=1, le=86_400, description="time in which messages are broadcast")
+    target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the clock is sized")
+    policy: Literal["measured", "formula", "table"] = Field(
+        "measured", description="rule for the number of components; table: that of the authors' program"
+    )
     margin: float = Field(
-        0.2, ge=0, le=100, description="give a component up if it takes this share more load to need it"
+        0.2,
+        ge=0,
+        le=100,
+        description="hysteresis: relative increase of the load that must be needed before a component is removed",
     )
-    memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="over what time a process averages the load")
+    memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="time over which a process averages the load")
     tick_ms: int = Field(
-        150, ge=1, le=1_000_000, description="how often a process reads the mail of rounds and looks at its load"
+        150,
+        ge=1,
+        le=1_000_000,
+        description="interval at which a process handles messages of rounds and checks its load",
     )
     balance_every_s: float = Field(
-        20.0, ge=0, le=86_400, description="fixed components: how often loads are balanced; 0: never"
+        20.0, ge=0, le=86_400, description="fixed components: interval between balancing rounds; 0: never"
     )
     balance: Literal["own", "scripted"] = Field(
-        "own", description="fixed components: own: by what a process sees; scripted: at 50, 70 and 90 s, as Figure 10"
+        "own",
+        description="fixed components; own: by what a process observes; scripted: at 50, 70 and 90 s, as in Figure 10",
     )
-    skewed_from_s: float = Field(50.0, gt=0, le=86_400, description="when the skewed load becomes skewed")
-    skewed_share: float = Field(0.75, ge=0.25, le=1, description="what share of messages then increments component 0")
-    delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
-    delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
-    reaction_us: int = Field(1000, ge=1, le=1_000_000_000, description="L, the reaction time of a process")
+    skewed_from_s: float = Field(50.0, gt=0, le=86_400, description="time at which the skewed load becomes skewed")
+    skewed_share: float = Field(0.75, ge=0.25, le=1, description="share of messages that then increment component 0")
+    delay_mean_ms: float = Field(100.0, gt=0, le=1e6, description="mean of the delay")
+    delay_sd_ms: float = Field(20.0, ge=0, le=1e6, description="standard deviation of the delay")
+    reaction_us: int = Field(1000, ge=1, le=1_000_000_000, description="reaction time of a process, L")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -210,9 +228,9 @@ class Dcs23Study(Study):
     }
     expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks let some through"),)
     headlines: ClassVar[Sequence[Headline]] = (
-        Headline("entries", "entries_mean", "", "of the clock, mean over processes and time"),
+        Headline("entries", "entries_mean", "", "mean number of entries of the clock, over processes and time"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
-        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by at least one process"),
         Headline("error", "violations/deliveries", "", "violations per delivery"),
     )
     plots: ClassVar[Sequence[Plot]] = (
@@ -225,7 +243,7 @@ class Dcs23Study(Study):
         Plot("Violations of a dynamic and a fixed clock", "dcs23", "violations", x="entries", series="load",
              where={"processes": 1000, "components": 0}, paper="dcs23, Section V-B", kind="bar",
              x_label="entries (0: dynamic)"),
-        Plot("Error by size and load", "dcs23", "violations/deliveries", x="entries", series="rate",
+        Plot("Violations per delivery by size and load", "dcs23", "violations/deliveries", x="entries", series="rate",
              where={"load": "constant", "processes": 2000}, paper="dcs23, Fig. 5", log_x=True, log_y=True,
              x_label="entries", y_label="violations per delivery"),
     )  # fmt: skip

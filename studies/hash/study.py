@@ -61,37 +61,52 @@ TESTED_ONCE: list[dict[str, Any]] = [
 class HashParams(Params):
     """The parameters of hash."""
 
-    processes: int = Field(200, ge=2, le=20_000, description="N")
-    rate: float = Field(100.0, ge=1e-3, le=1e6, description="broadcasts per second of the whole system")
-    clock: Literal["probabilistic", "vector"] = Field("probabilistic", description="vector: exact, one entry a process")
-    clock_size: int = Field(50, ge=1, le=100_000, description="M: entries of the probabilistic clock")
-    entries: int = Field(2, ge=0, description="k: distinct entries that a process increments; 0: min(4, ceil(ln2 M/X))")
-    entries_draw: Literal["random", "even"] = Field("random", description="even: each entry used by equally many")
-    messages: int = Field(
-        100_000, ge=1, le=10_000_000, description="the run ends when so many have been broadcast and delivered"
+    processes: int = Field(200, ge=2, le=20_000, description="number of processes, N")
+    rate: float = Field(100.0, ge=1e-3, le=1e6, description="broadcasts per second in the whole system")
+    clock: Literal["probabilistic", "vector"] = Field(
+        "probabilistic", description="vector: a vector clock with one entry per process, which is exact"
     )
-    detector: Literal["none", "mostefaoui", "hash"] = "none"
-    hash_limit: int = Field(1000, ge=1, le=1_000_000, description="l: hashes that one test may compute")
+    clock_size: int = Field(50, ge=1, le=100_000, description="number of entries of the probabilistic clock, M")
+    entries: int = Field(2, ge=0, description="distinct entries that a process increments, k; 0: min(4, ceil(ln2 M/X))")
+    entries_draw: Literal["random", "even"] = Field(
+        "random", description="even: equally many processes increment each entry"
+    )
+    messages: int = Field(
+        100_000, ge=1, le=10_000_000, description="number of broadcasts; the run ends when all are delivered"
+    )
+    detector: Literal["none", "mostefaoui", "hash"] = Field(
+        "none", description="error detector that tests a message before its delivery"
+    )
+    hash_limit: int = Field(1000, ge=1, le=1_000_000, description="most hashes that one test computes, l")
     search: Literal["counts", "near"] = Field(
         "counts",
-        description="how sets are searched; near: nearest ones left out, in binary, as the authors' program",
+        description="order of the search; near: nearest messages omitted first, in binary, as the authors' program",
     )
     reach: float = Field(
-        0.0, ge=0, le=1e5, description="search=near: messages that it looks back on; 0: 0.15 s of the load and ten more"
+        0.0,
+        ge=0,
+        le=1e5,
+        description="search=near: number of recent messages searched; 0: those of 0.15 s, and ten more",
     )
-    one_request: bool = Field(False, description="a process asks for one message at a time")
-    quiet: bool = Field(False, description="one_request: a process that waits for an answer skips its broadcasts")
-    hash_bits: int = Field(64, ge=1, le=64, description="bits of a hash")
-    remember: int = Field(1024, ge=1, le=2**20, description="deliveries that a process looks back on; a power of two")
-    retest: bool = Field(True, description="test a suspected message again after every delivery (as printed: once)")
-    delay_mean_ms: float = Field(100.0, gt=0, le=1e6)
-    delay_sd_ms: float = Field(20.0, ge=0, le=1e6)
-    delay_min_ms: float = Field(0.0, ge=0, le=1e6, description="no message is faster than this")
+    one_request: bool = Field(False, description="a process has one request open at a time")
+    quiet: bool = Field(False, description="one_request: a process with an open request skips its broadcasts")
+    hash_bits: int = Field(64, ge=1, le=64, description="length of a hash in bits")
+    remember: int = Field(
+        1024, ge=1, le=2**20, description="number of deliveries that a process remembers; a power of two"
+    )
+    retest: bool = Field(
+        True, description="test a suspected message again after every delivery; false: once, as printed"
+    )
+    delay_mean_ms: float = Field(100.0, gt=0, le=1e6, description="mean of the delay")
+    delay_sd_ms: float = Field(20.0, ge=0, le=1e6, description="standard deviation of the delay")
+    delay_min_ms: float = Field(0.0, ge=0, le=1e6, description="lower bound of the delay")
     intervals: Literal["exponential", "steady", "staggered"] = Field(
-        "exponential", description="of a process; steady: a Poisson-distributed number of ms; staggered: in turn"
+        "exponential",
+        description="intervals between a process's broadcasts; steady: Poisson-distributed in ms; staggered: processes "
+        "take turns",
     )
-    payload_bytes: int = Field(100, ge=0, le=1_000_000)
-    reaction_ms: float = Field(1.0, ge=1e-6, le=1e6, description="L, the reaction time of a process")
+    payload_bytes: int = Field(100, ge=0, le=1_000_000, description="size of a message without its clock")
+    reaction_ms: float = Field(1.0, ge=1e-6, le=1e6, description="reaction time of a process, L")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -170,25 +185,27 @@ class HashStudy(Study):
         "readings": [{"detector": "mostefaoui", "messages": 20_000, **reading} for reading in READINGS],
         "tested_once": [{"detector": "hash", "retest": False, **point} for point in TESTED_ONCE],
     }
-    expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks let some through"),)
+    expected: ClassVar[Sequence[Expected]] = (
+        Expected("violations", "probabilistic clocks do not detect every message that arrives too early"),
+    )
     headlines: ClassVar[Sequence[Headline]] = (
-        Headline("violated", "messages_violated", "messages", "delivered out of causal order by somebody"),
-        Headline(
-            "undetected", "messages_violated_undetected", "messages", "of those, with an error nobody was told of"
-        ),
+        Headline("violated", "messages_violated", "messages", "delivered out of causal order by at least one process"),
+        Headline("undetected", "messages_violated_undetected", "messages", "violated, and no detector reported it"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
-        Headline("requests", "requests/(messages*processes)", "", "asked of other processes, a message and process"),
+        Headline(
+            "requests", "requests/(messages*processes)", "", "requests to other processes, per message and process"
+        ),
     )
     plots: ClassVar[Sequence[Plot]] = (
         Plot("Deliveries out of causal order", "hash", "violations", x="detector", kind="bar",
              where={"processes": 200, "rate": 100, "messages": 100_000, "intervals": "staggered"},
              paper="hash, Table 1",
              y_label="deliveries out of causal order"),
-        Plot("Requests by number of processes", "hash", "requests/(messages*processes)", x="processes",
+        Plot("Requests against the number of processes", "hash", "requests/(messages*processes)", x="processes",
              series="hash_limit", paper="hash, Table 2",
              where={"detector": "hash", "rate": 110, "retest": True, "intervals": "staggered"},
              x_label="processes", y_label="requests per message and process"),
-        Plot("Requests by load", "hash", "requests/(messages*processes)", x="rate", series="clock_size",
+        Plot("Requests against the load", "hash", "requests/(messages*processes)", x="rate", series="clock_size",
              where={"detector": "hash", "processes": 200, "retest": True, "intervals": "exponential"},
              paper="hash, Fig. 1", log_y=True,
              x_label="messages per second", y_label="requests per message and process"),

@@ -36,18 +36,20 @@ UNIT_NS = UNIT_PS // 1000
 class Icpp18Params(Params):
     """The parameters of icpp18: size, variant, and values that the paper leaves open."""
 
-    nodes: int = Field(64, ge=2, le=4096, description="power of two")
-    aggregation: bool = Field(True, description="whether messages wait for those they depend on")
-    trees: Literal["multi", "single"] = Field("multi", description="a tree a source, or one tree for all")
-    message_size: int = Field(50, ge=0, le=1_000_000, description="bytes of a message without its clock")
-    mtu: int = Field(1500, ge=1, le=10_000_000, description="bytes of the largest packet")
-    messages: int = Field(1, ge=1, le=10_000, description="broadcasts of each node")
-    spread: float = Field(600.0, ge=1e-3, le=1e6, description="all broadcasts start within so many units")
+    nodes: int = Field(64, ge=2, le=4096, description="number of nodes; a power of two")
+    aggregation: bool = Field(True, description="forward a message together with those that it depends on")
+    trees: Literal["multi", "single"] = Field(
+        "multi", description="multi: one tree per source; single: one tree for all"
+    )
+    message_size: int = Field(50, ge=0, le=1_000_000, description="size of a message without its clock, in bytes")
+    mtu: int = Field(1500, ge=1, le=10_000_000, description="size of the largest packet, in bytes")
+    messages: int = Field(1, ge=1, le=10_000, description="number of broadcasts per node")
+    spread: float = Field(600.0, ge=1e-3, le=1e6, description="all broadcasts start within this time, in units")
     start: Literal["triangular", "uniform"] = Field("triangular", description="distribution of the start times")
-    delay_mean: float = Field(100.0, ge=0, le=1e6, description="units a packet travels")
-    delay_sd: float = Field(25.0, ge=0, le=1e6, description="its standard deviation")
-    whole_units: bool = Field(False, description="delays cut to whole units, as the first author's VCube-PS has them")
-    compare: bool = Field(False, description="run it again without aggregation: what changes")
+    delay_mean: float = Field(100.0, ge=0, le=1e6, description="mean delay of a packet, in units")
+    delay_sd: float = Field(25.0, ge=0, le=1e6, description="standard deviation of the delay, in units")
+    whole_units: bool = Field(False, description="truncate delays to whole units, as in the first author's VCube-PS")
+    compare: bool = Field(False, description="repeat the run without aggregation, and record the differences")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -99,10 +101,10 @@ class Icpp18Study(Study):
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
     headlines = (
-        Headline("packets", "packets", "", "sent in all"),
-        Headline("several", "aggregated_share", "%", "packets with several messages"),
-        Headline("reception", "reception_latency", "units", "from a broadcast to its arrival, mean"),
-        Headline("delivery", "delivery_latency", "units", "from a broadcast to its delivery, mean"),
+        Headline("packets", "packets", "", "sent in the whole run"),
+        Headline("several", "aggregated_share", "%", "share of packets that contain several messages"),
+        Headline("reception", "reception_latency", "units", "mean time from broadcast to arrival"),
+        Headline("delivery", "delivery_latency", "units", "mean time from broadcast to delivery"),
     )
     plots = (
         Plot("Packets", "icpp18", "packets", "nodes", "aggregation", MANY_TREES, "icpp18, Table 1",
@@ -111,15 +113,15 @@ class Icpp18Study(Study):
              "icpp18, Fig. 7", y_label="units", log_x=True),
         Plot("Delivery latency", "icpp18", "delivery_latency", "nodes", "aggregation", MANY_TREES,
              "icpp18, Fig. 7", y_label="units", log_x=True),
-        Plot("Reception latency, change by aggregation", "icpp18", "reception_change", "nodes", "trees", COMPARED,
+        Plot("Change of reception latency by aggregation", "icpp18", "reception_change", "nodes", "trees", COMPARED,
              "icpp18, Fig. 7", y_label="%", log_x=True),
-        Plot("Delivery latency, change by aggregation", "icpp18", "delivery_change", "nodes", "trees", COMPARED,
+        Plot("Change of delivery latency by aggregation", "icpp18", "delivery_change", "nodes", "trees", COMPARED,
              "icpp18, Fig. 7", y_label="%", log_x=True),
-        Plot("Reception latency in pairs, change by aggregation", "icpp18", "pair_reception_change", "nodes", "trees",
+        Plot("Change of reception latency in pairs by aggregation", "icpp18", "pair_reception_change", "nodes", "trees",
              COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
-        Plot("Delivery latency in pairs, change by aggregation", "icpp18", "pair_delivery_change", "nodes", "trees",
+        Plot("Change of delivery latency in pairs by aggregation", "icpp18", "pair_delivery_change", "nodes", "trees",
              COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
-        Plot("Wait for delivery in pairs, change by aggregation", "icpp18", "pair_wait_change", "nodes", "trees",
+        Plot("Change of the wait for delivery in pairs by aggregation", "icpp18", "pair_wait_change", "nodes", "trees",
              COMPARED, "icpp18, Fig. 8", y_label="%", log_x=True),
         Plot("Packets with several messages", "icpp18", "packets_aggregated", "nodes", "trees", AGGREGATED,
              "icpp18, Fig. 11", log_x=True, log_y=True),

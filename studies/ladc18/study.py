@@ -49,22 +49,25 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 class Ladc18Params(Params):
     """The parameters of ladc18: a column of Table 1, a size, and the crashes."""
 
-    processes: int = Field(64, ge=2, le=4096, description="power of two")
-    max_delay: float = Field(2.0, ge=0, le=1e6, description="how long a bundle may wait, in units")
-    max_payload: int = Field(1460, ge=1, le=10_000_000, description="bytes of a full bundle")
-    tree_size: int = Field(24, ge=1, le=1_000_000, description="bytes of a TREE message")
-    ack_size: int = Field(20, ge=1, le=1_000_000, description="bytes of an ACK message")
+    processes: int = Field(64, ge=2, le=4096, description="number of processes; a power of two")
+    max_delay: float = Field(2.0, ge=0, le=1e6, description="longest time that a bundle waits, in units")
+    max_payload: int = Field(1460, ge=1, le=10_000_000, description="size of a full bundle, in bytes")
+    tree_size: int = Field(24, ge=1, le=1_000_000, description="size of a TREE message, in bytes")
+    ack_size: int = Field(20, ge=1, le=1_000_000, description="size of an ACK message, in bytes")
     trees: int = Field(
-        0, ge=0, le=4096, description="so many processes broadcast, processes/trees messages each; 0: all"
+        0, ge=0, le=4096, description="number of processes that broadcast, with processes/trees messages each; 0: all"
     )
     crashes: int = Field(
-        0, ge=0, le=4095, description="1: process 1 at time 0; more: that many, anyone, at random times"
+        0,
+        ge=0,
+        le=4095,
+        description="number of crashes; 1: process 1 at time 0; more: random processes at random times",
     )
     crash_within: float = Field(
-        0.0, ge=0, le=1e6, description="random crashes come within so many units; 0: processes/10, but at most 5"
+        0.0, ge=0, le=1e6, description="random crashes happen within this time, in units; 0: processes/10, at most 5"
     )
     test_interval: float = Field(
-        30.0, ge=0.1, le=1e6, description="rest of the failure detector between rounds, in units"
+        30.0, ge=0.1, le=1e6, description="pause of the failure detector between rounds, in units"
     )
 
     @model_validator(mode="after")
@@ -114,8 +117,8 @@ class Ladc18Study(Study):
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
     }
     headlines = (
-        Headline("latency", "latency", "units", "until the last packet has arrived"),
-        Headline("packets", "packets", "", "sent in all"),
+        Headline("latency", "latency", "units", "time of the last packet's arrival"),
+        Headline("packets", "packets", "", "sent in the whole run"),
     )
     plots = (
         Plot("Latency, fault-free", "ladc18", "latency", "processes", "max_delay", {**FAULT_FREE, "tree_size": 24},

@@ -72,53 +72,58 @@ class Mobile20Params(Params):
 
     experiment: Experiment = "static"
     cells: int = Field(
-        7, ge=1, le=1_000, description="stations, in rings around the first: 7 (the paper), 19, 37, 61, 127"
+        7, ge=1, le=1_000, description="number of stations, in rings around the first: 7 (the paper), 19, 37, 61, 127"
     )
-    hosts: int = Field(70, ge=1, le=10_000, description="default: ten for each cell")
+    hosts: int = Field(70, ge=1, le=10_000, description="number of hosts; default: ten per cell")
     rate: float = Field(
-        0.0, ge=0, le=1e4, description="broadcasts a second of all hosts together; default: the paper's"
+        0.0, ge=0, le=1e4, description="broadcasts per second of all hosts together; default: the paper's"
     )
     intervals: Literal["exponential", "staggered"] = Field(
-        "exponential", description="between broadcasts; staggered: hosts take turns, as in the authors' later program"
+        "exponential",
+        description="intervals between broadcasts; staggered: hosts take turns, as in the authors' later program",
     )
-    duration_s: int = Field(60, ge=1, le=86_400, description="measured time")
+    duration_s: int = Field(60, ge=1, le=86_400, description="simulated time that is measured")
     radio: Radio = Field(
-        "unitdisk", description="acking: no medium access at all, as in the authors' later program; INET only"
+        "unitdisk",
+        description="radio model; acking: no medium access control, as in the authors' later program; INET only",
     )
-    radio_bps: int = Field(0, ge=0, le=10**10, description="0: the engine's own")
+    radio_bps: int = Field(0, ge=0, le=10**10, description="bit rate of the radio; 0: the engine's default")
     warmup_s: int = Field(
-        0, ge=0, le=86_400, description="time to join before the first broadcast; 0: 5, for static_tcp 60"
+        0, ge=0, le=86_400, description="time in which hosts join before the first broadcast; 0: 5, for static_tcp 60"
     )
-    drain_s: int = Field(0, ge=0, le=86_400, description="the longest silence at the end; 0: 600")
-    spacing_m: float = Field(208.0, ge=1, le=10_000, description="between neighbouring stations; cells have 120 m")
+    drain_s: int = Field(0, ge=0, le=86_400, description="limit of the silence at the end of the run; 0: 600")
+    spacing_m: float = Field(
+        208.0, ge=1, le=10_000, description="distance between neighbouring stations; cells have a radius of 120 m"
+    )
     placement: Literal["cells", "anywhere"] = Field(
-        "cells", description="hosts begin: as many in each cell, within 115 m; or anywhere the cells cover"
+        "cells",
+        description="start positions of hosts; cells: equally many per cell, within 115 m; anywhere in the cells",
     )
     tree: Literal["star", "three"] = Field(
         "star",
-        description="wires: from the middle, ring by ring; three: up to three more below each, the authors' generator",
+        description="wires between stations; star: from the middle, ring by ring; three: at most three children per "
+        "station, as the authors' generator",
     )
     acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
         "owed",
-        description="when something is to be acknowledged; as printed; as printed, hosts in turn; "
-        "beyond the paper: out of order, too",
+        description="acknowledgements; owed: when one is due; periodic: as printed; turns: as printed, hosts in turn; "
+        "intervals: beyond the paper, of messages out of order, too",
     )
     retry: Literal["pending", "age", "earlier", "later"] = Field(
         "pending",
-        description="1 s to 200 ms by how many are pending; by a message's age; the authors' earlier file; their later "
-        "program, its acknowledgements included",
+        description="interval of retransmissions; pending: 1 s to 200 ms, by their number; age: by the "
+        "message's age; earlier: the authors' earlier file; later: their later program and its acknowledgements",
     )
     wire_acks: Literal["delayed", "at_once"] = Field(
-        "delayed", description="TCP on the wires acknowledges within 200 ms, as the paper says of TCP, or at once; INET"
+        "delayed",
+        description="acknowledgements of TCP on the wires: within 200 ms, as the paper says, or at once; INET only",
     )
     tcp_spread_ms: int = Field(
-        10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections anywhere in this long"
+        10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections at random times in this interval"
     )
-    outstanding: int = Field(
-        150, ge=1, le=1_000_000, description="a station sends so many unacknowledged messages at once"
-    )
-    reaction_us: int = Field(1000, ge=1, le=100_000, description="how long a node takes to react")
-    trace: bool = Field(False, description="record where hosts are, for the animation")
+    outstanding: int = Field(150, ge=1, le=1_000_000, description="most unacknowledged messages of a station at a time")
+    reaction_us: int = Field(1000, ge=1, le=100_000, description="reaction time of a node, L")
+    trace: bool = Field(False, description="record the positions of hosts, for the animation")
 
     @model_validator(mode="before")
     @classmethod
@@ -243,21 +248,23 @@ class Mobile20Study(Study):
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
     }
     headlines = (
-        Headline("delay", "delivery_delay_s", "s", "from a broadcast to its delivery, mean over hosts"),
-        Headline("loss", "loss_application", "", "share of the application's copies in reach that are lost"),
+        Headline("delay", "delivery_delay_s", "s", "mean time from broadcast to delivery, over hosts"),
+        Headline("loss", "loss_application", "", "share of the application's copies that receivers in reach lose"),
         Headline("sent", "sent_per_delivery", "packets", "sent for each delivery"),
-        Headline("SBuffer", "sbuffer_station_mean", "messages", "kept by a station for its hosts, mean"),
+        Headline(
+            "SBuffer", "sbuffer_station_mean", "messages", "mean number of messages that a station keeps for its hosts"
+        ),
         Headline("violations", "violations", "deliveries", "out of causal order"),
-        Headline("missing", "missing", "deliveries", "owed at the end"),
+        Headline("missing", "missing", "deliveries", "not delivered at the end"),
     )
     scene = SCENE
     plots = (
         Plot("Messages in a station's SBuffer, by rate", "mobile20", "sbuffer_station_mean", "rate", "radio",
              {"experiment": "static"}, "mobile20, Section V-A"),
-        Plot("Messages in a station's SBuffer, by cells", "mobile20", "sbuffer_station_mean", "cells", "experiment",
-             {"duration_s": 20}, x_label="cells (stations)", y_label="messages", log_x=True),
-        Plot("Delivery delay, by cells", "mobile20", "delivery_delay_s", "cells", "experiment", {"duration_s": 20},
-             x_label="cells (stations)", y_label="s", log_x=True),
+        Plot("Messages in a station's SBuffer, by cells", "mobile20", "sbuffer_station_mean", "cells",
+             "experiment", {"duration_s": 20}, x_label="cells (stations)", y_label="messages", log_x=True),
+        Plot("Delivery delay, by cells", "mobile20", "delivery_delay_s", "cells", "experiment",
+             {"duration_s": 20}, x_label="cells (stations)", y_label="s", log_x=True),
         Plot("SBuffer of the stations over time", "mobile20", "sbuffer_station_mean", series="experiment",
              paper="mobile20, Fig. 6a, 7a, 8a", kind="time", y_label="messages"),
         Plot("RBuffer of the hosts over time", "mobile20", "rbuffer_host_mean", series="experiment",
@@ -265,9 +272,9 @@ class Mobile20Study(Study):
         Plot("SBuffer of the station whose hosts fail, over time", "mobile20", "sbuffer_station_3", series="radio",
              where={"experiment": "faults"}, paper="mobile20, Fig. 8b", kind="time", y_label="messages"),
         Plot("Messages of stations to their cells, over time", "mobile20", "air_App_sh_per_s", series="experiment",
-             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="a second"),
+             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="messages per second"),
         Plot("Acknowledgements of hosts over time", "mobile20", "air_ack_h_per_s", series="experiment",
-             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="a second"),
+             paper="mobile20, Fig. 6d, 7b", kind="time", y_label="messages per second"),
         Plot("Delivery delay over time", "mobile20", "delivery_delay_s", series="experiment", kind="time",
              y_label="s"),
         Plot("Loss rate over time", "mobile20", "loss_rate", series="experiment", kind="time"),

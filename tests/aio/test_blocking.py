@@ -1,4 +1,4 @@
-"""What blocks in a node stops all of them: it is refused as it is called, or named while it lasts."""
+"""Blocking calls in a node: they are refused, or reported while they last, since they stop all nodes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_blocking_call_is_refused_with_node_and_line(what):
     assert "test_blocking.py" in str(error.value)
 
 
-def test_what_is_meant_for_a_thread_is_called_in_place_if_the_study_says_so():
+def test_thread_functions_are_called_in_place_if_the_study_allows_it():
     async def main(node):
         with pytest.raises(ZeroDivisionError):
             await asyncio.to_thread(lambda: 1 / 0)

@@ -37,7 +37,7 @@ async def endpoint(**options) -> Inbox:
     return (await loop.create_datagram_endpoint(Inbox, **options))[1]
 
 
-def test_a_datagram_leaves_a_reaction_later_and_says_where_it_came_from():
+def test_a_datagram_leaves_a_reaction_later_and_contains_its_sender():
     async def main(node):
         box = await endpoint(local_addr=("0.0.0.0", 5000 + node.id))
         if node.id == 0:
@@ -96,7 +96,7 @@ def test_time_on_the_wire_grows_with_the_length():
     assert microsecond_a_byte == pytest.approx(REACTION_S + DELAY_S + (1000 + DATAGRAM_HEADER_BYTES) * 1e-6, abs=1e-12)
 
 
-def test_several_sockets_of_one_node_get_what_is_for_their_ports():
+def test_several_sockets_of_one_node_get_the_datagrams_of_their_ports():
     async def main(node):
         boxes = [await endpoint(local_addr=("0.0.0.0", port)) for port in (1, 2, 3)]
         if node.id == 0:

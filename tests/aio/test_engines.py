@@ -31,7 +31,7 @@ def test_on_the_abstract_network_omnet_and_inline_do_the_same_to_the_bit():
 @pytest.mark.parametrize(
     "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
-def test_walking_hosts_hear_each_other_whatever_the_cap(engine):
+def test_walking_hosts_hear_each_other_at_every_cap(engine):
     parameters = {"nodes": 8, "network": "walking", "duration_s": 20}
     first, second = _run(engine, parameters), _run(engine, parameters, cap=1)
     assert first.digest == second.digest

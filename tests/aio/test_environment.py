@@ -42,7 +42,7 @@ async def _draw(node):
     return draws()
 
 
-def test_chance_comes_from_the_seed_and_every_node_has_its_own():
+def test_random_numbers_come_from_the_seed_and_differ_between_nodes():
     first, again, other = results(_draw, 2), results(_draw, 2), results(_draw, 2, seed=2)
     assert first == again
     kinds = range(len(first[0]))
@@ -75,7 +75,7 @@ def test_a_second_life_draws_other_numbers_than_the_first():
     assert len(set(seen)) == 2
 
 
-def test_every_clock_shows_simulated_time_whatever_way_it_was_imported():
+def test_every_clock_shows_simulated_time_however_it_was_imported():
     async def main(node):
         await asyncio.sleep(2.5)
         assert time.time() == EPOCH_S + 2.5

@@ -30,7 +30,7 @@ def test_sleeping_an_hour_takes_an_hour_of_simulated_time_to_the_picosecond():
     assert results(main) == [3600.0, 3600.0]
 
 
-def test_a_timer_comes_no_sooner_than_the_node_can_react():
+def test_a_timer_fires_no_earlier_than_the_reaction_time():
     async def main(node):
         await asyncio.sleep(REACTION_S / 10)
         return now()
@@ -38,7 +38,7 @@ def test_a_timer_comes_no_sooner_than_the_node_can_react():
     assert results(main, 1) == [REACTION_S]
 
 
-def test_what_is_ready_now_runs_at_the_same_instant():
+def test_ready_callbacks_run_at_the_same_instant():
     async def main(node):
         await asyncio.sleep(1)
         for _ in range(100):
@@ -59,7 +59,7 @@ def test_timers_of_one_instant_run_in_the_order_in_which_they_were_set():
     assert results(main, 1) == [list(range(20))]
 
 
-def test_a_timeout_ends_what_takes_too_long_and_leaves_alone_what_does_not():
+def test_a_timeout_cancels_only_a_wait_that_is_too_long():
     async def main(node):
         async with asyncio.timeout(1):
             await asyncio.sleep(0.5)
@@ -73,7 +73,7 @@ def test_a_timeout_ends_what_takes_too_long_and_leaves_alone_what_does_not():
     assert results(main, 1) == [1.75]
 
 
-def test_an_infinite_timeout_never_comes():
+def test_an_infinite_timeout_never_fires():
     async def main(node):
         async with asyncio.timeout(math.inf):
             await asyncio.sleep(1)
@@ -299,7 +299,7 @@ def test_tasks_that_wait_when_the_run_ends_are_listed():
 
 
 @pytest.mark.parametrize("start", [0.1, 0.0500029999, 1 / 3, 1234.5678901234567])
-def test_a_timer_runs_when_the_time_is_what_it_was_set_to(start):
+def test_a_timer_runs_exactly_at_its_time(start):
     """Programs that look at the clock again and wait for the rest, if there is one, end: aiohttp's heartbeat is one."""
     reached = []
 
@@ -399,7 +399,7 @@ async def _signal():
         (_signal, r"add_signal_handler\(2\) would leave the simulation"),
     ],
 )
-def test_what_would_leave_the_simulation_is_refused_in_one_line_that_says_what_to_use(does, says):
+def test_calls_that_leave_the_simulation_are_refused_with_an_alternative(does, says):
     async def main(node):
         await asyncio.sleep(1)
         with pytest.raises(OutsideError, match=says) as caught:

@@ -68,7 +68,7 @@ class Failing(InlineEngine):
                         raise RunError("the simulator died")
                     if how == "an interrupt":
                         raise KeyboardInterrupt
-                    if how == "a window that the border refuses":
+                    if how == "an invalid window":
                         window.node = np.full_like(window.node, 99)
                 return window
 
@@ -85,7 +85,7 @@ class Refuses:
         raise ValueError("no")
 
 
-@pytest.mark.parametrize("how", ["the simulator dies", "an interrupt", "a window that the border refuses", "observer"])
+@pytest.mark.parametrize("how", ["the simulator dies", "an interrupt", "an invalid window", "observer"])
 def test_a_run_that_the_engine_ends_leaves_nothing_in_place(how: str) -> None:
     before = in_place()
     spec = RunSpec("test", {}, 1, network(2), MS_PS, duration_ps=20 * S_PS)

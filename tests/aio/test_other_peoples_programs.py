@@ -90,7 +90,7 @@ def test_kademlia_finds_nearly_every_key_over_a_radio(engine, quiet):
 
 # ---- aiocoap: datagrams, block-wise transfer, observation ---------------------------------------------------------
 @pytest.mark.parametrize("loss", [0.0, 0.1])
-def test_aiocoap_transfers_block_by_block_and_is_reported_of_changes(loss):
+def test_aiocoap_transfers_block_by_block_and_notifies_observers_of_changes(loss):
     assert results(_coap(), 2, jitter_ms=5, loss=loss, duration_s=390)[1] == (True, True)
 
 
@@ -329,7 +329,7 @@ def _mqtt():
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.05])
-def test_amqtt_publishes_to_who_subscribes(loss, quiet):
+def test_amqtt_publishes_to_subscribers(loss, quiet):
     assert results(_mqtt(), 3, loss=loss, jitter_ms=5)[2] == list(range(MESSAGES))
 
 

@@ -122,7 +122,7 @@ def _command(*args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
-def test_the_example_prints_what_is_committed_beside_it():
+def test_the_example_prints_its_committed_output():
     assert _command("--engine", "inline").stdout == EXAMPLE.with_suffix(".out").read_text()
 
 

@@ -204,7 +204,7 @@ def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(rea
     assert results(main)[1] == asyncio.run(over_loopback()) == outcome
 
 
-def test_a_reset_that_the_reader_was_reported_of_is_no_forgotten_error_whatever_is_collected_first():
+def test_a_reset_that_the_reader_has_seen_is_no_forgotten_error_in_any_order_of_collection():
     """asyncio's reader keeps the error in a future, too; whether the collector finds that one first is chance."""
 
     async def drop(reader, writer):
@@ -256,7 +256,7 @@ def test_a_protocol_that_fails_loses_its_connection():
         run(main)
 
 
-def test_a_peer_that_fails_and_comes_back_knows_nothing_of_the_connection():
+def test_a_peer_that_fails_and_recovers_has_lost_the_connection():
     async def main(node):
         if node.id == 0:
             await serve(echo)
@@ -305,7 +305,7 @@ def test_a_node_that_fails_and_dials_again_from_the_same_port_gets_through():
     assert results(main, faults=faults((2, 1, 0), (3, 1, 1)))[1] == b"1"
 
 
-def test_a_server_that_is_closed_takes_no_more_but_keeps_what_it_has():
+def test_a_closed_server_accepts_no_connection_and_keeps_the_open_ones():
     async def main(node):
         if node.id == 0:
             server = await serve(echo)
@@ -336,7 +336,7 @@ def test_a_connection_to_oneself_crosses_no_network():
     assert results(main, 1) == [(b"me", True)]
 
 
-def test_connecting_can_be_given_up():
+def test_connecting_can_be_cancelled():
     async def main(node):
         if node.id == 1:
             await asyncio.sleep(2)

@@ -129,7 +129,7 @@ def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read(engine, reads, 
     assert programs.results[1] == outcome
 
 
-def test_closing_with_unread_bytes_resets_and_writing_to_one_who_left_does(engine):
+def test_closing_with_unread_bytes_resets_and_so_does_writing_to_a_closed_peer(engine):
     async def main(node):
         async def handle(reader, writer):
             writer.transport.pause_reading()
@@ -149,7 +149,7 @@ def test_closing_with_unread_bytes_resets_and_writing_to_one_who_left_does(engin
     assert programs.results[1] == pytest.approx(1, abs=0.1)
 
 
-def test_a_reader_that_rests_shuts_the_window_and_the_writer_waits(engine):
+def test_a_paused_reader_closes_the_window_and_the_writer_waits(engine):
     """A writer gets rid of the reader's buffers, the window, TCP's buffer and its own: no more."""
     total = 400_000
 
@@ -211,7 +211,7 @@ def test_a_node_that_fails_is_silent_and_a_reset_once_it_is_back(engine):
     assert outcome.scalars["mains_ended"] == 2
 
 
-def test_the_own_failure_forgets_connections_and_a_program_starts_anew(engine):
+def test_a_failed_node_loses_its_connections_and_its_program_restarts(engine):
     network = replace(in_a_row(2), faults=faults((2, 1, 0), (3, 1, 1)))
 
     async def main(node):

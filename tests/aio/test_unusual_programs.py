@@ -1,4 +1,4 @@
-"""What programs over asyncio do beside the usual: each gives over loopback, on asyncio's own loop, what it gives here.
+"""Unusual uses of asyncio: programs have the same results here as over loopback on asyncio's own loop.
 
 Each is a server that runs until it is stopped, and a client whose result is compared.
 """
@@ -59,7 +59,7 @@ class Restart:
 
 
 class Limits:
-    """What a reader does with lines that are too long and with an end that comes too early."""
+    """Read lines that are too long, and a stream that ends too early."""
 
     limit = 64
 
@@ -250,7 +250,7 @@ class Buffers:
 
 
 class Changed:
-    """Who asked for a connection and does not want it any more disturbs nobody."""
+    """Cancel a connection attempt; other connections are not affected."""
 
     async def serve(self, reader, writer):
         try:
@@ -356,7 +356,7 @@ def as_nodes(program):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_gives_between_nodes_what_it_gives_over_loopback(program):
+def test_a_program_has_the_same_result_between_nodes_and_over_loopback(program):
     programs, _ = run(as_nodes(program()), 2)
     assert programs.results.get(1, programs.pending) == over_loopback(program())
 
@@ -365,7 +365,7 @@ def test_a_program_gives_between_nodes_what_it_gives_over_loopback(program):
 @pytest.mark.parametrize(
     "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
-def test_a_program_gives_over_simulated_tcp_what_it_gives_over_loopback(engine, program):
+def test_a_program_has_the_same_result_over_simulated_tcp_and_over_loopback(engine, program):
     made = program()
     if program is SlowReader:
         made.size = 20_000  # a radio takes its time

@@ -54,7 +54,7 @@ def test_a_run_is_found_and_read_after_it_was_compacted(tmp_path):
     assert store.has_run(tmp_path, "one9")
 
 
-def test_what_was_converted_is_continued_after_compacting(tmp_path):
+def test_a_conversion_continues_after_compacting(tmp_path):
     fill(tmp_path)
     compact.compact(tmp_path)
     assert {file.status for file in convert.convert([tmp_path / "in"], tmp_path).files} == {"up to date"}
@@ -95,7 +95,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path, monkeypatch):
 
 
 def repaired(folder):
-    """What a kill leaves is repaired, and nothing is wrong then."""
+    """Repair the files that a killed process left, and check the folder."""
     for problem in health.problems(folder):
         problem.repair()
     assert [problem.what for problem in health.problems(folder)] == []
@@ -138,7 +138,7 @@ def test_a_reader_that_is_overtaken_by_a_compaction_sees_one_state(tmp_path, mon
     assert store.has_run(tmp_path, "later") and len(store.read_arrow(tmp_path, "runs")) == 15
 
 
-def test_what_a_compaction_took_out_goes_when_no_reader_can_need_it(tmp_path, monkeypatch):
+def test_compacted_files_are_deleted_when_no_reader_can_need_them(tmp_path, monkeypatch):
     fill(tmp_path)
     compact.compact(tmp_path)
     there = len(list(tmp_path.rglob("*.parquet")))

@@ -116,7 +116,7 @@ def test_a_relation_says_which_numbers_belong_to_it(tmp_path, said, why):
 
 
 @pytest.mark.parametrize(("scalar", "note"), [("cannot_be_compared", "no"), ("wrong", "cannot be compared: it is not")])
-def test_what_cannot_be_compared_says_why_and_nothing_else_does(tmp_path, scalar, note):
+def test_only_numbers_that_cannot_be_compared_give_a_reason(tmp_path, scalar, note):
     head, row = BOUNDS_HEAD.strip().split(","), dict.fromkeys(BOUNDS_HEAD.strip().split(","), "")
     row |= {"scalar": scalar, "published": "1", "note": note}
     with pytest.raises(UserError, match=r"p\.csv:2: the note of a scalar cannot_be_compared, and of no other"):

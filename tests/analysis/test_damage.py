@@ -1,4 +1,4 @@
-"""What rots, is cut, or was put there by others is found and named; all else is read; nothing healthy is removed."""
+"""Damaged, truncated and foreign files are found and named; all others are read, and no healthy file is removed."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_pages_of_a_large_file_have_checksums_of_their_own(tmp_path, monkeypatch
     assert silent == []
 
 
-def test_what_is_damaged_is_taken_out_and_all_else_stays(tmp_path):
+def test_damaged_files_are_removed_and_all_others_stay(tmp_path):
     folder = small(tmp_path / "out")
     before = store.read_table_of(folder, "scalars", "a")
     flip(file_of(folder, "scalars", "b"), 8 * 40)
@@ -220,7 +220,7 @@ def test_of_a_large_file_only_the_runs_of_a_damaged_page_are_lost(tmp_path, monk
     assert len(store.read_arrow(tmp_path, "scalars")) == len(store.read_arrow(tmp_path, "samples")) == 90
 
 
-def test_a_compaction_refuses_what_is_damaged_instead_of_signing_it(tmp_path):
+def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums(tmp_path):
     folder = small(tmp_path / "out")
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     with pytest.raises(UserError, match="has changed since it was written"):
@@ -256,7 +256,7 @@ def test_a_converted_run_that_is_damaged_is_converted_again(tmp_path):
         assert store.read_arrow(out, "scalars")["value"].to_pylist() == [1.0] and whats(out) == []
 
 
-def test_the_doctor_says_what_it_did_and_what_is_left(tmp_path, capsys):
+def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsys):
     folder = small(tmp_path / "out")
     quiet = Console(quiet=True)
     assert look_over(folder, False, quiet) == 0
@@ -307,7 +307,7 @@ LINKED = ["tables", "tables/_delta_log", "tables/_copies", "tables/table=scalars
 
 @pytest.mark.parametrize("linked", LINKED)
 def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
-    """What the link leads to is a part of a healthy folder, two days old: removed if anybody takes it for left over."""
+    """The link leads to a part of a healthy folder, two days old, which a careless repair would take for an orphan."""
     folder, mine = small(tmp_path / "out"), small(tmp_path / "mine")
     (mine / ".locks" / "old.lock").touch()
     for path in mine.rglob("*.parquet"):
@@ -387,7 +387,7 @@ def test_a_clock_that_went_back_reorders_no_series(tmp_path, monkeypatch):
 
 
 class Disk:
-    """What a disk holds when the power goes: contents and names as they were flushed last, nothing else."""
+    """The contents of a disk after a power loss: only contents and names that were flushed."""
 
     def __init__(self) -> None:
         self.contents: dict[int, bytes] = {}
@@ -409,7 +409,7 @@ class Disk:
                 (target / name).write_bytes(self.contents.get(inode, b""))
 
 
-def test_a_power_loss_loses_nothing_that_was_said_to_be_there(tmp_path, monkeypatch):
+def test_a_power_loss_loses_no_reported_run(tmp_path, monkeypatch):
     disk = Disk()
     for module in (files, delta):
         monkeypatch.setattr(module, "flush", disk.flush)

@@ -74,14 +74,14 @@ def test_folders_with_nothing_in_common_do_not_pass(tmp_path):
     assert not diff(a, b, 1.0).passed
 
 
-def test_a_filter_picks_what_is_compared(tmp_path):
+def test_a_filter_selects_the_compared_values(tmp_path):
     a, b = folder(tmp_path / "a", {"x": 1.0, "y": 1.0}), folder(tmp_path / "b", {"x": 1.0, "y": 9.0, "z": 1.0})
     assert diff(a, b, filter="x").passed
     assert not diff(a, b, filter="x OR y").passed
     assert diff(a, b, filter="NOT x").only_b == ["s p inline, z"]
 
 
-def test_a_baseline_stands_for_the_folder_that_it_was_made_of(tmp_path):
+def test_a_baseline_replaces_the_folder_of_which_it_was_made(tmp_path):
     a, b = folder(tmp_path / "a", {"x": 1.0, "nan": math.nan}), folder(tmp_path / "b", {"x": 1.5, "nan": math.nan})
     assert save(a, tmp_path / "kept.csv") == 4
     assert diff(tmp_path / "kept.csv", a).passed

@@ -1,4 +1,4 @@
-"""What kinds of plots draw: the artists on the Axes, and the numbers that a report sets beside them."""
+"""The drawings of kinds of plots: artists on the Axes, and the numbers that a report shows beside them."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_an_axis_begins_at_0_where_that_is_near_and_is_logarithmic_only_above_it
     assert bottom == low if low is not None and min(values) < max(values) / 2 else bottom > 0
 
 
-def test_a_legend_lies_below_the_axes_whatever_it_says(sheet: Sheet) -> None:
+def test_a_legend_of_any_length_lies_below_the_axes(sheet: Sheet) -> None:
     plot = Plot("t", "s", "y", "n", series="n")
     sheet.draw(data_of(plot, {f"a long name of a value, number {i:02}": [1.0] for i in range(12)}))
     sheet.figure.draw_without_rendering()

@@ -46,7 +46,7 @@ def test_a_drawing_is_whole_without_a_page(exported: Path) -> None:
         assert "http" not in path.read_text().replace("http://www.w3.org", "").split("<g ")[1]
 
 
-def test_what_an_export_no_longer_has_is_taken_away_and_nothing_else(exported: Path, tmp_path: Path) -> None:
+def test_an_export_deletes_only_files_of_the_previous_export(exported: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(exported.parent.parent, tmp_path / "copy")
     exported = folder / "report" / "export"
     (exported / "mine.svg").write_text("mine")
@@ -91,7 +91,7 @@ def test_a_figure_for_latex_is_measured_by_latex_and_every_text_in_it_is_latex(t
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_without_latex_it_is_reported_what_a_figure_for_latex_needs(tmp_path: Path, monkeypatch) -> None:
+def test_without_latex_the_error_names_the_missing_programs(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     fill(tmp_path, engines=("inline",), sizes=(10,), seeds=2)
     with pytest.raises(UserError, match=r"PGF needs LaTeX, .*texlive-latex-base"):

@@ -74,7 +74,7 @@ def test_axes_and_keys_read_well(folder: Path) -> None:
     assert [text for text in texts if text.startswith("iat ")] == ["iat 500ms", "iat 1s", "iat 2.5s"]
 
 
-def test_what_cannot_be_drawn_is_reported_when_nothing_can(folder: Path) -> None:
+def test_a_plot_without_data_is_reported_if_no_plot_has_data(folder: Path) -> None:
     page = report.write(folder, plots=[Plot("No such", "Aloha", "nothing", "iat")]).read_text()
     assert "nothing of that name to draw: No such (nothing)" in words(parse(page))
 

@@ -85,7 +85,7 @@ def test_a_mistake_in_a_kind_of_ones_own_is_reported_with_its_line(tmp_path: Pat
         page_of(tmp_path / "results", PLOT)
 
 
-def test_a_kind_that_says_what_it_drew_says_all_of_it(tmp_path: Path, own_kinds) -> None:
+def test_a_frame_of_a_kind_without_a_needed_column_is_refused(tmp_path: Path, own_kinds) -> None:
     (tmp_path / "mine.py").write_text(DOTS + "    return found\n")
     kinds.load(tmp_path / "mine.py")
     with pytest.raises(UserError, match="kind 'dots' returns a frame without the column mean"):

@@ -43,7 +43,7 @@ def test_it_is_read_and_not_added_to(tmp_path):
         store.write_run(folder, tables("d"))
 
 
-def test_compacting_brings_it_up_to_date(tmp_path):
+def test_compacting_converts_an_older_folder_to_the_current_format(tmp_path):
     folder = older(tmp_path / "out")
     done = compact.compact(folder)
     assert done.runs == 3 and values(folder) == VALUES and list(health.problems(folder)) == []
@@ -54,7 +54,7 @@ def test_compacting_brings_it_up_to_date(tmp_path):
     assert sorted(path.name for path in left) == ["@0001~0.parquet", "half.parquet"], "what was not taken is left alone"
 
 
-def test_what_is_damaged_in_it_is_not_signed(tmp_path):
+def test_damaged_older_files_get_no_checksums(tmp_path):
     folder = older(tmp_path / "out")
     path = folder / "tables" / "scalars" / "a.parquet"
     data = bytearray(path.read_bytes())

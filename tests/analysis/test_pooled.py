@@ -36,7 +36,7 @@ def runs() -> Runs:
         ("scatter", "rate", "", {}, []),
     ],
 )
-def test_what_a_figure_hides_is_named(
+def test_parameters_that_a_figure_averages_over_are_named(
     runs: Runs, kind: str, x: str, series: str, where: dict[str, float], hidden: list[str]
 ) -> None:
     empty = Recorded(pd.DataFrame(), pd.DataFrame())

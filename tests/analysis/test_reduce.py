@@ -97,7 +97,7 @@ def test_the_order_of_the_runs_does_not_matter(values, random):
     assert str(arithmetic.interval(values)) == str(arithmetic.interval(shuffled))
 
 
-def test_time_series_means_runs_equally_whatever_their_sample_counts():
+def test_time_series_weight_runs_equally_for_any_number_of_samples():
     frame = pd.DataFrame({
         "run_id": ["a", "a", "a", "b"], "time_raw": [0, 1, 11, 2], "time_exp": [-12] * 4, "value": [1.0, 3.0, 7.0, 4.0],
     })  # fmt: skip

@@ -53,7 +53,7 @@ def values(folder: Path) -> list[tuple]:
     return sorted((row["run_id"], row["value"]) for row in store.read_arrow(folder, "scalars").to_pylist())
 
 
-def test_a_url_comes_through_a_command_line_and_a_pickle_as_it_was():
+def test_a_url_survives_a_command_line_and_a_pickle():
     there = remote.place(Path("s3a://bucket/a b/c%2Fd?endpoint_override=127.0.0.1:9&scheme=http"))
     assert str(there) == "s3://bucket/a%20b/c/d?endpoint_override=127.0.0.1:9&scheme=http"
     assert remote.place(str(there)) == there == pickle.loads(pickle.dumps(there))
@@ -90,7 +90,7 @@ def test_runs_land_alone_and_together_and_are_put_together(url):
     assert store.read_table_of(folder, "samples", "two").num_rows == 1
 
 
-def test_what_no_commit_names_does_not_exist(url):
+def test_files_that_no_commit_names_are_not_read(url):
     folder = remote.place(url % "half")
     store.write_run(folder, tables("whole"))
     with store.files_for(store.to_write(folder)) as writer:

@@ -1,4 +1,4 @@
-"""The report: what it says, and that it needs nothing but itself."""
+"""The report: its contents, and that it is self-contained."""
 
 import json
 import shutil
@@ -12,6 +12,7 @@ from causeway.analysis import published, report, study_description
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
+from causeway.analysis.report import csv_files
 from causeway.analysis.report.verdict import bounds_verdict, verdict
 from causeway.analysis.study_description import Description
 from tests.helpers.page import parse, table, words
@@ -82,7 +83,7 @@ def test_no_id_occurs_twice(page):
     assert len(ids) > 20 and len(ids) == len(set(ids))
 
 
-def test_it_says_what_was_run(page):
+def test_the_report_lists_the_runs_and_their_parameters(page):
     runs = table(section(page, "run"))
     assert runs[1][:9] == ["clocks", "inline", "1", "0.1.0", "0123456789ab", "", "12", "36", "0 to 2"]
     assert runs[2][2] == "6.1 + INET 4.5.4" and runs[2][-1] == "2024-05-01T10:00:00"
@@ -160,7 +161,7 @@ def test_names_with_markup_are_text(tmp_path):
     assert not list(parse(text).iter("script"))
 
 
-def test_figures_csv_holds_what_is_drawn(written):
+def test_figures_csv_contains_the_drawn_numbers(written):
     frame = pd.read_csv(written.parent / "figures.csv")
     bars = frame[frame.title == "Messages a process"]
     assert set(bars["mean"]) == {100.0} and set(bars.runs) == {3}
@@ -249,7 +250,7 @@ def test_numbers_are_short(value, text):
 
 def test_texts_in_csv_files_are_never_formulas(tmp_path):
     cells = ["=HYPERLINK(1)", "+1+2", "-1.5", "-x", "@SUM(1)", "plain", None]
-    report._write_csv(tmp_path / "f.csv", pd.DataFrame({"text": cells, "number": [-1.0] * len(cells)}))
+    csv_files._write_csv(tmp_path / "f.csv", pd.DataFrame({"text": cells, "number": [-1.0] * len(cells)}))
     found = pd.read_csv(tmp_path / "f.csv", dtype=str)
     assert found.text.tolist()[:6] == ["'=HYPERLINK(1)", "'+1+2", "-1.5", "'-x", "'@SUM(1)", "plain"]
     assert set(found.number) == {"-1.0"}

@@ -29,7 +29,7 @@ ODD_IDS = ["Fifo1-0-20240101-08:25:11-12", "a/b", "#0 ~x", "%41", ".hidden", "_h
 
 
 @pytest.mark.parametrize("run_id", ODD_IDS)
-def test_a_run_reads_back_as_written_whatever_its_id(tmp_path, run_id):
+def test_a_run_with_any_id_reads_back_as_written(tmp_path, run_id):
     store.write_run(tmp_path, tables(run_id))
     assert store.has_run(tmp_path, run_id)
     assert store.finished_runs(tmp_path) == {run_id}
@@ -100,7 +100,7 @@ def test_spark_reads_what_was_committed_and_no_orphans(tmp_path, spark):
     assert sorted(values["run_id"]) == sorted(ODD_IDS) and set(values["engine"]) == {"inline"}
 
 
-def test_a_folder_named_from_where_one_stands_is_read(tmp_path, monkeypatch):
+def test_a_folder_with_a_relative_path_is_read(tmp_path, monkeypatch):
     store.write_run(tmp_path / "out", tables("one"))
     monkeypatch.chdir(tmp_path)
     from pathlib import Path

@@ -230,7 +230,7 @@ def test_an_answer_whose_lookaheads_differ_in_length_is_refused(monkeypatch, ada
 
 
 @pytest.mark.parametrize("adapter", MOBILE_EDGES)
-def test_what_makes_sense_is_run_to_its_end(adapter) -> None:
+def test_valid_setups_run_to_their_end(adapter) -> None:
     finish = run(adapter, MOBILE)
     assert finish.reason in ("done", DURATION_OVER, NOTHING_LEFT)
 

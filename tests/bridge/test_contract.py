@@ -31,7 +31,7 @@ def test_kinds_and_acts_are_those_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("enum", ["Kind", "Act", "Interface"])
-def test_every_kind_says_what_it_means(enum: str) -> None:
+def test_every_kind_has_a_description(enum: str) -> None:
     assert set(schema.comments(enum)) == set(getattr(pb, enum).Value.keys())
     assert all(schema.comments(enum).values())
 

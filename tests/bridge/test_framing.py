@@ -39,7 +39,7 @@ def same(a: object, b: object) -> bool:
 
 
 @given(WINDOWS)
-def test_a_window_comes_back_as_it_was(window: Window) -> None:
+def test_a_window_survives_writing_and_reading(window: Window) -> None:
     assert same(framing.window(framing.decode(framing.encode_window(window)).window), window)
 
 
@@ -56,7 +56,7 @@ ROWS = st.lists(st.tuples(I8, I64, I32, I64, I32, I32, I8, st.integers(0, 15)), 
 
 @given(st.lists(ROWS, min_size=1, max_size=4), st.booleans())
 def test_rows_and_columns_are_the_same_answer(parts: list[list[tuple[int, ...]]], stop: bool) -> None:
-    """What single nodes do is kept as rows: neither the wire nor an observer can tell."""
+    """Actions of single nodes are kept as rows; the frames and the observers get the same."""
     rows = [row for part in parts for row in part]
     answer = ActionRows(rows, stop, (Lookahead(1, 2, 3),))
     table = np.array(rows, ROW)

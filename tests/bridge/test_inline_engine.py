@@ -121,7 +121,7 @@ def seen_inline(spec: RunSpec, cap: int) -> list[tuple[int, int, int, int, int]]
 @settings(max_examples=examples(150))
 @given(specs(), st.sampled_from([0, 1, 3]), st.sampled_from([(inline.SLOTS, inline.TURNS), (8, 4), (2, 1)]))
 def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap, wheel):
-    """However small the wheel is: most runs are over before a large one has turned."""
+    """Wheels of all sizes are tested, since most runs end before a large one has turned."""
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     protocol.start(Context(spec.network.nodes, spec.seed, spec.reaction_ps))
     with mock.patch.multiple(inline, SLOTS=wheel[0], TURNS=wheel[1]):
@@ -129,7 +129,7 @@ def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap, wheel):
 
 
 def touched_per_event(messages: int) -> float:
-    """How often the wheel takes an event out of a chain, where all messages are on their way at once, for a second."""
+    """Count how often the wheel takes an event out of a chain if all messages are in flight for a second."""
     script = Script(np.arange(messages) * (MS // 100), np.zeros(messages, np.int32), np.full(messages, 9, np.int32))
     network = AbstractNetwork(2, uniform_delay(1000, 1100), Workload(2, script=script), recv_ps=MS // 1000)
     session = inline.InlineSession(RunSpec("far", {}, 1, network, MS), network)
@@ -156,7 +156,7 @@ def test_the_work_for_an_event_does_not_grow_with_the_number_in_flight(monkeypat
 
 @pytest.mark.parametrize("delay", [constant_delay(3), uniform_delay(2, 4)])
 def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
-    """So many at once are merged, not inserted."""
+    """This many events at one instant are merged, not inserted."""
     nodes, rows = 30, 25
     script = Script(np.full(rows, MS), np.arange(rows, dtype=np.int32), np.full(rows, 100, np.int32))
     spec = RunSpec("test", {}, 1, AbstractNetwork(nodes, delay, Workload(nodes, script=script)), MS, 20 * MS)

@@ -1,4 +1,4 @@
-"""What nodes promise about packets of a topic lets an engine stop less often, and changes nothing else."""
+"""Declared lookaheads: an engine stops less often, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_arrivals_that_a_node_never_acts_on_want_no_reply(ticker: Path) -> None:
     assert [(len(w), w.reply) for w in found] == [(12, False)]
 
 
-def test_what_a_node_ignores_it_is_not_reported(ticker: Path) -> None:
+def test_packets_of_an_unsubscribed_topic_are_not_passed_to_the_node(ticker: Path) -> None:
     assert windows(ticker, 12, 1, Lookahead(2, 1, IGNORED)) == []
 
 
@@ -215,7 +215,7 @@ class Stopper(Talker):
 
 
 @pytest.mark.omnet
-def test_what_happens_after_a_node_stopped_the_run_is_not_seen() -> None:
+def test_events_after_the_stop_of_a_run_are_not_observed() -> None:
     found = {talk("omnet", Stopper, 4, cap).digest for cap in (0, 1, 7)}
     assert len(found) == 1
     assert found != {talk("omnet", Talker, 4).digest}
@@ -240,7 +240,7 @@ def test_a_node_that_breaks_its_lookahead_is_reported_so_on_every_engine() -> No
         talk("inline", TooSoon)
 
 
-def test_a_node_cannot_be_patient_about_packets_without_a_topic() -> None:
+def test_a_lookahead_cannot_be_declared_for_packets_without_a_topic() -> None:
     class Wrong(Talker):
         def on_start(self) -> None:
             self.declare_lookahead(0)
@@ -249,7 +249,7 @@ def test_a_node_cannot_be_patient_about_packets_without_a_topic() -> None:
         talk("inline", Wrong)
 
 
-def test_what_is_ignored_is_ignored_for_good() -> None:
+def test_an_unsubscribed_topic_stays_unsubscribed() -> None:
     class Wavers(Talker):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             self.declare_lookahead(NOISE)
@@ -258,7 +258,7 @@ def test_what_is_ignored_is_ignored_for_good() -> None:
         talk("inline", Wavers)
 
 
-def test_a_node_that_acts_on_what_it_ignores_is_reported_so() -> None:
+def test_a_node_that_acts_on_an_unsubscribed_topic_is_reported() -> None:
     class Listens(Talker):
         def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
             super().on_packet(content, sender, interface)

@@ -49,7 +49,7 @@ def test_a_host_that_is_sent_goes_there_at_its_speed_and_stays(probe):
 
 
 @both
-def test_who_is_sent_no_longer_follows_its_trace_nor_walks(probe):
+def test_a_host_that_was_sent_somewhere_no_longer_follows_its_trace_nor_walks(probe):
     log, _ = probe.run(ad_hoc((None, ZIGZAG, None), host_speeds_mm_s=(0, 0, 3000), area_mm=(0, 0, 9000, 9000)), 9, Sent)
     assert log.places[1][-1][2:] == (5_000, 45_000)
     walked = {row[2:] for row in log.places[2]}
@@ -57,7 +57,7 @@ def test_who_is_sent_no_longer_follows_its_trace_nor_walks(probe):
 
 
 @both
-def test_who_hears_whom_follows_the_traces(probe):
+def test_the_receivers_of_a_packet_follow_from_the_traces(probe):
     """Two hosts meet: they hear each other while they are within reach, and at no other time."""
     far, reach_m = 400.0, 120.0
     meet = trace((0, far, 0), (4, 0, 0), (8, far, 0))

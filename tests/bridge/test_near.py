@@ -7,6 +7,6 @@ import subprocess
 from tests.helpers.bridge_tools import build_cpp
 
 
-def test_all_who_are_near_are_found_and_nobody_else() -> None:
+def test_the_spatial_index_finds_exactly_the_points_in_range() -> None:
     reported = subprocess.run([build_cpp("near")], capture_output=True, text=True, check=False)
     assert reported.returncode == 0, reported.stdout

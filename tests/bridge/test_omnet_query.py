@@ -1,4 +1,4 @@
-"""What `opp_run -q` says about the runs of a configuration, read."""
+"""Reading the output of `opp_run -q` about the runs of a configuration."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_stopping_where_the_recorded_controller_did_not_is_named(recording: Path
         replay(recording, lambda window: dataclasses.replace(answer(window), stop=True))
 
 
-def test_what_is_no_recording_is_refused(recording: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_recording_is_refused(recording: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no recording"):
         replay(tmp_path / "missing.frames")
     (tmp_path / "text").write_text("hello")
@@ -117,7 +117,7 @@ def test_a_recording_that_was_cut_off_is_refused(recording: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(("what", "behind"), [("another recording", None), ("other bytes", b"xx"), ("a zero", b"\0")])
-def test_what_follows_the_end_of_a_recording_is_refused(
+def test_bytes_after_the_end_of_a_recording_are_refused(
     recording: Path, tmp_path: Path, what: str, behind: bytes | None
 ) -> None:
     longer, whole = tmp_path / "longer.frames", recording.read_bytes()

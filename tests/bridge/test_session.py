@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -9,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +41,7 @@ ENDS = {
 
 @pytest.fixture(autouse=True)
 def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Whatever a session leaves behind is in a directory of the test's own; every test checks that it is empty."""
+    """Sessions use a directory of the test; every test checks that it is empty afterwards."""
     assert tmp_path.is_dir(), "pytest makes its own where they always are"
     with tempfile.TemporaryDirectory(dir="/tmp") as own:  # a path of pytest's may be too long for a socket
         monkeypatch.setenv("TMPDIR", own)
@@ -65,6 +65,16 @@ def play(mode: str, spec: RunSpec) -> Finish:
         assert marked_processes(str(os.getpid())) == []
 
 
+def processes_called(*command: str) -> list[int]:
+    """Return the ids of the processes with this command line."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (entry / "cmdline").read_text() == "".join(f"{word}\0" for word in command):
+                found.append(int(entry.name))
+    return found
+
+
 def marked_processes(mark: str) -> list[int]:
     """Living processes with FAKE_MARK=mark in their environment."""
     found = []
@@ -77,7 +87,7 @@ def marked_processes(mark: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-def test_a_good_run_ends_with_what_the_simulator_measured() -> None:
+def test_a_run_ends_with_the_results_of_the_simulator() -> None:
     assert play("fine", small_spec()) == Finish("done", 50_000_000, 50, {})
 
 
@@ -97,10 +107,8 @@ def test_every_way_to_fail_ends_in_one_clear_line(mode: str, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["says nothing", "stops answering"])
 def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
-    began = time.monotonic()
     with pytest.raises(RunError, match="said nothing for 1 s"):
         play(mode, small_spec(deadline_s=1.0))
-    assert time.monotonic() - began < 3
 
 
 @pytest.mark.slow
@@ -112,11 +120,9 @@ def test_a_silent_simulator_is_ended_at_the_deadline(mode: str) -> None:
     ],
 )
 def test_a_simulator_that_breaks_the_contract_and_lives_on_is_reported_at_once(mode: str, reported: str) -> None:
-    began = time.monotonic()
     with pytest.raises(RunError) as error:
         play(mode, small_spec(deadline_s=60.0))
-    assert str(error.value).startswith(reported)
-    assert time.monotonic() - began < 15  # not the deadline
+    assert str(error.value).startswith(reported), "at the deadline it would be reported as silent"
 
 
 def test_a_signal_without_a_name_is_shown_by_its_number() -> None:
@@ -152,9 +158,10 @@ def test_a_simulator_has_large_pages_unless_the_user_tunes_it(
 
 
 def test_closing_does_not_wait_for_a_child_that_kept_the_output_open() -> None:
-    began = time.monotonic()
     assert play("leaves its output to another session", small_spec()).events == 50
-    assert time.monotonic() - began < 15  # the child sleeps for 20 s
+    left = processes_called("sleep", f"600.{os.getpid()}")
+    assert left, "the child still runs"
+    os.kill(left[0], signal.SIGKILL)
 
 
 def test_children_of_the_simulator_are_ended_too() -> None:

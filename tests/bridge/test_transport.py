@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -19,7 +18,7 @@ from tests.helpers.bridge_tools import wait_until, zmq_pair
 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
 READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
-"""What a ZeroMQ PAIR says at first (rfc.zeromq.org/spec/23)."""
+"""The greeting of a ZeroMQ PAIR (rfc.zeromq.org/spec/23)."""
 
 
 @pytest.fixture
@@ -77,10 +76,9 @@ def test_a_peer_that_drips_bytes_does_not_hold_the_controller_beyond_the_deadlin
     thread = threading.Thread(target=drip)
     thread.start()
     try:
-        began = time.monotonic()
         with pytest.raises(RunError, match=r"the simulator said nothing for 0.5 s \(deadline\)"):
             received(transport, 0.5)
-        assert 0.5 <= time.monotonic() - began < 30
+        assert thread.is_alive(), "it still drips"
     finally:
         over.set()
         thread.join(10)

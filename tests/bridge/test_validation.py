@@ -56,7 +56,7 @@ def numbers(name: str) -> st.SearchStrategy[int]:
 
 
 def sound(row: tuple[int, ...]) -> bool:
-    """Whether only the rules speak: which timers were set, the adapter does not know."""
+    """True if only the rules of the contract apply, since the adapter does not know which timers are set."""
     return row[0] != Act.CANCEL_TIMER or row[3] == 0
 
 
@@ -157,7 +157,7 @@ def test_they_agree_about_every_column_of_every_action_at_every_bound(verdicts: 
 
 
 def test_the_rows_that_are_drawn_are_refused_and_accepted(verdicts: Path) -> None:
-    """Else the test above would show nothing."""
+    """Without this, the test above would show nothing."""
     sound_rows = [(int(act), END_PS, 2, 0, 0, 80, 1, 0) for act in Act if act != Act.CONNECT]
     reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Lookahead(0, 1, 5)]))
     assert reported == [""] * (len(sound_rows) + 1)

@@ -39,7 +39,7 @@ def refusal(*given: Any, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("reason", [BY_SIMULATION, NOTHING_LEFT, STOPPED, DURATION_OVER, "in an engine's own words"])
-def test_an_end_as_the_study_asked_for_it_is_taken(reason: str) -> None:
+def test_an_end_that_the_study_requested_is_accepted(reason: str) -> None:
     assert refusal(reason, 20 * S, duration_s=20) == ""
     assert refusal(reason, 20 * S) == ""
     assert refusal(reason, 20 * S, last_ps=20 * S) == ""

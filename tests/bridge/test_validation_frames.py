@@ -1,4 +1,4 @@
-"""Nothing unchecked crosses: a window or an answer that may not be is refused with its row and what is allowed."""
+"""Invalid windows and answers are refused, with their row and the allowed values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def window(*rows: tuple[int, ...], number: int = 1, end_ps: int = 1000) -> Windo
 
 
 def validator(packets: int = 0, timers: int = 0, **changes: Any) -> FrameValidator:
-    """Of a run of three nodes, after window 0; so many packets and timers were made there."""
+    """Return the validator of a run of three nodes after window 0, in which so many packets and timers were made."""
     made = FrameValidator(small_spec(**changes))
     first = window(number=0, end_ps=0)
     made.check_window(first)
@@ -85,7 +85,7 @@ def test_a_good_window_crosses() -> None:
         ((Kind.BROADCAST, 7, 0, 3, -1), "a broadcast of -1 bytes; allowed: 0 to 2147483647"),
     ],
 )
-def test_a_bad_row_is_named_with_what_is_allowed(row: tuple[int, ...], reported: str) -> None:
+def test_a_bad_row_is_reported_with_the_allowed_values(row: tuple[int, ...], reported: str) -> None:
     with pytest.raises(RunError) as error:
         validator(packets=2, timers=1).check_window(window(*GOOD, row))
     assert str(error.value).startswith("window 1 is wrong: row 7 (")
@@ -120,7 +120,7 @@ def test_a_packet_arrives_where_it_was_sent_and_a_timer_where_it_was_set(how, am
         _sent(how).check_window(window(*everywhere, row, *among))
 
 
-def test_an_id_that_was_given_to_two_nodes_is_nobodys() -> None:
+def test_an_id_of_two_nodes_has_no_owner() -> None:
     made = _sent("columns")
     one = np.ones(2, np.int32)
     made.check_actions(sends(np.full(2, 2000), one, np.zeros(2, np.int64), np.array([2, 0], np.int32), one), window())
@@ -266,7 +266,7 @@ def test_a_bad_event_about_a_connection_is_refused(row: tuple[int, ...], reporte
     assert reported in str(error.value)
 
 
-def test_ranges_hold_what_was_added_and_join() -> None:
+def test_ranges_contain_the_added_ids_and_join() -> None:
     random = np.random.default_rng(1)
     ranges, expected = Ranges(), set()
     for _ in range(200):
@@ -394,7 +394,7 @@ def test_ids_that_came_in_any_order_become_a_range_once_they_are_one() -> None:
         made.check_window(window((Kind.ARRIVAL, 1000, 0, 8, 0), number=2, end_ps=1001))
 
 
-def test_who_vouches_for_its_rows_says_what_exists() -> None:
+def test_answers_that_the_caller_has_validated_still_register_their_ids() -> None:
     made = validator()
     made.check_actions(ActionRows([(int(Act.SET_TIMER), 1, 0, 2, 0, 0, 0, 0)], made=(3, 3)), window(end_ps=0))
     made.check_window(window((Kind.ARRIVAL, 5, 0, 2, 0), (Kind.TIMER, 5, 0, 2, 0)))

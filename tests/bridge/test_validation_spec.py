@@ -28,7 +28,7 @@ def faults(*columns: Any) -> Faults:
 MOBILE = MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4))
 
 
-def test_what_can_be_described_passes() -> None:
+def test_valid_descriptions_pass() -> None:
     check_spec(small_spec())
     check_spec(small_spec(network=MOBILE))
 
@@ -110,7 +110,7 @@ def test_a_single_segment_in_place_of_a_tuple_is_reported() -> None:
         Workload(3, segments=single)
 
 
-def test_a_single_trouble_in_place_of_a_tuple_is_reported() -> None:
+def test_a_single_fault_in_place_of_a_tuple_is_reported() -> None:
     single: Any = Partition((0,), (1,), 0, 5)
     allowed = (
         r"network_faults is a Partition; allowed: a tuple of LinkFailure, Jammer and Partition, as in network_faults="

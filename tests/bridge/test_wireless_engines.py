@@ -1,4 +1,4 @@
-"""What every packet-level engine must do with the mobile network: INET and ns-3 alike."""
+"""The requirements of the mobile network for every packet-level engine, INET and ns-3."""
 
 from __future__ import annotations
 

@@ -37,13 +37,13 @@ TOY = str(Path(__file__).parents[1] / "helpers" / "toy_study.py")
 POINTS = [{"messages": 20}, {"messages": 40}]
 REPETITIONS = 3
 OWN = ("started_at", "wall_s", "engine_version", "commit")
-"""What differs from run to run, in the table `runs`."""
+"""The columns of the table `runs` that differ between equal runs."""
 UNDISTURBED_S = 120.0
 
 
 @dataclass
 class Found:
-    """What a number of rounds came to."""
+    """The outcome of a number of rounds."""
 
     rounds: Counter[str] = field(default_factory=Counter)
     disturbed: Counter[str] = field(default_factory=Counter)
@@ -172,7 +172,7 @@ def _tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def left_behind(out: Path, temporary: Path) -> list[str]:
-    """What nobody will ever clean up."""
+    """Files and processes that nobody will ever clean up."""
     hidden = [str(path.relative_to(out)) for path in out.rglob(".*.part")]
     return hidden + [str(path) for path in temporary.iterdir()]
 
@@ -201,7 +201,7 @@ def one_round(draw: random.Random, engine: str, kind: Any, usual_s: float, expec
 
 
 def chaos(rounds: int, seed: int, engines_: list[str]) -> Found:
-    """So many rounds, spread over what can go wrong and the engines."""
+    """Make this many rounds, spread over the disturbances and engines."""
     draw, found = random.Random(seed), Found()
     cases = []
     for engine in engines_:

@@ -3,8 +3,8 @@
     python -m tests.chaos.fuzz windows 1000000
     NUMBA_BOUNDSCHECK=1 python -m tests.chaos.fuzz recordings 10000
 
-Windows of real runs are damaged, most of them in one number, and shown to the border in the state that it has then.
-What passes may reach the compiled protocol; in kernels that check every index, a number that the border believed and
+Windows of real runs are damaged, most of them in one number, and validated in the state of that moment.
+Accepted ones may reach the compiled protocol; in kernels that check every index, a number that validation accepted and
 the kernel cannot bear is an IndexError. Recordings are damaged within their frames, with checksums that fit, or
 anywhere. Both happen in children: one that dies or hangs is a finding.
 """
@@ -56,9 +56,9 @@ COLUMNS = EVENT.names or ()
 COPIES = 40
 """Damaged copies of one window."""
 BELIEVED = 0.001
-"""Of what passes the border damaged, so much reaches the protocol instead of the true window."""
+"""The share of accepted damaged windows that reach the protocol instead of the true window."""
 BATCH_S = 300.0
-"""What a child may take; it needs seconds."""
+"""The time limit of a child; it needs seconds."""
 
 
 def damaged(window: Window, draw: random.Random) -> Window:
@@ -88,7 +88,7 @@ def damaged(window: Window, draw: random.Random) -> Window:
 
 
 def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: random.Random) -> Counter[str]:
-    """One run, each window of which is shown to the border damaged in many ways first."""
+    """One run, each window of which is first validated with many kinds of damage."""
     said: Counter[str] = Counter()
     job = Job(study, parameters, seed, "inline")
     protocol = job.study.protocol(job.params)
@@ -116,7 +116,7 @@ def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: rand
 
 
 def crosses(validator: FrameValidator, window: Window, said: Counter[str]) -> bool:
-    """Whether the border lets it pass; it forgets it again."""
+    """Return whether validation accepts it; the validator's state is restored."""
     kept = {name: validator._s[name].copy() for name in STATE.names if not name.endswith("_owners")}
     said["windows"] += 1
     try:
@@ -180,7 +180,7 @@ def damaged_recording(whole: bytes, kept: list[tuple[int, bytes]], draw: random.
 
 
 def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw: random.Random) -> str:
-    """What comes of one."""
+    """Return the outcome of one recording."""
     path.write_bytes(damaged_recording(whole, kept, draw))
     try:
         replay_file(path, Console(file=io.StringIO()))
@@ -194,7 +194,7 @@ def replay_damaged(path: Path, whole: bytes, kept: list[tuple[int, bytes]], draw
 
 
 def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
-    """What a child counted, and what went wrong in it."""
+    """Return the counts of a child, and its error."""
     with tempfile.TemporaryFile() as reported:
         pid = os.fork()
         if not pid:
@@ -250,7 +250,7 @@ def recordings(seed: int) -> Iterator[Callable[[], Counter[str]]]:
 
 
 def fuzz(kind: str, count: int, seed: int, most_wrong: int = 5) -> tuple[Counter[str], list[str]]:
-    """So many; what was counted, and what went wrong."""
+    """Damage this many; return the counts and the errors."""
     said, wrong = Counter[str](), []
     for work in {"windows": windows, "recordings": recordings}[kind](seed):
         counted, fault = in_child(work)

@@ -49,7 +49,7 @@ def test_commands_of_all_kinds_that_are_killed_and_stopped_lose_and_double_nothi
 
 @pytest.mark.slow
 @pytest.mark.omnet
-def test_so_do_campaigns_whose_simulator_is_killed() -> None:
+def test_campaigns_whose_simulator_is_killed_end_with_the_same_tables() -> None:
     if why := engines.get("omnet").missing():
         pytest.skip(why)
     wrong, disturbed = chaos(6, "omnet")

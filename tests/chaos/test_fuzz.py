@@ -25,7 +25,7 @@ def test_damaged_recordings_are_refused_in_words_or_replayed() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_border_damaged_windows_would_do_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_validation_damaged_windows_would_do_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FrameValidator, "check_window", lambda self, window: None)
     monkeypatch.setattr(fuzz, "BELIEVED", 1.0)
     monkeypatch.setattr(fuzz, "BATCH_S", 20.0)  # a loop without end is harm enough
@@ -33,7 +33,7 @@ def test_without_a_border_damaged_windows_would_do_harm(monkeypatch: pytest.Monk
     assert wrong
 
 
-def test_what_a_child_counts_and_how_it_ends_is_known() -> None:
+def test_the_counts_and_the_exit_of_a_child_are_reported() -> None:
     assert fuzz.in_child(lambda: Counter(a=2)) == (Counter(a=2), "")
     assert "ZeroDivisionError" in fuzz.in_child(lambda: Counter(a=1 // 0))[1]
     assert "status -11" in fuzz.in_child(lambda: fuzz.os.kill(fuzz.os.getpid(), 11))[1]  # type: ignore[arg-type, return-value]

@@ -19,7 +19,7 @@ def printed(names: list[str], into: Path) -> str:
     return out.getvalue()
 
 
-def test_examples_are_listed_each_with_what_it_is(tmp_path: Path) -> None:
+def test_examples_are_listed_each_with_its_description(tmp_path: Path) -> None:
     reported = printed([], tmp_path)
     for path in EXAMPLES.rglob("*.py"):
         if "__pycache__" not in path.parts:
@@ -28,7 +28,7 @@ def test_examples_are_listed_each_with_what_it_is(tmp_path: Path) -> None:
             assert len(line.split()) > 3, f"{name} does not say what it is"
 
 
-def test_an_example_is_copied_with_what_it_reads_and_can_be_run(tmp_path: Path) -> None:
+def test_an_example_is_copied_with_its_files_and_can_be_run(tmp_path: Path) -> None:
     printed(["drone", "textbook"], tmp_path)
     assert (tmp_path / "city.ns2").is_file() and not (tmp_path / "flood.py").exists()
     assert registry.get(str(tmp_path / "drone.py")).name

@@ -12,7 +12,7 @@ def invoke(*arguments: object):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_convert_says_what_became_of_the_files(tmp_path):
+def test_convert_reports_the_outcome_of_each_file(tmp_path):
     (tmp_path / "r.sca").write_text(TEXT)
     first = invoke("convert", tmp_path, "--out", tmp_path / "out")
     assert first.exit_code == 0 and "1 files (1 converted), 1 runs, 0 samples" in first.output

@@ -1,4 +1,4 @@
-"""What must be compiled is said, and what was compiled ahead is not compiled by a run."""
+"""Compiling is reported, and functions that were compiled ahead are not compiled by a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ with on_first_compile(lambda: print("reported")) as compiled:
 
 
 def in_cache(cache: Path, *command: str) -> str:
-    """What a command prints, with a cache folder of its own."""
+    """Return the output of a command with a cache folder of its own."""
     return subprocess.check_output([sys.executable, *command], env=os.environ | {VARIABLE: str(cache)}, text=True)
 
 

@@ -1,4 +1,4 @@
-"""What `causeway run` prints: whole words on 80 columns, headlines first, everything when asked."""
+"""The output of `causeway run`: whole words on 80 columns, headlines first, every scalar with --all."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_headline_may_use_parameters():
     assert found == 0.3
 
 
-def test_modules_of_somebodys_network_are_said_with_their_nodes_in_few_words() -> None:
+def test_the_modules_of_a_users_network_are_printed_with_their_nodes_in_few_words() -> None:
     assert nodes_in_words([{"nodes": []}, {}]) == []
     assert nodes_in_words([{"nodes": ["N.a", "N.b"]}]) == ["nodes: 0 = N.a, 1 = N.b"]
     many = [f"N.h[{i}]" for i in range(20)]

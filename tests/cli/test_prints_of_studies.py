@@ -1,4 +1,4 @@
-"""What a study prints, and in which order its sets of strings are, is nothing that a result depends on."""
+"""Results depend neither on a study's output nor on the order of its sets of strings."""
 
 from __future__ import annotations
 

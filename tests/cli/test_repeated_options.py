@@ -17,7 +17,7 @@ def test_a_parameter_that_is_set_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("option", ["--seed", "--reps", "--out", "--engine", "--sweep"])
-def test_an_option_that_takes_one_value_is_refused_when_it_is_said_twice(option: str) -> None:
+def test_an_option_with_one_value_is_refused_if_it_is_repeated(option: str) -> None:
     said = CliRunner().invoke(app, ["run", "nothing", option, "1", option, "2"], env={"COLUMNS": "200"})
     assert said.exit_code == 2
     assert option in said.output and "twice" in said.output

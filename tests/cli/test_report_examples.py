@@ -1,4 +1,4 @@
-"""What runs got wrong stands in the report, drawn: what nobody expected at its head, the expected further down."""
+"""Wrong runs in the report, with drawings: unexpected ones at its head, expected ones further down."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def test_unexpected_violations_head_the_report(unordered: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_without_the_studys_file_or_the_time_it_says_what_draws_them(tmp_path: Path) -> None:
+def test_without_the_studys_file_or_enough_time_the_report_names_the_command_that_draws_examples(
+    tmp_path: Path,
+) -> None:
     page = written(FLOOD, tmp_path / "r", [])
     assert "Wrong, as expected" in page and "<img" not in page and "--study FILE.py" in page
     page = written(FLOOD, tmp_path / "r", [str(FLOOD)], again_s=0)

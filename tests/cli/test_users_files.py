@@ -1,4 +1,4 @@
-"""What is wrong in a study, or in a file with plots, of the user's own is told with its own lines, and none of ours."""
+"""Errors in a user's study or file with plots are reported with its own lines, without Causeway's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_executed_is_reported_with_its_line(tmp_path: Path
         ("sweeps = [1]", "the study's sweeps are [1]; allowed"),
     ],
 )
-def test_a_study_that_says_of_itself_what_nothing_can_read_is_refused(tmp_path: Path, line: str, reported: str) -> None:
+def test_a_study_with_a_name_or_title_of_the_wrong_type_is_refused(tmp_path: Path, line: str, reported: str) -> None:
     with pytest.raises(UserError) as error:
         registry.get(str(written(tmp_path, f"{FLOOD}\nFlood.{line}\n")))
     assert reported in str(error.value)

@@ -78,7 +78,7 @@ def test_vector_clocks_pass() -> None:
     assert found.tried >= 400
 
 
-def test_vector_clocks_over_air_that_loses_keep_the_order_but_not_everything() -> None:
+def test_vector_clocks_over_a_lossy_channel_keep_the_order_but_lose_messages() -> None:
     def make() -> Model:
         return model(VectorProcesses, broadcasts=3, losses=1)
 

@@ -56,7 +56,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(
 
 
 @pytest.mark.parametrize("orders", ORDERS)
-def test_what_nobody_else_has_may_be_changed(orders: str, tmp_path: Path, causeway_here: Any) -> None:
+def test_contents_that_no_other_node_has_may_be_changed(orders: str, tmp_path: Path, causeway_here: Any) -> None:
     parts = {
         "BROADCAST": "self.send((self.id + 1) % self.node_count, [message], 10)",
         "PACKET": "self.deliver(content[0]); content.append(1); self.clock = content; self.set_timer('t', MS_PS)",

@@ -1,4 +1,4 @@
-"""Every order: what the reduction leaves out is nothing that a single node could see, and counts are the known ones."""
+"""Exhaustive search: the reduction omits nothing that a single node could observe; counts are the known ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def make(kind: Callable[[], PerNode], nodes: int = 3, **budget: int) -> Callable
 
 
 def name_of(model, message: int) -> object:
-    """What a message is, however the search numbered it."""
+    """Return the identity of a message, independent of its number in the search."""
     return (model.source[message], frozenset(name_of(model, m) for m in model.past[message]))
 
 
@@ -115,7 +115,7 @@ def test_two_phase_commit_has_as_many_states_as_others_publish(managers: int, st
     assert managers != 3 or covered.depth + 1 == 11
 
 
-def test_what_the_reduced_search_finds_is_found_again_by_its_plan() -> None:
+def test_the_plan_of_a_reduced_search_repeats_the_violation() -> None:
     def model() -> Model:
         return Model(PerNode(Echo), 3, Budget(broadcasts=2), watched=(properties.causal_order,))
 
@@ -144,7 +144,7 @@ def test_nodes_that_look_at_the_clock_keep_the_order_of_their_own_timers() -> No
     assert len(in_time) == 1
 
 
-def test_an_error_of_a_node_is_what_is_broken() -> None:
+def test_an_error_in_a_node_is_a_violation() -> None:
     class Faulty(Echo):
         def on_packet(self, content: int, sender: int, interface: int) -> None:
             raise KeyError(content)
@@ -155,7 +155,7 @@ def test_an_error_of_a_node_is_what_is_broken() -> None:
     assert found.broken is not None and "raises KeyError" in found.broken
 
 
-def test_nodes_that_share_what_changes_are_refused_unless_it_does_not_count() -> None:
+def test_nodes_that_share_mutable_objects_are_refused_unless_these_are_not_state() -> None:
     class Counter:
         seen = 0
 
@@ -175,7 +175,7 @@ def test_nodes_that_share_what_changes_are_refused_unless_it_does_not_count() ->
     assert counting.complete and counting.locals == 6, "nothing but the broadcast changes a node"
 
 
-def test_frozen_reports_values_apart_by_what_they_hold() -> None:
+def test_frozen_values_differ_if_contents_or_their_order_differ() -> None:
     class Box:
         def __init__(self, inner: object) -> None:
             self.inner, self.me = inner, self
@@ -190,7 +190,7 @@ class Token:
 
 
 @pytest.mark.parametrize("kept", [{Token(): 1}, {Token()}, [{("a", Token()): 1}]])
-def test_what_a_copy_would_not_be_found_by_is_refused(kept: object) -> None:
+def test_objects_in_sets_without_eq_and_hash_are_refused(kept: object) -> None:
     class Keeper(Node):
         def on_start(self) -> None:
             self.kept = kept
@@ -200,7 +200,7 @@ def test_what_a_copy_would_not_be_found_by_is_refused(kept: object) -> None:
 
 
 @pytest.mark.parametrize("processes", [4, 8])
-def test_in_every_schedule_of_ladc18_acknowledgements_find_what_they_acknowledge(processes: int) -> None:
+def test_in_every_schedule_of_ladc18_acknowledgements_match_a_message(processes: int) -> None:
     trial = Trial("ladc18", {"processes": processes}, budget={"broadcasts": 1, "crashes": 0})
     found = exhaustive.search_exhaustively(trial.make, trial.rules(), 100_000, 60.0, reduce=True)
     assert (found.broken, found.complete) == (None, True)

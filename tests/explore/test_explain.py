@@ -1,4 +1,4 @@
-"""What led to a violation is found by looking once more: the right message, its copies, what was lost, where."""
+"""The explanation of a violation by a second run: the message, its copies, the losses and their places."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Naming(PerNode):
 """
 
 
-def test_packets_that_name_no_message_are_said_to_be_left_out_until_about_names_them(tmp_path: Path) -> None:
+def test_packets_without_a_message_are_reported_as_left_out_until_about_names_them(tmp_path: Path) -> None:
     file, text = tmp_path / "wrapped.py", Path(FLOOD).read_text().replace(*WRAPPED).replace(*UNWRAPPED)
     file.write_text(text)
     said = io.StringIO()
@@ -194,7 +194,7 @@ def test_a_broken_handoff_on_a_simulator_is_drawn_with_its_messages_and_the_copi
     assert all(lost or untaken for lost, untaken in crosses), "a copy that did not count"
 
 
-def test_a_copy_that_comes_and_is_not_delivered_is_crossed() -> None:
+def test_an_arrived_copy_that_is_not_delivered_has_a_cross() -> None:
     log = [
         Event(0, "broadcast", 0, 0, -1, ""), Event(1, "sent", 0, 7, -1, "0"), Event(2, "packet", 1, 7, 0, "0"),
         Event(3, "sent", 0, 8, -1, "0"), Event(4, "packet", 1, 8, 0, "0"), Event(4, "delivered", 1, 0, -1, ""),

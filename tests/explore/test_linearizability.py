@@ -17,7 +17,7 @@ REGISTER = str(Path(__file__).resolve().parents[2] / "examples" / "register.py")
 
 
 def by_hand(calls: list[Call]) -> bool:
-    """Every order, every choice of calls that never returned."""
+    """Try every order, and every choice of calls that never returned."""
     ended = [c for c in calls if c.ended != NEVER]
     pending = [c for c in calls if c.ended == NEVER]
     for mask in range(1 << len(pending)):

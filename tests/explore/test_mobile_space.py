@@ -1,4 +1,4 @@
-"""Every order where hosts change cells, and of programs that cannot be copied."""
+"""Exhaustive search of models in which hosts change cells, and of programs that cannot be copied."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_every_schedule_of_a_program_meets_every_history_that_a_slow_search_meet
 
 
 @pytest.mark.parametrize("losses", [0, 1])
-def test_a_program_that_counts_twice_what_comes_twice_is_found(losses: int) -> None:
+def test_a_program_that_counts_duplicates_twice_is_found(losses: int) -> None:
     for version in ("right", "careless"):
         trial = Trial(TALLY, {"nodes": 3, "version": version}, budget={"losses": losses}, clocks=LATE_CLOCKS)
         covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 10**5, 100.0)

@@ -1,4 +1,4 @@
-"""What is broken now and then is broken, and a search that depends on chance has not seen all."""
+"""Nodes with random numbers: a violation that does not repeat counts, and a search is not exhaustive."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def checked(trial: Trial, folder: Path, every: int) -> tuple[bool, str]:
 
 
 @pytest.mark.parametrize("every", [0, 10_000], ids=["made up", "every order"])
-def test_what_does_not_break_again_is_broken_and_not_deterministic(every: int, tmp_path: Path) -> None:
+def test_a_violation_that_does_not_repeat_is_reported_as_not_deterministic(every: int, tmp_path: Path) -> None:
     file = tmp_path / "now_and_then.py"
     file.write_text(NOW_AND_THEN)
     broken, text = checked(Trial(str(file), every=bool(every)), tmp_path, every)
@@ -114,7 +114,7 @@ def exhaustive_search_of(make: Callable[[], Node]) -> exhaustive.Covered:
 def test_one_sequence_of_draws_is_not_all(chance: Any) -> None:
     found = exhaustive_search_of(lambda: Lottery(chance(1), rarely))
     assert found.broken is None and found.finished and not found.complete
-    assert found.chance == "Lottery.kept draws random numbers, and one sequence of them was followed"
+    assert found.randomness == "Lottery.kept draws random numbers, and one sequence of them was followed"
 
 
 def test_a_generator_that_is_declared_to_decide_nothing_is_left_out() -> None:
@@ -142,12 +142,12 @@ def test_random_schedules_of_nodes_that_draw_say_that_they_have_one_sequence_of_
 
         return schedules.search(model, Rules(), 20, 60.0, 1)
 
-    assert search(lambda: Lottery(None, lambda _: 1)).chance == ""
+    assert search(lambda: Lottery(None, lambda _: 1)).randomness == ""
     said = "Lottery.kept draws random numbers, and one sequence of them was followed"
-    assert search(lambda: Lottery(Random(1), rarely)).chance == said
+    assert search(lambda: Lottery(Random(1), rarely)).randomness == said
 
 
-def test_what_is_not_in_a_nodes_state_shows_when_a_step_is_worked_out_again() -> None:
+def test_hidden_state_is_detected_when_a_step_is_computed_again() -> None:
     drawn: list[int] = []
 
     def decides_nothing(_: Any) -> int:
@@ -158,7 +158,7 @@ def test_what_is_not_in_a_nodes_state_shows_when_a_step_is_worked_out_again() ->
     first_time = len(drawn) // 2  # each step was worked out twice
     found = exhaustive_search_of(lambda: Lottery(None, lambda _: drawn.append(0) or int(len(drawn) <= 3 * first_time)))
     assert found.broken is None and found.finished and not found.complete
-    assert found.chance.endswith("behaves differently when the same event is repeated")
+    assert found.randomness.endswith("behaves differently when the same event is repeated")
 
 
 PROGRAM = """
@@ -186,7 +186,7 @@ def test_an_asyncio_program_that_draws_has_not_been_seen_whole(does: bool, tmp_p
     trial = Trial(str(file), every=True)
     found = exhaustive.search_exhaustively(trial.make, trial.rules(), 10_000, 60.0)
     assert found.finished and found.complete == (not does)
-    assert found.chance.startswith("the program of node") == does
+    assert found.randomness.startswith("the program of node") == does
 
 
 # ---- states ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def state_of_all(model: Model) -> list[str]:
     ]
 
 
-def test_a_counterexample_comes_out_as_it_was_kept(example: Path) -> None:
+def test_a_stored_counterexample_is_replayed_as_stored(example: Path) -> None:
     assert not replay_example(example, QUIET, CAUSAL, False)
     kept = json.loads(example.read_text())
     kept["trial"]["settings"]["version"] = "right"
@@ -59,7 +59,7 @@ def test_a_file_never_says_which_code_is_run(example: Path, tmp_path: Path) -> N
         replay_example(tmp_path / "bad.json", QUIET, None, False)
 
 
-def test_conditions_that_it_was_found_with_are_taken_again_or_asked_for(tmp_path: Path) -> None:
+def test_the_conditions_of_a_counterexample_are_restored_or_requested(tmp_path: Path) -> None:
     rules = {"always": ("len(nodes[0].heard) < 1",), "at_end": ("sum(len(n.heard) for n in nodes) < 9",)}
     assert check_study(
         Trial(FLOOD, {"processes": 2}, ("once",), **rules), Search(500, 60.0, 0, False, 1), tmp_path, QUIET
@@ -116,9 +116,7 @@ class Beats(ModelStudy):
 
 
 @pytest.mark.parametrize("every", [0, pytest.param(100_000, marks=pytest.mark.slow)], ids=["made up", "every order"])
-def test_what_never_comes_in_a_protocol_that_goes_on_for_ever_is_reported_in_few_lines(
-    every: int, tmp_path: Path
-) -> None:
+def test_a_missing_delivery_in_an_endless_protocol_is_reported_in_few_lines(every: int, tmp_path: Path) -> None:
     file, text = tmp_path / "beats.py", io.StringIO()
     file.write_text(BEATS)
     trial = Trial(str(file), clocks=LATE_CLOCKS if every else "", every=bool(every))
@@ -149,7 +147,7 @@ def test_backwards_is_where_it_was_before(example: Path) -> None:
         assert state_of(stepper) == states[at]
 
 
-def test_by_hand_it_answers_what_it_is_asked(example: Path) -> None:
+def test_the_interactive_stepper_answers_commands(example: Path) -> None:
     kept = json.loads(example.read_text())
     trial = Trial(**{**kept["trial"], "properties": ()})
     said, asked = [], iter(["n", "p nodes[0].id", "p nonsense", "b", "g 99", "what", "q"])

@@ -153,7 +153,7 @@ def test_messages_have_names_too(watched: Any, budget: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, lambda value, names: value], ids=["says nothing", "forgets the names"])
-def test_nodes_that_are_not_alike_are_noticed(wrong: Any) -> None:
+def test_nodes_that_are_not_symmetric_are_detected(wrong: Any) -> None:
     trial = Trial(COMMIT, {"nodes": 4})
     with pytest.raises(UserError, match=r"nodes \d and \d are not symmetric"):
         exhaustive.search_exhaustively(

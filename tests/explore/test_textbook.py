@@ -18,7 +18,7 @@ def trial_of(file: Path, version: str, **budget: int) -> Trial:
 
 
 @pytest.mark.parametrize(("file", "version"), VERSIONS, ids=lambda value: getattr(value, "stem", value))
-def test_every_schedule_gives_the_verdict_that_stands_beside_the_protocol(file: Path, version: str) -> None:
+def test_exhaustive_search_gives_the_verdict_in_the_protocols_file(file: Path, version: str) -> None:
     trial = trial_of(file, version)
     rules, expected = trial.rules(), trial.study.verdicts.get(version)
     reduce = not (rules.always or trial.full_budget().forever)

@@ -1,4 +1,4 @@
-"""What `causeway check` makes of a study: few nodes unless told otherwise, cells where there are stations, bounds."""
+"""The models that `causeway check` makes of a study: few nodes by default, cells if there are stations, bounds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_study_of_many_nodes_is_tried_with_few_and_the_fewest_are_enough(tmp_p
     assert "node 2" not in text, "two nodes are enough for what has no order"
 
 
-def test_nodes_that_were_asked_for_are_kept_unless_fewer_break_it_too(tmp_path: Path) -> None:
+def test_the_requested_number_of_nodes_is_kept_unless_fewer_show_the_violation(tmp_path: Path) -> None:
     causal = Trial(FLOOD, {"processes": 5, "causal": True})
     assert [one.make().count for one in causal.sizes()] == [5]
     broken, text = checked(Trial(FLOOD, {"processes": 5}), tmp_path)
@@ -54,7 +54,7 @@ def test_a_network_of_stations_is_a_world_of_cells(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("every", [0, 1000])
 @pytest.mark.parametrize("rule", ["9**9**9 > 0", "any(False for _ in iter(int, 1)) or True"])
-def test_a_condition_that_never_comes_to_a_result_is_ended_in_one_line(
+def test_an_endless_condition_is_ended_with_an_error_of_one_line(
     rule: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")

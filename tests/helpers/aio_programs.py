@@ -67,7 +67,7 @@ def run_on(
 
 
 def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:
-    """What `main` returned on each node."""
+    """Return the results of `main` on each node."""
     protocol, _ = run(main, nodes, **options)
     return [protocol.results.get(node, "did not end") for node in range(nodes)]
 

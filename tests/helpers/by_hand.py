@@ -12,7 +12,7 @@ from causeway.pycontrol.frozen import frozen
 
 
 def explored(make: Callable[[], Model], key: Callable[[Model], Hashable]) -> dict[Hashable, tuple[int, ...]]:
-    """Of each state a way to it."""
+    """Maps each state to a path that leads to it."""
     found: dict[Hashable, tuple[int, ...]] = {}
     todo: list[tuple[int, ...]] = [()]
     while todo:
@@ -55,7 +55,7 @@ def by_state(model: Model) -> Hashable:
 
 
 def by_history(model: Model) -> Hashable:
-    """What has happened to each node."""
+    """The history of each node."""
     of_nodes = [
         tuple((e.what, e.peer, e.text) for e in model.log if e.node == node and e.what not in ("sent", "loss"))
         for node in range(model.count)

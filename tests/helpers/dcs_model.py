@@ -112,7 +112,7 @@ class Model:
         return (self.flying, tuple(self.scripts), self.rounds, past, tuple(_key(p) for p in self.processes))
 
     def check_end(self) -> None:
-        """What must hold once nothing is left to happen: Theorem 3, and rounds that ended everywhere."""
+        """Check a quiescent model: Theorem 3 holds, and rounds have ended everywhere."""
         for p in self.processes:
             if p.waiting or len(p.delivered) != len(self.past):
                 stuck = [m.id for m in p.waiting]

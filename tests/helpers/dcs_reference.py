@@ -135,7 +135,7 @@ class ReferenceClockSet(Protocol):
             p.assign(p.active)
 
     def tick_heard(self, p: Process) -> int:
-        """How many messages the process had delivered at its last tick."""
+        """The number of messages that the process had delivered at its last tick."""
         self.last = getattr(self, "last", [0] * self.context.nodes)
         before, self.last[p.i] = self.last[p.i], len(p.delivered)
         return before

@@ -1,4 +1,4 @@
-"""How property tests draw their examples: the same ones every time, or under `make fuzz` new ones and many more."""
+"""The examples of property tests: the same ones every time, or under `make fuzz` new ones and many more."""
 
 from __future__ import annotations
 

@@ -106,8 +106,9 @@ def misbehave(mode: str, number: int, socket: zmq.Socket) -> None:
     elif mode == "leaves its output to another session":
         if os.fork() == 0:
             os.setsid()
+            duration = f"600.{os.environ['FAKE_MARK']}"
             os.environ.clear()
-            os.execv("/bin/sleep", ["sleep", "20"])
+            os.execv("/bin/sleep", ["sleep", duration])
     elif mode == "slow":
         time.sleep(0.5)
 

@@ -113,14 +113,14 @@ causeway-nodes = "**.cli[*]"
 
 
 def inet_root() -> Path:
-    """Where INET is; tests that need it are skipped where it is not."""
+    """Return the folder of INET; skip the test if it is not installed."""
     found = find_omnetpp()
     assert found is not None and found.inet_root is not None
     return found.inet_root
 
 
 def plain_scalars(ini: Path, seed: int, limit_s: float, folder: Path, *arguments: str) -> pd.DataFrame:
-    """What the network's own modules record when nobody is attached: module, name, value."""
+    """Return the results of the network's own modules without a controller: module, name, value."""
     found = find_omnetpp()
     assert found is not None
     text = "".join(line for line in ini.read_text().splitlines(True) if not line.startswith("causeway-nodes"))
@@ -140,6 +140,6 @@ def plain_scalars(ini: Path, seed: int, limit_s: float, folder: Path, *arguments
 
 
 def own_scalars(file: Path) -> pd.DataFrame:
-    """What the network's own modules recorded."""
+    """Return the results of the network's own modules."""
     table = pandas_tables([file])["scalars"]
     return table[~table.module.str.endswith(".causeway")].set_index(["module", "name"])[["value"]].sort_index()

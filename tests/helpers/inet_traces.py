@@ -47,7 +47,7 @@ network = Roads
 
 
 def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: float) -> Log:
-    """Where INET's `module` has the hosts, every 100 ms."""
+    """Return the positions of hosts in INET's `module`, every 100 ms."""
     (folder / "Roads.ned").write_text(NED)
     (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file))
     log = Log()

@@ -64,7 +64,7 @@ class Verdict:
     known: dict[int, set[int]] = field(default_factory=dict)
     delivered: dict[int, set[int]] = field(default_factory=dict)
     owed: dict[int, set[int]] = field(default_factory=dict)
-    """Of members: what was broadcast since they joined."""
+    """Maps members to the messages that were broadcast since they joined."""
 
     def add(self, op: int, time_ps: int, node: int, message: int) -> None:
         if op == BROADCAST:
@@ -97,7 +97,7 @@ class Verdict:
         self.known.setdefault(node, set()).update(self.past[message], {message})
 
     def missing(self) -> list[str]:
-        """What is owed and not delivered."""
+        """Return the messages that are owed and not delivered."""
         lost = {node: sorted(owed - self.delivered[node]) for node, owed in self.owed.items()}
         return [f"host {node} never got {messages}" for node, messages in lost.items() if messages]
 
@@ -203,7 +203,7 @@ class Model:
         self.now_ps = end_ps
 
     def _reaches(self, packet: int, node: int, interface: int) -> bool:
-        """Whether the receiver is still in reach."""
+        """Return whether the receiver is still in range."""
         if interface == WIRE:
             return True
         sender = self.protocol.kept_packets[packet][1]

@@ -1,4 +1,4 @@
-"""Every order of events in a world of two stations and two hosts: copies on the air, wires, the application, one loss.
+"""Exhaustive search of two stations and two hosts: copies on the channel, wires, the application, one loss.
 
 A choice is to let one copy on the air arrive (in any order), lose it (as often as the budget allows), let the head of a
 wire arrive, or let the application act. Only when nothing is on its way the next timer is due: what lies between two
@@ -24,7 +24,7 @@ COMMON = frozenset({"host", "handoff", "timing", "meter", "random", "SBuffer"})
 
 Choice = tuple[Any, ...]
 Action = tuple[str, int, int]
-"""What the application does: (what, host, station); what: broadcast, move, fail or recover."""
+"""The actions of the application: (kind, host, station); a kind is broadcast, move, fail or recover."""
 
 
 class NoMeter:
@@ -45,7 +45,7 @@ class SmallModel:
     actions: list[Action]
     losses: int = 0
     early_timers: int = 0
-    """So many timers may come due before the application has done all its actions."""
+    """The number of timers that may fire before the application has done all its actions."""
     places: dict[int, int] = field(default_factory=dict)
     down: set[int] = field(default_factory=set)
     now_ps: int = 0
@@ -188,7 +188,7 @@ class SmallModel:
         )
 
     def problems(self) -> list[str]:
-        """What is wrong at the end."""
+        """Return the violation at the end."""
         found = self.verdict.problems + self.verdict.missing()
         for station in self.protocol.nodes[:2]:
             for host, h in station.h.items():  # type: ignore[attr-defined]
@@ -206,7 +206,7 @@ def _facts(node: Any) -> Any:
 
 @dataclass
 class Explored:
-    """What an exploration saw."""
+    """The result of an exploration."""
 
     states: int = 0
     ends: int = 0

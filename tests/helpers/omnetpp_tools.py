@@ -34,7 +34,7 @@ def need_home() -> Path:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """What `setenv` sets, as far as building and running samples needs it."""
+    """Return the variables of `setenv` that building and running samples needs."""
     return os.environ | {
         "PATH": f"{root / 'bin'}:{os.environ['PATH']}",
         "OMNETPP_ROOT": str(root),
@@ -74,7 +74,7 @@ def export(path: Path, out: Path) -> list[dict[str, str]]:
 
 
 def differences(tables: dict, exported: list[dict[str, str]]) -> dict[str, tuple]:
-    """What our tables of one file say differently from the export, kind by kind; empty when nothing does."""
+    """Return the differences between our tables of one file and the export, kind by kind."""
     pairs = {
         "attributes": (_our_attributes(tables), _their_attributes(exported)),
         "itervars": (

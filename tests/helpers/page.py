@@ -1,4 +1,4 @@
-"""A page, parsed: what tests of pages look into."""
+"""A parsed page, for tests of pages."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import socket
 
 
 def free_ports(count: int) -> list[int]:
-    """Where nobody listens now."""
+    """Return a port on which no process listens."""
     sockets = [socket.socket() for _ in range(count)]
     for sock in sockets:
         sock.bind(("127.0.0.1", 0))

@@ -22,7 +22,7 @@ class Broken(AssertionError):
 
 
 class Step(NamedTuple):
-    """What one event does to one node."""
+    """The effect of one event on one node."""
 
     state: int
     sends: tuple[tuple[int, int, int], ...]  # (receiver, sender, content)
@@ -107,7 +107,7 @@ class Model:
         return self._index[key]
 
     def step(self, i: int, state: int, event: Hashable) -> Step:
-        """What an event does: ("broadcast",), ("packet", sender, content), ("timer", key) or (method, argument)."""
+        """Execute an event: ("broadcast",), ("packet", sender, content), ("timer", key) or (method, argument)."""
         key = (i, state, event)
         if key not in self._steps:
             self._steps[key] = self._work_out(i, state, event)
@@ -162,7 +162,7 @@ class State(NamedTuple):
     script: tuple[int, ...]
     crashed: int = -1
     reported: frozenset[int] = frozenset()
-    """Who has been told of the crash."""
+    """The processes that know of the crash."""
 
 
 def explore(model: Model, script: tuple[int, ...], may_crash: int = -1) -> int:
@@ -217,7 +217,7 @@ def _apply(model: Model, state: State, i: int, event: Hashable) -> State:
 
 
 def _check_final(model: Model, state: State) -> None:
-    """Nothing can happen any more: every correct process has delivered all messages of all correct processes."""
+    """Check a quiescent model: every correct process has delivered all messages of all correct processes."""
     correct = [i for i in range(model.nodes) if i != state.crashed]
     sent = {m for i in range(model.nodes) for m in model.delivered(state.nodes[i]) if model.source[m] in correct}
     for i in correct:

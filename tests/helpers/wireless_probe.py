@@ -18,7 +18,7 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 S, MS = 10**12, 10**9
 REACH_MM = 120_000
 STATIONS = ((0, 0), (170_000, 0), (85_000, 147_000))
-"""Nobody of them hears another one; every two cells overlap."""
+"""Stations out of range of each other, whose cells overlap in pairs."""
 WIRES = ((0, 1), (0, 2))
 FIRST_HOST = len(STATIONS)
 ONE_CELL: dict[str, Any] = {"station_xy_mm": ((0, 0),), "wires": ()}

@@ -39,7 +39,7 @@ def during(rows: list[int]) -> list[int]:
 
 
 @both
-def test_who_is_jammed_gets_nothing_and_is_heard_all_the_same(probe):
+def test_a_jammed_node_receives_nothing_and_is_still_received(probe):
     net = ad_hoc((None,) * 3, network_faults=(Jammer(-20_000, 0, 30_000, FROM, TO),))
     log, outcome = probe.run(type(net)(**{**vars(net), "host_xy_mm": PLACES}), 6, Chatty)
     quiet, _ = probe.run(type(net)(**{**vars(net), "host_xy_mm": PLACES, "network_faults": ()}), 6, Chatty)
@@ -62,7 +62,7 @@ def test_a_partition_parts_its_two_sides_and_nobody_else(probe):
 
 
 @both
-def test_over_a_wire_that_is_cut_nothing_comes_and_after_it_is_mended_all_of_it_does(probe):
+def test_a_failed_link_passes_nothing_and_passes_everything_after_its_repair(probe):
     log, outcome = probe.run(network(1, network_faults=(LinkFailure(0, 1, FROM, TO),)), 15, Wired)
     cut, whole = times(log, 1, 0), times(log, 2, 0)
     assert [t for t in cut if FROM + 20 * MS <= t < TO] == []
@@ -73,21 +73,21 @@ def test_over_a_wire_that_is_cut_nothing_comes_and_after_it_is_mended_all_of_it_
 
 
 @both
-def test_a_partition_cuts_the_wires_between_its_sides(probe):
+def test_a_partition_fails_the_wires_between_its_sides(probe):
     log, _ = probe.run(network(1, network_faults=(Partition((0,), (1, 3), FROM, TO),)), 6, Wired)
     assert [t for t in times(log, 1, 0) if FROM + 20 * MS <= t < TO] == []
     assert len(during(times(log, 2, 0))) == 20
 
 
 @both
-def test_windows_change_nothing_about_trouble(probe):
+def test_faults_do_not_depend_on_windows(probe):
     net = ad_hoc((None,) * 3, network_faults=(Jammer(0, 0, 30_000, FROM, TO), Partition((1,), (2,), S, 5 * S)))
     net = type(net)(**{**vars(net), "host_xy_mm": PLACES})
     digests = {probe.run(net, 6, Chatty, cap=cap)[1].digest for cap in (0, 1)}
     assert len(digests) == 1
 
 
-def test_on_the_abstract_network_copies_that_leave_in_trouble_are_lost():
+def test_on_the_abstract_network_copies_sent_during_a_fault_are_lost():
     network_faults = (LinkFailure(0, 1, FROM, TO), Partition((2,), (0, 1), 3 * S, 5 * S))
     log = Log()
     spec = RunSpec(
@@ -110,7 +110,7 @@ def test_a_rate_without_an_end_is_refused(wrong):
         random_link_failures(((0, 1),), 7, **{"per_s": 1.0, "mean_s": 1.0, "until_s": 10.0, **wrong})
 
 
-def test_trouble_at_a_rate_comes_from_the_seed():
+def test_faults_at_a_rate_come_from_the_seed():
     made = random_link_failures(((0, 1), (1, 2)), 7, per_s=2.0, mean_s=0.5, until_s=1000.0)
     assert made == random_link_failures(((0, 1), (1, 2)), 7, per_s=2.0, mean_s=0.5, until_s=1000.0)
     assert made != random_link_failures(((0, 1), (1, 2)), 8, per_s=2.0, mean_s=0.5, until_s=1000.0)
@@ -142,7 +142,7 @@ def test_trouble_at_a_rate_comes_from_the_seed():
         ("rain", "network fault 0 is str; allowed: LinkFailure, Jammer, Partition"),
     ],
 )
-def test_trouble_that_cannot_be_is_refused_in_one_line(network_faults, message):
+def test_impossible_faults_are_refused_in_one_line(network_faults, message):
     with pytest.raises(UserError, match=message):
         check_spec(RunSpec("test", {}, 1, network(2, network_faults=(network_faults,)), MS))
 

@@ -46,7 +46,7 @@ def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(rad
 
 
 @pytest.mark.parametrize("radio", ["wifi", "unitdisk"])
-def test_the_radio_reaches_the_border_of_a_smaller_cell_and_no_farther(radio):
+def test_the_radio_reaches_the_edge_of_a_smaller_cell_and_no_farther(radio):
     log, outcome = run(network(60, radio=radio, cell_radius_mm=60_000, workload=one_after_the_other(63)), 7)
     check_who_heard(log, outcome, border_mm=2, miscounted=0, reach_mm=60_000)
 
@@ -56,7 +56,7 @@ def test_a_radio_that_only_inet_has_is_refused_in_one_line():
         run(network(3, radio="acking"), 1)
 
 
-def test_on_the_unit_disk_two_overlapping_frames_are_lost_to_all_who_hear_both():
+def test_on_the_unit_disk_two_overlapping_frames_are_lost_at_all_receivers_of_both():
     log, outcome = run(network(60, radio="unitdisk"), 1, StationsAtOnce)
     at = positions(log)
     arrived, lost = {n for _, n, *_ in log.arrivals}, {n for _, n, _ in log.lost}
@@ -86,7 +86,7 @@ def test_a_packet_in_many_frames_arrives_whole_or_is_reported_lost_once():
     assert sorted(arrived + lost) == owed
 
 
-def test_what_the_radios_cannot_do_is_refused_in_one_line():
+def test_impossible_settings_of_radios_are_refused_in_one_line():
     with pytest.raises(RunError, match="choose another radio_bps"):
         run(network(2, radio_bps=7_000_000), 1)
     with pytest.raises(RunError, match="choose a lower radio_bps"):
@@ -126,7 +126,7 @@ class Hourly(Probe):
         self.send(1, number, size_bytes, WIRELESS_TCP)
 
 
-def test_what_a_broken_connection_held_is_reported_lost_and_the_next_packet_opens_another():
+def test_packets_in_a_broken_connection_are_reported_lost_and_the_next_one_opens_another():
     script = Script(np.array([1, 3, 4, 900]) * S, np.zeros(4, np.int32), np.full(4, 100, np.int32))
     log, outcome = run(network(1, **one_host_down(2 * S, 800 * S), workload=Workload(1, script=script)), 1000, Hourly)
     assert [content for _, _, content, *_ in log.arrivals] == [0, 3]

@@ -21,7 +21,7 @@ def test_no_change_of_station_goes_untold():
         assert seen == changes[n]
 
 
-def test_a_host_that_is_down_stands_and_says_nothing():
+def test_a_failed_host_stands_still_and_sends_nothing():
     hosts = range(3, 43)
     down, up = 10 * S, 30 * S
     faults = Faults(

@@ -45,7 +45,7 @@ def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(rad
 
 
 @pytest.mark.parametrize("radio", ["unitdisk", "acking", "wifi"])
-def test_the_radio_reaches_the_border_of_a_smaller_cell_and_no_farther(radio):
+def test_the_radio_reaches_the_edge_of_a_smaller_cell_and_no_farther(radio):
     log, outcome = run(network(60, radio=radio, cell_radius_mm=60_000, workload=one_after_the_other(63)), 7)
     check_who_heard(log, outcome, border_mm=20, miscounted=4, reach_mm=60_000)
 
@@ -62,7 +62,7 @@ def test_in_a_smaller_cell_a_frame_disturbs_no_farther_than_in_proportion(radio,
     assert {n for _, n, _ in log.lost} == {n for n in hears if far[n] < spoilt} not in (set(), hears)
 
 
-def test_without_medium_access_a_frame_goes_out_while_others_speak_and_is_heard_by_one_who_speaks():
+def test_without_medium_access_control_a_frame_is_sent_during_others_and_received_by_a_sender():
     """Two hosts near each other speak at once: on `acking` a third loses both, and they hear one another (20 B of MAC,
     12 of the radio; 4 Mb/s)."""
 
@@ -95,7 +95,7 @@ DISTURBED_MM = 130_000
 """Up to here a frame that is too far away to be received still spoils another one."""
 
 
-def test_on_the_unit_disk_two_overlapping_frames_are_lost_to_all_whom_both_reach():
+def test_on_the_unit_disk_two_overlapping_frames_are_lost_at_all_receivers_of_both():
     log, outcome = run(network(60), 1, StationsAtOnce)
     at = positions(log)
     arrived, lost = {n for _, n, *_ in log.arrivals}, {n for _, n, _ in log.lost}
@@ -198,7 +198,7 @@ def test_the_same_network_runs_by_itself_with_plain_traffic(config, tmp_path):
 @pytest.mark.parametrize(
     ("config", "medium"), [("PlainUnitDisk", "UnitDiskRadioMedium"), ("PlainWifi", "Ieee80211ScalarRadioMedium")]
 )
-def test_a_medium_that_asks_only_who_is_near_gives_the_numbers_of_inets_own(config, medium, tmp_path):
+def test_the_medium_with_a_spatial_index_gives_the_numbers_of_inets_own(config, medium, tmp_path):
     """Walking hosts, on INET's medium (which asks every radio) and on ours: every scalar is equal."""
     own = (f'--*.radioMedium.typename="{medium}"', '--*.radioMedium.rangeFilter="interferenceRange"')
     found = []
@@ -211,7 +211,7 @@ def test_a_medium_that_asks_only_who_is_near_gives_the_numbers_of_inets_own(conf
     assert any("lost" in line and float(line.split()[-1]) > 10 for line in found[0])
 
 
-def test_a_bridged_configuration_without_a_controller_says_what_to_do():
+def test_a_bridged_configuration_without_a_controller_names_the_remedy():
     ran = opp_run("UnitDisk")
     assert ran.returncode != 0
     assert "start this simulation with `causeway run" in ran.stderr
@@ -240,7 +240,7 @@ def test_the_modules_work_in_somebody_elses_network():
     assert abs(log.places[2][1][0] - 2 * S) <= S // 10
 
 
-def test_a_network_of_another_size_than_the_controller_asked_for_is_refused():
+def test_a_network_of_another_size_than_the_controllers_is_refused():
     own = Path(__file__).parents[1] / "helpers" / "inet_own" / "omnetpp.ini"
     with pytest.raises(RunError, match="the study has 4 nodes, the network of the ini file has 3"):
         run(network(3, **ONE_CELL), 1, ini=own)

@@ -74,7 +74,7 @@ def test_hosts_stand_where_they_started_if_they_do_not_walk():
     assert outcome.finish.events < 5000, "a network in which nothing happens must cost nothing"
 
 
-def test_a_host_that_is_down_stands_and_says_nothing():
+def test_a_failed_host_stands_still_and_sends_nothing():
     hosts = range(3, 43)
     down, up = 10 * S, 30 * S
     faults = Faults(

@@ -105,6 +105,6 @@ def test_recorded_samples_are_in_omnetpps_own_vector_file(tmp_path: Path) -> Non
     ]
 
 
-def test_without_being_asked_omnetpp_leaves_no_result_files() -> None:
+def test_omnetpp_writes_no_result_files_by_default() -> None:
     play()
     assert {path.name for path in OWN.rglob("*")} == {"Triangle.ned", "omnetpp.ini"}

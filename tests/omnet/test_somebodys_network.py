@@ -110,7 +110,7 @@ def test_a_packet_to_everyone_stays_on_the_senders_own_ethernet(tmp_path: Path) 
     assert heard == {(a, b) for a in range(9) for b in range(9) if a != b and a // 3 == b // 3}
 
 
-def test_nobody_hears_himself_though_an_access_point_sends_back_what_it_spreads(tmp_path: Path) -> None:
+def test_no_host_receives_its_own_broadcast_from_an_access_point(tmp_path: Path) -> None:
     log, _ = play("access_point", tmp_path, 6, Talk)
     heard = [(content[1], node) for _, node, content, *_ in log.arrivals if content[0] == "all"]
     assert len(heard) > 20
@@ -122,7 +122,7 @@ def test_batching_changes_nothing(tmp_path: Path) -> None:
     assert len(set(digests.values())) == 1
 
 
-def test_places_are_reported_at_the_start_and_as_often_as_asked(tmp_path: Path) -> None:
+def test_positions_are_reported_at_the_start_and_at_the_interval(tmp_path: Path) -> None:
     log, _ = play("aodv", tmp_path, 3, set={"**.causeway.positionEvery": "1s"})
     assert {tuple(t for t, *_ in rows) for rows in log.places.values()} == {(0, S, 2 * S)}
     assert len(log.places) == 20
@@ -212,7 +212,7 @@ def wired_lan(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("pattern", ["**", "**.router0", "**.host* **.router*"])
-def test_a_pattern_that_matches_a_router_says_what_the_router_lacks(pattern: str, tmp_path: Path) -> None:
+def test_a_pattern_that_matches_a_router_names_the_missing_modules(pattern: str, tmp_path: Path) -> None:
     ini = wired_lan(tmp_path)
     with pytest.raises(RunError) as error:
         open_network(tmp_path, 9, ini=str(ini), hosts=pattern)

@@ -59,7 +59,7 @@ def test_every_run_of_the_configuration_lands_with_its_variables_and_omnetpps_ow
     assert store.read_pandas(out, "runs").started_at.tolist() == again
 
 
-def test_what_would_be_one_run_twice_or_set_twice_or_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_duplicate_runs_repeated_settings_and_unknown_names_are_refused(tmp_path: Path) -> None:
     same = "[Config Same]\nextends = Python\nrepeat = 2\nseed-set = 3\n"
     with pytest.raises(UserError, match=r"runs 0 and 1 of configuration Same .* have the same seed-set"):
         run(tmp_path, project(tmp_path, same, "Same"), "hosts=13")

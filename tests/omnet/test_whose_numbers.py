@@ -58,7 +58,7 @@ def test_which_host_is_which_node_is_printed_and_stored(causeway_here: Command, 
     assert "node" not in set(scalars["name"]), "the number of a node is no measurement"
 
 
-def test_numbers_that_the_ini_file_gives_to_nodes_are_reported(causeway_here: Command, tmp_path: Path) -> None:
+def test_node_numbers_from_the_ini_file_are_used(causeway_here: Command, tmp_path: Path) -> None:
     ini = wired(tmp_path, "*.host8.causeway.node = 0\n*.host0.causeway.node = 8\n")
     nodes = runs_of(flood(causeway_here, ini, "--set", "processes=9", "--json"))[0]["nodes"]
     assert nodes == [HOSTS[8], *HOSTS[1:8], HOSTS[0]]
@@ -140,7 +140,7 @@ def test_other_hosts_are_another_run(causeway_here: Command, tmp_path: Path) -> 
     flood(causeway_here, ini, "--hosts", "**.hostess", "--set", "processes=3", status=1)
 
 
-def test_fresh_makes_a_run_again_and_it_stays_one(causeway_here: Command, tmp_path: Path) -> None:
+def test_fresh_repeats_a_run_and_replaces_the_old_one(causeway_here: Command, tmp_path: Path) -> None:
     ini, found = wired(tmp_path), []
     for more, reused in (([], False), ([], True), (["--fresh"], False)):
         found.append(runs_of(flood(causeway_here, ini, "--set", "processes=9", "--json", *more))[0])

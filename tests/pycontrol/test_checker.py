@@ -154,7 +154,7 @@ def test_nonsense_is_refused_in_words():
         scalars_of(2, [(DELIVER, 0, 0)])
 
 
-def test_memory_depends_on_what_is_in_flight_not_on_how_many_there_were():
+def test_memory_depends_on_the_messages_in_flight_not_on_all_messages():
     few, many = CausalityChecker(3), CausalityChecker(3)
     feed(few, random_history(2, 200, 3, 4, lost=0))
     feed(many, random_history(2, 20_000, 3, 4, lost=0))

@@ -75,7 +75,7 @@ def test_a_class_attribute_that_handlers_change_is_an_error(held: Any, change: A
     assert "\n" not in str(error.value)
 
 
-def test_a_class_attribute_that_is_set_anew_is_an_error() -> None:
+def test_assigning_a_class_attribute_is_an_error() -> None:
     class Counts(Node):
         total = 0
 

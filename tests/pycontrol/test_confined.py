@@ -34,7 +34,7 @@ REAL: dict[str, Any] = {"raise_signal": signal.raise_signal}
 
 
 def run(does: Any, nodes: int = 2, seed: int = 1, cap: int = 0, made: Any = None) -> dict[int, Any]:
-    """What `does(node)` returns on every node, called twice: at 1 s and at 2 s."""
+    """Return the results of `does(node)` on every node, called at 1 s and at 2 s."""
     found: dict[int, Any] = {}
 
     class Doing(Node):
@@ -69,7 +69,7 @@ def draws(node: Any = None) -> list[Any]:
     ]
 
 
-def test_chance_comes_from_the_seed_and_every_node_has_its_own() -> None:
+def test_random_numbers_come_from_the_seed_and_differ_between_nodes() -> None:
     first, again, other = run(draws, made=draws), run(draws, made=draws), run(draws, seed=2, made=draws)
     assert first == again
     kinds = range(len(first[0][0]))
@@ -79,7 +79,7 @@ def test_chance_comes_from_the_seed_and_every_node_has_its_own() -> None:
     assert [k for k in kinds if first[0][1][k] == first[0][2][k]] == []
 
 
-def test_what_a_node_draws_depends_on_neither_other_nodes_nor_windows() -> None:
+def test_a_nodes_random_numbers_depend_on_neither_other_nodes_nor_windows() -> None:
     def sometimes(node: Node) -> list[Any]:
         return draws() if node.id == 0 else []
 
@@ -124,7 +124,7 @@ def test_a_node_may_have_a_generator_that_it_calls_rng() -> None:
     assert run(own)[0] == [random.Random(3).random()] * 2
 
 
-def test_clocks_show_simulated_time_whatever_way_they_were_imported() -> None:
+def test_clocks_show_simulated_time_however_they_were_imported() -> None:
     def look(node: Node) -> list[Any]:
         return [time.time() - EPOCH_S, time.monotonic(), imported_by_name(), time.perf_counter_ns()]
 
@@ -169,7 +169,7 @@ LEAVING: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("reported", LEAVING)
-def test_what_would_leave_the_simulation_is_an_error_of_the_run(reported: str) -> None:
+def test_calls_that_leave_the_simulation_are_errors_of_the_run(reported: str) -> None:
     folder = os.getcwd()
     with pytest.raises(ProtocolError, match=rf"node 0.*{reported}"):
         run(lambda node: LEAVING[reported]())

@@ -40,7 +40,7 @@ def run(*jobs: tuple[int, Callable[[Node], int | None], dict[str, Any]]) -> PerN
     return protocol
 
 
-def test_a_job_comes_at_multiples_of_its_period_whatever_the_reaction_time():
+def test_a_job_runs_at_multiples_of_its_period_for_any_reaction_time():
     times: list[int] = []
     run((20 * MS_PS, lambda node: times.append(node.now_ps), {}))
     assert times[:4] == [20 * MS_PS, 40 * MS_PS, 60 * MS_PS, 80 * MS_PS]
@@ -52,7 +52,7 @@ def test_a_job_begins_when_it_is_reported_to_at_the_node_it_is_reported_to():
     assert seen[:3] == [(2, 10 * MS_PS), (2, 40 * MS_PS), (2, 70 * MS_PS)]
 
 
-def test_a_job_may_say_when_it_wants_to_come_again_or_that_it_is_over():
+def test_a_job_may_return_its_next_time_or_end():
     times: list[int] = []
 
     def handler(node: Node) -> int | None:

@@ -39,13 +39,13 @@ from gradysim.protocol.plugin.raft import RaftConfig, RaftConsensusPlugin, RaftM
 
 ENDS = [(150, 0, 0), (0, 150, 0), (-150, 0, 0), (0, -150, 0)]
 RANGE_M, SECONDS = 30, 199.7
-"""Nothing is due at the end: gradysim counts its last instant, Causeway does not."""
+"""A duration at whose end no event is due: gradysim includes its last instant, Causeway does not."""
 REACTION_PS = 10**8
 FIRST_S = 0.437
 """Drones speak between the seconds of the sensors and the steps of movement (gradysim leaves the order of ties open),
 one after the other: who speaks at one instant and place collides on a radio, though not in gradysim."""
 FINAL: dict[int, Any] = {}
-"""What each protocol had at its end, by node."""
+"""The final state of each protocol, by node."""
 
 
 class Plain(IProtocol):
@@ -196,7 +196,7 @@ def test_the_data_collection_of_its_guide_comes_out_as_in_gradysim():
 
 
 @pytest.mark.omnet
-def test_omnet_gives_what_inline_gives():
+def test_omnet_and_inline_have_equal_results():
     found = [run(engine, FLEET, abstract(len(FLEET)), 60, range_m=RANGE_M) for engine in ("inline", "omnet")]
     assert found[0] == found[1]
 
@@ -227,7 +227,7 @@ def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
 
 
 @pytest.mark.parametrize("engine", RADIO)
-def test_over_a_radio_drones_are_sent_and_bring_what_they_collect(engine, monkeypatch):
+def test_over_a_radio_drones_are_sent_and_return_with_their_data(engine, monkeypatch):
     """No packet is lost or doubled, and all that came to the ground was brought there. Who brought how much hangs on
     where the radio's reach begins, which gradysim puts elsewhere."""
     monkeypatch.setattr(f"{__name__}.ENDS", FAR)

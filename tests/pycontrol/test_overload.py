@@ -91,7 +91,7 @@ def test_copies_for_which_there_is_no_memory_are_reported_before_they_are_made(m
 
 
 @pytest.mark.slow
-def test_what_the_run_takes_besides_ends_it_too(monkeypatch) -> None:
+def test_state_that_grows_with_every_event_ends_the_run(monkeypatch) -> None:
     """No handler takes long, nothing is on its way: what a node keeps grows with every event.
 
     How much it has by then depends on how much comes between two looks at the memory.

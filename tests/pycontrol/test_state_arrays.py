@@ -54,7 +54,7 @@ def test_a_state_has_the_shapes_types_and_values_that_its_fields_declare():
     assert s.counts.tolist() == [(0, 0)]
 
 
-def test_what_grows_keeps_what_it_held_and_is_filled_as_declared():
+def test_growing_arrays_keep_their_contents_and_are_filled_as_declared():
     s = new_state()
     s.first[:] = 7
     s.known[:] = 5
@@ -66,7 +66,7 @@ def test_what_grows_keeps_what_it_held_and_is_filled_as_declared():
     assert bigger.pool.spare.tolist() == [3, 1, 2, 3, 4, 5] and bigger.pool.ends.shape == (7,)
 
 
-def test_growing_leaves_alone_what_has_none_of_the_axes():
+def test_growing_does_not_change_arrays_without_the_axis():
     s = new_state()
     bigger = grown(s, pool=6)
     assert bigger.first is s.first and bigger.known is s.known and bigger.slots.ring is s.slots.ring
@@ -88,7 +88,7 @@ def _count(s, times):
     s.counts[0].waited = 9
 
 
-def test_what_a_kernel_writes_into_records_is_there_in_python():
+def test_python_sees_the_values_that_a_kernel_writes_into_records():
     s = new_state()
     _count(s, 3)
     assert s.counts["waiting"] == 3 and s.counts["waited"] == 9

@@ -23,13 +23,13 @@ from tests.studies.test_processes import rows
 
 RUNS = 40
 LIBRARIES = sysconfig.get_paths()["purelib"]
-"""What Causeway depends on. Named in PYTHONPATH, so an installed link to a checkout (.pth) in it is not followed."""
+"""The dependencies of Causeway. Since they are in PYTHONPATH, a link to a checkout (.pth) is not followed."""
 BARE = os.path.realpath(sys.executable)
 PROBE = "import importlib.util as u, sys; sys.exit(u.find_spec('causeway') is not None or u.find_spec('numba') is None)"
 
 
 def bare_environment(tmp_path: Path) -> dict[str, str]:
-    """Of somebody who has the libraries, and no Causeway."""
+    """A Python with the libraries, but without Causeway."""
     given = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CAUSEWAY", "VIRTUAL"))
     }

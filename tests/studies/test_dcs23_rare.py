@@ -26,7 +26,7 @@ def test_nothing_is_covered_by_nobody():
 
 
 def waits(rows):
-    """What is counted when three processes see these rows of (op, node, message)."""
+    """Return the counts when three processes observe these rows of (op, node, message)."""
     watch = rare.Exposed(3)
     op, node, message = (np.array(c) for c in zip(*rows, strict=True))
     watch.observe(op, None, node, message)

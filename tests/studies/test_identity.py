@@ -191,7 +191,7 @@ loaded = {{Path(m.__file__).resolve() for n, m in sys.modules.items() if n.start
 print(len(loaded), *(one.relative_to(identity.SOURCES).as_posix() for one in loaded - known))
 """
 ELSEWHERE = ("analysis/", "explore/", "bridge/engines/", "causeway/")
-"""What looks at runs, engines that are only asked whether they can, and errors, warnings and the place of the cache."""
+"""Modules that only inspect runs, engines of which only `missing` is called, errors, warnings and the cache folder."""
 
 
 @pytest.mark.parametrize("engine", ["inline", "omnet", "ns3"])

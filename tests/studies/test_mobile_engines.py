@@ -108,7 +108,7 @@ def test_the_batching_of_events_changes_nothing(engine: str) -> None:
 
 @pytest.mark.omnet
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda p: p.stem)
-def test_inet_sends_again_what_was_recorded(path: Path, tmp_path: Path) -> None:
+def test_inet_sends_the_recorded_frames_again(path: Path, tmp_path: Path) -> None:
     """Every window of events and every answer, byte for byte; a handshake and an end name versions and times."""
     recorded = describe(path)
     if why := engines.get("omnet").missing():

@@ -115,14 +115,14 @@ def test_three_losses_are_reported_apart() -> None:
     assert losses(host, copies) == {"loss_application": 0.5, "loss_needed": 0.5}
 
 
-def test_what_a_host_keeps_already_is_not_needed() -> None:
+def test_a_message_that_a_host_already_has_is_not_needed() -> None:
     host = Host(Timing(), Meter())
     connected(host)
     host.id, host.id_C, host.RBuffer = 7, 0, {3: app_sh(3)}
     assert losses(host, [(app_sh(3), False), (app_sh(0), True)]) == {"loss_application": 0.5, "loss_needed": 0.0}
 
 
-def test_a_station_needs_what_its_own_hosts_say_for_the_first_time() -> None:
+def test_a_station_needs_new_messages_of_its_own_hosts() -> None:
     s = station()
     s.h[7] = Connection(2, 4, 0)
     copies = [(AppHS(Data(0, 100), id_h, seq, 2), came) for id_h, seq, came in

@@ -85,7 +85,7 @@ def test_a_killed_command_loses_no_committed_run_and_leaves_no_process(tmp_path)
 
 
 @pytest.mark.slow
-def test_a_run_whose_worker_was_killed_is_tried_again(tmp_path):
+def test_a_run_whose_worker_was_killed_is_repeated(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 3000}], 1, 16)
     killed = []
 
@@ -131,7 +131,7 @@ def test_a_run_that_ends_its_process_fails_by_name_and_the_others_go_on(tmp_path
 
 
 @pytest.mark.slow
-def test_an_interrupt_keeps_what_had_finished(tmp_path):
+def test_an_interrupt_keeps_the_finished_runs(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 500}], 1, 60)
 
     def watch(tally):
@@ -145,7 +145,7 @@ def test_an_interrupt_keeps_what_had_finished(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_another_command_is_at_comes_last(tmp_path):
+def test_runs_of_another_command_come_last(tmp_path):
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 4)
     held = locks.take(store.lock_path(tmp_path, store.quote(jobs[0].run_id)), wait=False)
     assert held is not None

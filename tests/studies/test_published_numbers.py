@@ -80,7 +80,7 @@ def test_every_printed_number_is_a_row(rows, paper, where):
     assert not missing, f"{paper}, {where}: these numbers have no row"
 
 
-def test_what_is_not_measured_says_why(rows):
+def test_a_published_number_that_is_not_measured_has_a_reason(rows):
     silent = rows[rows["scalar"] == NOT_MEASURED]
     assert len(silent) > 10
     assert silent["note"].str.contains(r"cannot be compared: \w+").all()

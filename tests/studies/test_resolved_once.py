@@ -72,7 +72,7 @@ def test_every_process_of_a_campaign_executes_the_file_of_a_study_once(file: Pat
     assert 2 <= count(file) <= 3
 
 
-def test_a_worker_executes_the_file_once_whatever_the_number_of_jobs(file: Path) -> None:
+def test_a_worker_executes_the_file_once_for_any_number_of_jobs(file: Path) -> None:
     jobs = campaign.plan(str(file), "inline", [{"rate": 10.0}, {"rate": 20.0}], 1, 3)
     copies = [pickle.loads(pickle.dumps(job)) for job in jobs]
     assert [job.run_id for job in copies] == [job.run_id for job in jobs]
@@ -94,7 +94,7 @@ def test_two_files_of_one_name_are_two_studies(file: Path, tmp_path: Path) -> No
     assert names == ["toy", "toy2", "toy"]
 
 
-def test_what_has_just_been_written_is_not_read_back(file: Path, tmp_path: Path, monkeypatch) -> None:
+def test_committed_results_are_not_read_back(file: Path, tmp_path: Path, monkeypatch) -> None:
     read = []
     for module, name in ((pq, "read_table"), (pq, "ParquetFile"), (ds, "dataset")):
         real = getattr(module, name)

@@ -1,4 +1,4 @@
-"""What a run takes from outside its seed, and what a study does to its process, are errors of that run."""
+"""Errors of a run: inputs other than its seed, and changes of its process."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def test_a_right_study_runs(tmp_path: Path) -> None:
     assert (tally.done, tally.failed) == (1, {})
 
 
-def test_what_a_run_leaves_in_a_module_is_found(tmp_path: Path) -> None:
+def test_changes_that_a_run_leaves_in_a_module_are_found(tmp_path: Path) -> None:
     left = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))"
     tally = run(tmp_path, BROADCAST=left)
     assert tally.done == 0
     assert "study talk is not deterministic: seed 1 gave digest" in next(iter(tally.failed.values()))
 
 
-def test_what_is_only_recorded_is_compared_too(tmp_path: Path) -> None:
+def test_recorded_values_are_compared_too(tmp_path: Path) -> None:
     """A count over all nodes and runs is in no digest, and would go on with the next seed."""
     tally = run(tmp_path, reps=2, BROADCAST="RUNS.append(1); self.record('said', len(RUNS))")
     assert tally.done == 0
     assert "seed 1 recorded said of node[" in next(iter(tally.failed.values()))
 
 
-def test_what_only_a_scalar_says_is_compared_too(tmp_path: Path) -> None:
+def test_scalars_are_compared_too(tmp_path: Path) -> None:
     counts = "self.__class__.scalars = lambda self, params, found: {**found, 'runs': RUNS.append(1) or len(RUNS)}"
     assert "seed 1 gave runs=1, and 2 when" in next(iter(run(tmp_path, NETWORK=counts).failed.values()))
 
@@ -75,7 +75,7 @@ def test_one_run_in_a_while_is_checked_after_the_first(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(("events", "checked"), [(second_run.SHORT_EVENTS, True), (second_run.SHORT_EVENTS + 1, False)])
-def test_what_is_short_is_counted_in_events_not_by_the_clock(events: int, checked: bool, tmp_path: Path) -> None:
+def test_a_short_run_is_defined_by_events_not_by_the_clock(events: int, checked: bool, tmp_path: Path) -> None:
     left = "RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))"
     job = Job(talking.write(tmp_path, BROADCAST=left), {}, 1, "inline")
     result = run_job(job)
@@ -127,7 +127,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path
     assert "send a copy, or change a copy of what arrived" in reported
 
 
-def test_what_nobody_else_has_may_be_changed(tmp_path: Path) -> None:
+def test_contents_that_no_other_node_has_may_be_changed(tmp_path: Path) -> None:
     parts = {
         "BROADCAST": "self.send((self.id + 1) % 3, [message], 10)",
         "PACKET": "content.append(1); self.clock = content; self.set_timer('t', MS_PS)",

@@ -56,7 +56,7 @@ def test_a_vector_clock_makes_no_errors():
         ({"search": "near", "remember": 2**15}, "what is near each message would take"),
     ],
 )
-def test_what_cannot_be_is_refused_in_words(wrong, words):
+def test_contradicting_parameters_are_refused_in_words(wrong, words):
     with pytest.raises(UserError, match=words):
         make_params(HashStudy(), wrong)
 

@@ -79,7 +79,7 @@ def test_a_folder_becomes_numbers_and_numbers_become_tables(folder: Path, tmp_pa
     assert page.read_text() == text, "from the stored numbers alone"
 
 
-def test_runs_that_are_stored_stay_only_if_asked(folder: Path, tmp_path: Path) -> None:
+def test_stored_runs_are_kept_only_with_the_option_add(folder: Path, tmp_path: Path) -> None:
     study = registry.get("icpp18")
     ran(tmp_path / "more", 16, 1)
     few = tables.reduced(study, ("packets",), [tmp_path / "more"])
@@ -137,7 +137,7 @@ def test_repetitions_of_one_point_that_folders_have_of_different_code_are_refuse
     assert len(tables.reduced(study, ("packets",), [one, ran_by("aaaaaaaa", tmp_path / "d", 2)])) == 2
 
 
-def test_a_parameter_whose_default_hangs_on_another_is_stored() -> None:
+def test_a_parameter_whose_default_depends_on_another_is_stored() -> None:
     study = registry.get("mobile20")
     rows = tuple(
         {"engine": "ns3", "seed": 1, "parameters": study.Params(experiment="dynamic", rate=rate).model_dump()}
@@ -152,7 +152,7 @@ def test_a_number_is_the_papers_if_it_is_the_same_to_the_last_digit_printed() ->
 
 
 @pytest.mark.parametrize("name", ["dcs23", "hash", "icpp18", "ladc18", "mobile20"])
-def test_every_table_of_every_study_is_a_table_whatever_its_runs_measured(name: str) -> None:
+def test_every_table_of_every_study_is_a_table_for_any_results(name: str) -> None:
     """Made-up runs of all points of all sweeps: every row has as many cells as the head."""
     study = registry.get(name)
     module = tables.module_of(study)

@@ -110,6 +110,6 @@ def test_the_command_says_so_and_keeps_nothing(code: str, status: int, tmp_path:
     assert not out.exists()
 
 
-def test_what_keeps_something_does_not_go_with_it(tmp_path: Path) -> None:
+def test_options_that_keep_results_are_refused_with_twice(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["run", study(tmp_path), "--twice", "--record"])
     assert "--twice compares and keeps nothing" in str(done.exception)

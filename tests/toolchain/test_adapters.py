@@ -76,7 +76,7 @@ def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: 
     assert "99.0" in small().directory.name
 
 
-def test_an_adapter_that_does_not_compile_says_what_make_said_and_counts_as_not_built(sources: Path) -> None:
+def test_an_adapter_that_does_not_compile_shows_makes_output_and_counts_as_not_built(sources: Path) -> None:
     (sources / "small" / "Makefile").write_text("all:\n\t@echo no such header: radio.h && false\n")
     with pytest.raises(UserError, match=r"the small adapter does not compile(?s:.*)no such header: radio\.h"):
         build(small())
@@ -113,7 +113,7 @@ def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
 
 
 def test_a_header_that_is_gone_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
-    """What make wrote down then names it still."""
+    """The dependencies that make wrote then still name it."""
     made = tmp_path / "ns3"
     made.mkdir()
     (made / "wireless_channel.d").write_text(f"{made}/wireless_channel.o: {TOP / 'ns3' / 'src'}/gone.h\n")

@@ -86,7 +86,7 @@ def checkout(place: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_what_did_not_change_is_compiled_once(tmp_path: Path) -> None:
+def test_unchanged_functions_are_compiled_once(tmp_path: Path) -> None:
     tree = checkout(tmp_path / "tree")
     assert ran(USE, tmp_path, tree) == [2, 1]
     assert ran(USE, tmp_path, tree) == [2, 0]
@@ -173,10 +173,10 @@ def test_folders_that_other_processes_may_be_using_are_not_swept(
 
 
 @pytest.mark.parametrize("cache", ["/dev/null/cache", "/proc/cache"])
-def test_a_folder_that_takes_nothing_is_named_with_what_to_do(
+def test_a_folder_without_write_permission_is_named_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, fresh: None, cache: str
 ) -> None:
-    """Nothing is compiled then: numba's own places are beside the sources, where a change goes unseen."""
+    """Refuse to compile then: numba's default folders are beside the sources, where changes are not noticed."""
     monkeypatch.setenv(VARIABLE, cache)
     with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: make room there, or name "):
         compiled_code.kernels_dir()

@@ -51,7 +51,7 @@ def _count_in(clock, size, f, sender, m_s_incr, p, slot):
 
 
 @compiled
-def _is_here(got, waits, waiting, p, slot):
+def _has_message(got, waits, waiting, p, slot):
     """Return whether the process has delivered the message or delays it."""
     here = got[p, slot >> 6] >> np.uint64(slot & 63) & ONE != 0
     for i in range(waits[p]):
@@ -176,7 +176,7 @@ def handle(s, tape, mail, events, row):
                 row += 1
                 continue
             slot = slot_of(s.slots, ref)
-            if slot == DEAD or _is_here(got, waits, s.waiting, p, slot):  # a second copy
+            if slot == DEAD or _has_message(got, waits, s.waiting, p, slot):  # a second copy
                 row += 1
                 continue
             if waits[p] == s.waiting.shape[1]:

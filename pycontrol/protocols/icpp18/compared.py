@@ -75,14 +75,14 @@ def _changes(prefix: str, which: NDArray[np.bool_], with_: Icpp18State, without:
     """Return the changes for some copies, without those of means that do not exist."""
     if not which.any():
         return {}
-    came, delivered = _means(which, with_)
-    came_alone, delivered_alone = _means(which, without)
+    received, delivered = _means(which, with_)
+    received_alone, delivered_alone = _means(which, without)
     changes = {
-        f"{prefix}reception_change": 100 * (came / came_alone - 1),
+        f"{prefix}reception_change": 100 * (received / received_alone - 1),
         f"{prefix}delivery_change": 100 * (delivered / delivered_alone - 1),
     }
-    if delivered_alone > came_alone:
-        changes[f"{prefix}wait_change"] = 100 * ((delivered - came) / (delivered_alone - came_alone) - 1)
+    if delivered_alone > received_alone:
+        changes[f"{prefix}wait_change"] = 100 * ((delivered - received) / (delivered_alone - received_alone) - 1)
     return changes
 
 

@@ -1,6 +1,6 @@
 """Causal broadcast with aggregation: the reference implementation (paper icpp18, Algorithms 1 and 2).
 
-It is one process. The vectorized implementation is `vectorized.py`; both give the same digest. Names are the paper's,
+A node is one process. The vectorized implementation in `vectorized.py` gives the same digest. Names are the paper's,
 `# l. N` is its line in Algorithm 2, and departures are explained in docs/papers/icpp18.md.
 """
 
@@ -91,7 +91,7 @@ class CausalNode(Node):
     def on_packet(self, content: list[Message], sender: int, interface: int) -> None:
         """Receive the new messages of a packet."""
         for m in content:
-            if m.s == self.i:  # single tree: its own message on its way down
+            if m.s == self.i:  # in a single tree, the node's own message comes back from the root
                 for k in self.children[m.s]:
                     self.send_set([m], k)
             elif (m.s, m.vc[m.s]) not in self.received:

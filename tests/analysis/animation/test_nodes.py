@@ -51,7 +51,7 @@ def test_places_are_taken_out_of_the_windows_and_the_rest_stays() -> None:
     assert found["trouble[2]", "other"] == ([S, S], [2.0, 3.0])
 
 
-def test_of_a_node_that_stands_the_first_and_last_instant_are_kept() -> None:
+def test_a_standing_node_keeps_its_first_and_last_instant() -> None:
     places = Places(NETWORK)
     at = [(1, 0), (2, 0), (3, 0), (4, 0), (5, 9), (6, 9)]
     places.take(window(*((Kind.PLACE, t * S, 0, pack_position(x * 1000, 0), 0) for t, x in at)))

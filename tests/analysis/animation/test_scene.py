@@ -88,7 +88,7 @@ def test_the_page_holds_the_series_that_the_study_names(tmp_path: Path) -> None:
     assert (chart["title"], ints(chart["t"]), reals(chart["v"])) == ("Loss rate", [2000], [0.25])
 
 
-def test_the_page_says_what_is_drawn_and_with_which_parameters(tmp_path: Path) -> None:
+def test_the_page_explains_its_marks_and_names_the_parameters(tmp_path: Path) -> None:
     write_run(tmp_path, map_of_one_boat())
     animation.write_scene(tmp_path, "r", SCENE, tmp_path / "page.html")
     said = words(parse((tmp_path / "page.html").read_text()))
@@ -149,7 +149,7 @@ def test_vectors_named_like_those_of_a_study_do_not_make_the_report_of_another_p
     assert report.write(tmp_path).is_file()
 
 
-def test_a_scene_with_a_mark_that_cannot_be_drawn_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_scene_with_an_unknown_mark_is_refused_with_the_remedy(tmp_path: Path) -> None:
     scene = replace(SCENE, states=(State(0, "star", "shines"),))
     description.write(tmp_path, "harbour", description.text_of(Description("harbour", scene=scene)))
     with pytest.raises(UserError, match=r"harbour\.json .*a mark is one of dot, ring, cross.*run the study again"):

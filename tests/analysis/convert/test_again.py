@@ -132,7 +132,7 @@ def test_an_interrupted_conversion_shows_nothing_and_continues_where_it_stopped(
     assert len([part for part in written if "out" in str(part)]) == ranges - 3
 
 
-def test_a_crash_while_committing_is_mended_by_the_next_conversion(tmp_path, small_ranges, monkeypatch):
+def test_a_crash_while_committing_is_repaired_by_the_next_conversion(tmp_path, small_ranges, monkeypatch):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 300))
     real, moved = os.replace, []
@@ -224,7 +224,7 @@ def test_spark_reports_the_bad_line_of_a_file(tmp_path, spark):
         convert.convert([tmp_path], tmp_path / "out", spark=spark)
 
 
-def test_a_file_that_changed_in_its_middle_and_grew_is_converted_anew(tmp_path):
+def test_a_file_that_changed_in_its_middle_and_grew_is_converted_again(tmp_path):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     text = HEAD + data(0, 5000)
     path.write_text(text)

@@ -169,7 +169,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "number", "expected"), BAD)
-def test_a_bad_line_is_named_with_file_line_and_what_was_expected(tmp_path, line, number, expected):
+def test_a_bad_line_is_reported_with_file_line_and_expectation(tmp_path, line, number, expected):
     with pytest.raises(UserError, match=rf"f\.vec:{number}: expected .*{expected}"):
         tables_of(tmp_path, HEAD + line)
 
@@ -184,7 +184,7 @@ def test_with_keep_going_the_rest_is_converted(tmp_path, line, number, expected)
     assert "two" in store.read_pandas(tmp_path / "out", "scalars").name.tolist()
 
 
-def test_what_hangs_on_a_bad_record_is_left_out_with_it(tmp_path):
+def test_lines_that_belong_to_a_bad_record_are_left_out_with_it(tmp_path):
     text = HEAD + "scalar a good 1\nattr unit s\nscalar a bad x\nattr unit ms\nscalar a fine 2\n"
     attributes = tables_of(tmp_path, text, "f.sca", keep_going=True)["attributes"]
     assert rows(attributes[attributes.owner == "scalar"], "item", "value") == [("good", "s")]

@@ -64,7 +64,7 @@ def test_all_spellings_of_not_a_number_are_read(token):
 
 
 @pytest.mark.parametrize("token", ["", "1_000", "1,5", "abc", "0x", "1e", "--1", "1 2", "infinite", "٣"])
-def test_what_is_no_number_is_refused(token):
+def test_texts_that_are_no_numbers_are_refused(token):
     with pytest.raises(BadLine, match="a number"):
         lexer.number(token)
 
@@ -132,7 +132,7 @@ def test_a_line_of_another_shape_is_never_read_as_something(line):
 @example(5e-324, "%.17g")
 @example(2.2250738585072011e-308, "%.17g")
 @example(1.7976931348623157e308, "%.17g")
-def test_the_compiled_reader_gives_what_strtod_gives(value, form):
+def test_the_compiled_reader_agrees_with_strtod(value, form):
     token = form % value
     status, rows = parse(f"7\t1\t2\t{token}\n")
     if status == declared.ODD:  # handed to the slow reader, which must know it
@@ -205,7 +205,7 @@ def test_the_hash_table_finds_every_id_however_they_collide():
 @given(st.lists(st.tuples(st.floats(allow_nan=False), st.sampled_from(["%.14g", "%.17g", "%.30e", "%r"])), min_size=1))
 @example([(5e-324, "%.17g"), (1.7976931348623157e308, "%.17g"), (-0.0, "%r"), (1e-12, "%.14g")])
 @example([(1.5, "%re-20"), (1.5, "%re400"), (-1.5, "%re999"), (1.5, "%re-400")])
-def test_a_file_of_any_numbers_holds_what_strtod_gives(numbers):
+def test_the_values_of_a_converted_file_agree_with_strtod(numbers):
     written = [form % value for value, form in numbers]
     lines = "".join(f"0\t{i}\t{i}\t{token}\n" for i, token in enumerate(written))
     with tempfile.TemporaryDirectory() as folder:

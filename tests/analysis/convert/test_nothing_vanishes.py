@@ -96,7 +96,7 @@ def test_a_copy_is_taken_once_and_reported(tmp_path):
     assert report.files[1].status == "copy" and "passed over, it is the same" in report.notes[0]
 
 
-def test_the_headers_of_a_run_are_merged_whatever_comes_first(tmp_path):
+def test_the_headers_of_a_run_are_merged_in_any_order(tmp_path):
     rich = "attr network Net\nitervar n 10\nitervar m 2\nconfig a 1\nconfig b 2"
     for number, files in enumerate((["r.sca", "r.vec"], ["r.vec", "r.sca"], [".", "."])):
         folder, out = tmp_path / f"{number}", tmp_path / f"out{number}"
@@ -178,7 +178,7 @@ def test_a_folder_of_an_older_version_is_read_and_not_added_to(tmp_path):
         convert.convert([tmp_path / "in"], out)
 
 
-def test_what_is_converted_together_is_one_file_a_table(tmp_path):
+def test_a_conversion_writes_one_file_per_table(tmp_path):
     folder, out = tmp_path / "results", tmp_path / "out"
     for number in range(40):
         sca(f"R{number}", number, folder=folder, name=f"r{number}.sca")

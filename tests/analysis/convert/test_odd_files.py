@@ -108,7 +108,7 @@ def test_empty_files_alone_are_an_error_that_names_one(tmp_path, as_folder):
         convert.convert([folder] if as_folder else empty, tmp_path / "out")
 
 
-def test_what_is_passed_over_is_reported(tmp_path):
+def test_skipped_files_are_reported(tmp_path):
     folder = tmp_path / "results"
     put(folder, HEAD + "scalar a b 1\nscalar a c 1.2")
     put(folder, "x", "g.vec.bz2")

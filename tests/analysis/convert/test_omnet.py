@@ -46,7 +46,7 @@ def sample(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", RUNS)
-def test_every_record_of_a_sample_simulation_is_what_scavetool_exports(sample, tmp_path, case):
+def test_every_record_of_a_sample_simulation_equals_scavetools_export(sample, tmp_path, case):
     name, options = RUNS[case]
     run_sample(sample(name), tmp_path / "results", *options)
     files = sorted(p for p in (tmp_path / "results").iterdir() if p.suffix in (".sca", ".vec"))
@@ -63,7 +63,7 @@ INET = {
 
 
 @pytest.mark.parametrize("case", INET)
-def test_every_record_of_an_inet_simulation_is_what_scavetool_exports(tmp_path, case):
+def test_every_record_of_an_inet_simulation_equals_scavetools_export(tmp_path, case):
     example, options = INET[case]
     run_inet(example, tmp_path / "results", *options)
     files = sorted(p for p in (tmp_path / "results").iterdir() if p.suffix in (".sca", ".vec"))

@@ -1,4 +1,4 @@
-"""Whatever a simulation can write comes back as it was: a small writer that follows the format, and the reader."""
+"""A small writer that follows the format, and the reader: every value survives the round trip."""
 
 import math
 import tempfile
@@ -146,7 +146,7 @@ def no_waiting_for_the_disk():
 
 @settings(max_examples=examples(30))
 @given(headers, items)
-def test_what_is_written_is_read(header, items):
+def test_every_written_record_is_read(header, items):
     tables = read(write(header, items))
     assert plain(tables) == expected(items)
     run, run_attributes, itervars, config = header

@@ -130,7 +130,7 @@ def test_a_view_in_place_of_a_table_is_refused(database, tmp_path, endless):
         convert.convert([database], tmp_path / "out")
 
 
-def test_a_database_that_changed_in_its_middle_and_grew_is_converted_anew(database, tmp_path):
+def test_a_database_that_changed_in_its_middle_and_grew_is_converted_again(database, tmp_path):
     path = tmp_path / "grows.vec"
     path.write_bytes(database.read_bytes())
     convert.convert([path], tmp_path / "out")

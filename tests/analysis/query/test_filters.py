@@ -48,7 +48,7 @@ def ours(file: Path, text: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.omnet
-def test_every_filter_takes_what_scavetool_takes(file: Path) -> None:
+def test_every_filter_accepts_the_expressions_of_scavetool(file: Path) -> None:
     root = need_home()
     wrong, refused = {}, []
     for text in FILTERS:

@@ -108,7 +108,7 @@ def test_a_scalar_over_the_space_of_parameters(folder: causeway.results.Folder) 
         folder.array("nothing", "rate")
 
 
-def test_what_a_run_does_not_have_is_reported(folder: causeway.results.Folder) -> None:
+def test_a_missing_result_of_a_run_is_reported(folder: causeway.results.Folder) -> None:
     with pytest.raises(UserError, match="has no parameter or column 'speed'; it has run_id, study"):
         folder.scalars(speed=5)
     with pytest.raises(UserError, match="is no result folder"):

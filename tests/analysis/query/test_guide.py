@@ -12,7 +12,7 @@ TOP = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.slow
-def test_what_the_guide_types_into_a_notebook_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guides_lines_for_a_notebook_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xarray")
     flood = [sys.executable, "-m", "causeway.cli.main", "run", str(TOP / "examples" / "flood.py"), "--out", "results"]
     for loss in ("0.0", "0.3"):

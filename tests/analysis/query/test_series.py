@@ -71,7 +71,7 @@ def test_units_follow() -> None:
     assert series().timewinthruput(1.0).unit == "m/s"
 
 
-def test_what_is_between_samples_must_be_known() -> None:
+def test_an_unknown_interpolation_is_refused() -> None:
     with pytest.raises(UserError, match="cannot be 'cubic' between its samples; allowed: sample-hold, backward"):
         series().integrate("cubic")
 

@@ -66,7 +66,7 @@ def test_other_seed_other_digest():
     assert run(ProbabilisticClock(12, 2)).digest != run(ProbabilisticClock(12, 2), seed=2).digest
 
 
-def test_their_detector_flags_only_what_is_ahead_in_every_entry():
+def test_the_authors_detector_flags_only_messages_ahead_in_every_entry():
     slow = run(ProbabilisticClock(12, 2, True), rate_per_s=2, messages=40).scalars
     assert slow["flagged"] == 0, "one message at a time: nothing concurrent, nothing to suspect"
 
@@ -93,7 +93,7 @@ def test_losses_do_not_upset_the_books():
     assert found["deliveries"] + lost_or_waiting == 300 * 20 and found["undelivered"] < lost_or_waiting
 
 
-def test_memory_follows_what_is_in_flight_not_how_much_there_was():
+def test_memory_depends_on_the_messages_in_flight_not_on_all_messages():
     few, many = ProbabilisticClock(12, 2), ProbabilisticClock(12, 2)
     run(few, messages=200)
     run(many, messages=6000)

@@ -15,7 +15,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
-from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, whose_turn
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, Wish, may_start
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized
 from causeway.pycontrol.protocols.dcs.vectorized import DynamicClockSet
 from tests.helpers.dcs_reference import ReferenceClockSet
@@ -77,7 +77,7 @@ def test_the_clock_follows_the_load_and_nothing_is_stuck():
 
 @pytest.mark.parametrize("by_id", [False, True])
 @pytest.mark.parametrize("assigned", [1, 2])
-def test_the_columns_do_what_the_plain_processes_do(assigned, by_id):
+def test_the_vectorized_implementation_equals_the_reference(assigned, by_id):
     columns = run(dynamic(assigned=assigned, by_id=by_id))
     plain = run(ReferenceClockSet(dynamic(assigned=assigned, by_id=by_id)))
     assert columns.scalars["rounds"] > 5
@@ -86,7 +86,7 @@ def test_the_columns_do_what_the_plain_processes_do(assigned, by_id):
 
 @settings(max_examples=examples(12))
 @given(st.integers(0, 2**40), st.integers(2, 9), st.integers(2, 5), st.integers(1, 2), st.booleans())
-def test_columns_and_plain_processes_agree_whatever_the_policy_does(seed, nodes, size, assigned, wild):
+def test_vectorized_and_reference_implementation_agree_for_any_policy(seed, nodes, size, assigned, wild):
     delay = uniform_delay(1, 400) if wild else None
 
     def make():
@@ -104,7 +104,7 @@ def test_columns_and_plain_processes_agree_whatever_the_policy_does(seed, nodes,
 
 @settings(max_examples=examples(12))
 @given(st.integers(0, 2**40), st.integers(2, 6))
-def test_with_an_entry_for_each_process_causality_holds_whatever_the_policy_does(seed, nodes):
+def test_with_an_entry_for_each_process_causality_holds_for_any_policy(seed, nodes):
     class Exact(DynamicClockSet):
         def start(self, context):
             super().start(context)
@@ -157,5 +157,5 @@ def test_turns_go_round():
     def view(tick):
         return type("V", (), {"tick": tick, "nodes": nodes, "all_nodes": 10})()
 
-    turns = [np.flatnonzero(whose_turn(view(t))).tolist() for t in range(10)]
+    turns = [np.flatnonzero(may_start(view(t))).tolist() for t in range(10)]
     assert sorted(turns) == [[i] for i in range(10)]

@@ -219,7 +219,7 @@ def test_a_broken_process_is_caught(kind, scripts, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "scripts", "model"), BROKEN, ids=lambda x: getattr(x, "__name__", ""))
-def test_what_catches_the_broken_process_passes_the_whole_one(kind, scripts, model):
+def test_the_check_that_finds_the_broken_process_passes_the_correct_one(kind, scripts, model):
     assert outcomes(scripts, **model), "no order was explored"
 
 

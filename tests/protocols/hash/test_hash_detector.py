@@ -73,7 +73,7 @@ def test_a_full_list_of_near_messages_keeps_the_nearest() -> None:
     assert near.mates[0].tolist() == [11, 13], "of equal distances, the lower id comes first"
 
 
-def test_what_lies_beyond_the_reach_of_the_near_search_is_taken_for_delivered():
+def test_messages_beyond_the_reach_of_the_near_search_count_as_delivered():
     short, long = (run(HashDetector(12, 2, 8, choices=Choices(near)), **SOME).scalars for near in (10, 200))
     assert short["violations"] > 0 == long["violations"]
 
@@ -92,7 +92,7 @@ def test_a_higher_limit_leaves_out_more_of_the_near_messages():
     assert requests[0] > requests[1] > requests[2]
 
 
-def test_a_quiet_process_skips_what_is_due_while_it_waits_for_an_answer():
+def test_a_quiet_process_skips_its_broadcasts_while_it_waits_for_an_answer():
     columns = run(HashDetector(12, 2, 8, choices=Choices(200, True, True)), **FEW)
     nodes = run(HashDetectorProcesses(12, 2, 8, choices=Choices(200, True, True)), **FEW)
     assert columns.digest == nodes.digest
@@ -142,7 +142,7 @@ def test_testing_again_saves_waiting_but_no_causality():
     assert again["requests"] < once["requests"]
 
 
-def test_what_a_hash_of_few_bits_misses_is_counted():
+def test_errors_that_a_short_hash_misses_are_counted():
     assert run(HashDetector(20, 2, LIMIT, choices=Choices(hash_bits=1)), **SOME).scalars["violations"] > 0
 
 
@@ -152,7 +152,7 @@ def test_looking_back_on_too_little_costs_requests_but_no_causality():
     assert short["requests"] > 2 * long["requests"]
 
 
-def test_memory_follows_what_is_in_flight_not_how_much_there_was():
+def test_memory_depends_on_the_messages_in_flight_not_on_all_messages():
     few, many = HashDetector(40, 2, LIMIT), HashDetector(40, 2, LIMIT)
     run(few, messages=200, rate_per_s=40)
     run(many, messages=2000, rate_per_s=40)
@@ -164,7 +164,7 @@ def test_memory_follows_what_is_in_flight_not_how_much_there_was():
 
 
 def every_subset(senders, f, wanted, rest):
-    """Whether some subset of the deliveries counts `wanted` and has the hash `rest`: all of them are tried."""
+    """Return whether some subset of the deliveries counts `wanted` and has the hash `rest`, by trying all."""
     for size in range(len(senders) + 1):
         for subset in itertools.combinations(range(len(senders)), size):
             counted = np.zeros(len(wanted), int)

@@ -289,7 +289,10 @@ def test_lines_67_to_69_as_printed_wait_for_an_ack_for_ever():
 
 
 def resent_after_a_crash(make: type[Process]) -> list[int]:
-    """Whom process 0 of 8 sends m to when 2 crashes, after getting m from 4 (to pass on to 2 and 1), then from 1."""
+    """Return the receivers of m from process 0 of 8 when 2 crashes.
+
+    The process has m from 4 (to pass on to 2 and 1), and then from 1.
+    """
     protocol = as_in_the_paper(Limits(8, 0, 1, 1, 1), make)
     protocol.start(Context(8, 1, 1))
     process, m = protocol.processes[0], ladc18_node.Message(5, 0, protocol.broadcast(5))
@@ -318,7 +321,7 @@ def test_a_process_that_does_not_send_again_leaves_others_without_the_message(sm
 
 # ---- the audit and the faults of the study -------------------------------------------------------------------------
 def audit(*calls: list[tuple[int, int, int]]) -> dict[str, float]:
-    """What the audit of 3 processes finds in rows (what, process, message)."""
+    """Return the findings of the audit of 3 processes in rows (kind, process, message)."""
     observer = BestEffortAudit(3)
     for rows in calls:
         op, node, message = (np.array(c) for c in zip(*rows, strict=True))

@@ -48,7 +48,7 @@ def two_in_a_cell(ack_intervals: bool) -> tuple[Model, LosesFirst]:
 
 
 @pytest.mark.parametrize(("ack_intervals", "again"), [(False, {0, 1, 2, 3}), (True, {0})])
-def test_only_what_some_host_lacks_is_sent_again(ack_intervals: bool, again: set[int]) -> None:
+def test_only_messages_that_a_host_lacks_are_sent_again(ack_intervals: bool, again: set[int]) -> None:
     model, air = two_in_a_cell(ack_intervals)
     air.lost = {0}
     for _ in range(4):
@@ -76,11 +76,11 @@ def fails_with_a_full_rbuffer() -> list[str]:
     return model.complaints()
 
 
-def test_a_host_that_fails_gets_again_what_it_had_reported_of() -> None:
+def test_a_failed_host_gets_again_the_messages_that_it_had_acknowledged() -> None:
     assert fails_with_a_full_rbuffer() == []
 
 
-def test_a_copy_that_will_not_be_delivered_is_not_reported_of() -> None:
+def test_a_copy_that_will_not_be_delivered_is_not_acknowledged() -> None:
     """Sent before the station said which messages the host has from elsewhere, it may be a duplicate."""
     model, _ = two_in_a_cell(ack_intervals=True)
     host: Host = model.host(LISTENER)
@@ -90,12 +90,12 @@ def test_a_copy_that_will_not_be_delivered_is_not_reported_of() -> None:
     assert host._received() == ((5, 6), (8, 10))
 
 
-def test_an_interval_has_its_length_on_the_air() -> None:
+def test_an_interval_has_its_length_on_the_wireless_channel() -> None:
     assert AckH(3, False, 4, 1, ((5, 6), (8, 10))).size_bytes == AckH(3, False, 4, 1).size_bytes + 16
 
 
 def test_a_host_that_is_to_skip_a_message_needs_a_copy_all_the_same() -> None:
-    """Else it stays before that number for ever (found by the exploration of every order of events)."""
+    """Otherwise it stays before that number for ever (found by an exhaustive search)."""
     model, _ = two_in_a_cell(ack_intervals=True)
     station: Station = model.station(0)
     entry = station.SBuffer.insert((9, 0), Data(0, 100))

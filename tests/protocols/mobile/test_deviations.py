@@ -22,6 +22,6 @@ def test_the_printed_line_fails(quirk: Quirk, monkeypatch: pytest.MonkeyPatch) -
     assert first_complaint(200, joining_schedule if quirk in IN_JOINS_ONLY else random_schedule) is not None
 
 
-def test_what_replaces_them_passes() -> None:
+def test_the_corrected_lines_pass() -> None:
     assert first_complaint(80) is None
     assert first_complaint(40, joining_schedule) is None

@@ -21,7 +21,7 @@ SCHEDULES = 400
 
 
 def first_complaint(schedules: int, make_schedule: Callable[[Random], Schedule] = random_schedule) -> str | None:
-    """What is wrong in the first schedule where something is."""
+    """Return the violation of the first schedule that has one."""
     for seed in range(schedules):
         try:
             found = make_schedule(Random(seed)).play().complaints()

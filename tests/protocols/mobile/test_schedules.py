@@ -1,4 +1,4 @@
-"""Whatever the air, the moves and the failures: causal order, exactly once, nothing owed lost, nothing kept."""
+"""Properties under any losses, moves and failures: causal order, exactly once, no owed message lost, empty buffers."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_a_station_that_sends_back_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     assert any("again" in c for c in complaints(1))
 
 
-def test_the_air_is_tcp_and_the_wire_is_tcp() -> None:
+def test_wireless_links_and_wires_both_use_tcp() -> None:
     used = {(node < STATIONS <= peer or peer < STATIONS <= node) for _, node, peer, _ in play(3).sent}
     assert used == {True, False}
     assert {interface for interface, _ in play(3).meter.messages} == {WIRE, WIRELESS_TCP}

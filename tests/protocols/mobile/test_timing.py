@@ -51,7 +51,7 @@ READINGS = {
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_the_times_everything_arrives_and_buffers_empty(reading: str, seed: int) -> None:
+def test_everything_arrives_and_buffers_become_empty_at_any_times(reading: str, seed: int) -> None:
     timing = registry.get("mobile20").protocol(Mobile20Params(**READINGS[reading]))._timing
     random = Random(seed)
     model = Model([(0, 1), (0, 2)], 5, BadChannel(random, loss=0.3, spread_ps=30 * MS_PS), timing)

@@ -47,7 +47,7 @@ def test_the_papers_examples_hold():
 
 
 @given(st.integers(1, 7), st.data())
-def test_a_tree_reaches_every_correct_process_once_whoever_has_crashed(d: int, data: st.DataObject):
+def test_a_tree_reaches_every_correct_process_once_after_any_crashes(d: int, data: st.DataObject):
     n = 1 << d
     source = data.draw(st.integers(0, n - 1))
     crashed = data.draw(st.sets(st.integers(0, n - 1).filter(lambda i: i != source)))
@@ -103,7 +103,7 @@ class Hasty(Detector):
 
 
 def suspicions(n: int, crash_at: dict[int, int], seed: int, make: type[Detector] = Detector) -> list[set[int]]:
-    """Who each detector suspects after log2(n)**2 + 1 rounds. Delays are uniform in 0.1..0.8 units."""
+    """Return the suspected processes of each detector after log2(n)**2 + 1 rounds. Delays are uniform in 0.1..0.8."""
     found: list[set[int]] = [set() for _ in range(n)]
     end_ps = (vcube.dimension(n) ** 2 + 2) * ROUND_UNITS * UNIT
     protocol = PerNode(lambda i: make(i, n, 30 * UNIT, 4 * UNIT, found[i].add, lambda: protocol.now_ps < end_ps))

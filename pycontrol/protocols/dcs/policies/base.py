@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 I32 = NDArray[np.int32]
 STAY = -1
-"""In `Wish.avoid` and `Wish.assign_below`: no change."""
+"""A value of `Wish.avoid` and `Wish.assign_below` that means no change."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Policy:
         return Wish.none(len(view.nodes))
 
 
-def whose_turn(view: View) -> NDArray[np.bool_]:
+def may_start(view: View) -> NDArray[np.bool_]:
     """Return which processes may start rounds at this tick: one after the other, so that rounds rarely overlap."""
     stride = 7919  # a prime, so that consecutive processes differ in ids and phases
     return view.nodes == (view.tick * stride) % view.all_nodes

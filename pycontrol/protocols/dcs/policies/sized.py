@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish, whose_turn
+from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish, may_start
 
 Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
@@ -44,7 +44,7 @@ class Sized(Policy):
         wish.assign_below = np.where(view.limit > leave, leave, wish.assign_below)
         spread = np.minimum(wish.grow_to, view.active)
         wish.assign_below = np.where(view.limit < spread, spread, wish.assign_below)
-        turn = whose_turn(view)
+        turn = may_start(view)
         if view.behind.any():
             turn |= view.behind & (view.draw() < OUT_OF_TURN)
         wish.deactivate = turn & too_many
