@@ -24,8 +24,15 @@ def warn(old: str, new: str, frames: int = 3) -> None:
     warnings.warn(f"{old} is deprecated and goes with the next release; write {new}", DeprecationWarning, frames)
 
 
-def renamed_arguments(**names: str) -> Callable[[T], T]:
-    """Let a class be called with former names of its arguments: former name = name of now."""
+def former_arguments(positional: str = "", most: int = 0, **names: str) -> Callable[[T], T]:
+    """Let a class be called as before.
+
+    Args:
+        positional: The names of arguments that could be positional, in order, separated by spaces.
+        most: The number of them that still may.
+        names: Former names of arguments: former name = name of now.
+    """
+    order = positional.split()
 
     def decorate(kind: T) -> T:
         plain: Any = kind.__init__  # type: ignore[misc]
@@ -35,6 +42,13 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
             for old in names.keys() & named.keys():
                 warn(f"{kind.__name__}({old}=...)", f"{names[old]}=...")
                 named[names[old]] = named.pop(old)
+            if most < len(arguments) <= len(order):
+                extra = order[most : len(arguments)]
+                warn(
+                    f"a {kind.__name__} with positional arguments", "them by name: " + ", ".join(f"{n}=" for n in extra)
+                )
+                named |= dict(zip(extra, arguments[most:], strict=True))
+                arguments = arguments[:most]
             plain(self, *arguments, **named)
 
         kind.__init__ = init  # type: ignore[misc]

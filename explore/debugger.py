@@ -17,6 +17,7 @@ from typing import Any
 from causeway.explore.model import Choice, Model
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
+from causeway.toolchain.user_file import is_users_own
 
 HANDLERS = {
     "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
@@ -55,11 +56,16 @@ def run(model: Model, choice: Choice) -> None:
     if target is None:
         model.do(choice)
         return
+    stop_in(target, lambda: model.do(choice))
+
+
+def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
+    """Stop in the first call of a function (None: of any of the user's) in `do`; return whether there was one."""
     debugger, reached = HandlerPdb(stdout=sys.stdout, nosigint=True, skip=SKIPPED), [False]
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "call" and not reached[0] and frame.f_code is target:
-            reached[0] = True
+        if event == "call" and not reached[0]:
+            reached[0] = frame.f_code is target if target is not None else _is_users(frame)
         if not reached[0] or _is_machinery(frame):
             return None
         debugger.set_trace(frame)
@@ -67,9 +73,16 @@ def run(model: Model, choice: Choice) -> None:
 
     sys.settrace(watch)
     try:
-        model.do(choice)
+        do()
     finally:
         sys.settrace(None)
+    return reached[0]
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Return whether the code is a user's own, or a protocol that comes with Causeway."""
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.startswith(USERS) or is_users_own(frame.f_code.co_filename)
 
 
 def _handler(model: Model, choice: Choice) -> CodeType | None:
