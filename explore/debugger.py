@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
+from causeway.pycontrol import debugging
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 from causeway.toolchain.user_file import is_users_own
@@ -26,12 +27,7 @@ HANDLERS = {
 """The handler that each kind of event calls. A loss calls none."""
 USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """Causeway's modules that are debugged like a user's own code."""
-SKIPPED = (
-    "causeway.explore.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
-    "causeway.pycontrol.node_*", "causeway.pycontrol.services", "causeway.pycontrol.dispatch",
-    "causeway.pycontrol.reading", "logging", "functools", "causeway.pycontrol.confined",
-    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
-)  # fmt: skip
+SKIPPED = (*debugging.SKIPPED, "causeway.explore.*", "causeway.aio.*", "asyncio.*")
 """Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
 

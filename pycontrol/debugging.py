@@ -19,7 +19,12 @@ from typing import Any
 from causeway.errors import RunError
 from causeway.pycontrol import watchdog
 
-SKIPPED = ("causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.pycontrol.confined", "contextlib")
+SKIPPED = (
+    "causeway.pycontrol.node", "causeway.pycontrol.node_*", "causeway.pycontrol.handlers", "causeway.pycontrol.services",
+    "causeway.pycontrol.dispatch", "causeway.pycontrol.reading", "causeway.pycontrol.confined",
+    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "causeway.pycontrol.loop",
+    "causeway.pycontrol.protocol_calls", "causeway.studies.runner", "logging", "functools", "contextlib",
+)  # fmt: skip
 """Modules that steps do not enter."""
 _state = {"on": False}
 
