@@ -20,7 +20,8 @@ from causeway.errors import RunError
 from causeway.pycontrol import watchdog
 
 SKIPPED = (
-    "causeway.pycontrol.node", "causeway.pycontrol.node_*", "causeway.pycontrol.handlers", "causeway.pycontrol.services",
+    "causeway.pycontrol.node", "causeway.pycontrol.node_*", "causeway.pycontrol.handlers",
+    "causeway.pycontrol.services",
     "causeway.pycontrol.dispatch", "causeway.pycontrol.reading", "causeway.pycontrol.confined",
     "causeway.pycontrol.answers", "causeway.pycontrol.shared", "causeway.pycontrol.loop",
     "causeway.pycontrol.protocol_calls", "causeway.studies.runner", "logging", "functools", "contextlib",
