@@ -7,7 +7,6 @@ that make the texts of packets, which may call the user's code as well.
 from __future__ import annotations
 
 import inspect
-import pdb
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
-from causeway.pycontrol import debugging
+from causeway.pycontrol.debugging import USERS, ProtocolPdb
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 from causeway.toolchain.user_file import is_users_own
@@ -25,18 +24,13 @@ HANDLERS = {
     "crash": "on_down", "recover": "on_up", "move": "on_station",
 }  # fmt: skip
 """The handler that each kind of event calls. A loss calls none."""
-USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
-"""Causeway's modules that are debugged like a user's own code."""
-SKIPPED = (*debugging.SKIPPED, "causeway.explore.*", "causeway.aio.*", "asyncio.*")
-"""Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
 
 
-class HandlerPdb(pdb.Pdb):
+class HandlerPdb(ProtocolPdb):
     """A debugger for one handler.
 
-    `q` lets the rest of the handler run, since half of one would leave an invalid state. With `stdout` set, pdb reads
-    stdin itself and does not call `input()`, which is refused while a node acts.
+    `q` lets the rest of the handler run, since half of one would leave an invalid state.
     """
 
     def do_quit(self, arg: str) -> Any:
@@ -57,7 +51,7 @@ def run(model: Model, choice: Choice) -> None:
 
 def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
     """Stop in the first call of a function (None: of any of the user's) in `do`; return whether there was one."""
-    debugger, reached = HandlerPdb(stdout=sys.stdout, nosigint=True, skip=SKIPPED), [False]
+    debugger, reached = HandlerPdb(), [False]
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
         if event == "call" and not reached[0]:

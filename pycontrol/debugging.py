@@ -19,22 +19,23 @@ from typing import Any
 from causeway.errors import RunError
 from causeway.pycontrol import watchdog
 
-SKIPPED = (
-    "causeway.pycontrol.node", "causeway.pycontrol.node_*", "causeway.pycontrol.handlers",
-    "causeway.pycontrol.services",
-    "causeway.pycontrol.dispatch", "causeway.pycontrol.reading", "causeway.pycontrol.confined",
-    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "causeway.pycontrol.loop",
-    "causeway.pycontrol.protocol_calls", "causeway.studies.runner", "logging", "functools", "contextlib",
-)  # fmt: skip
-"""Modules that steps do not enter."""
+USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
+"""Causeway's modules that are debugged like a user's own code."""
+SKIPPED = ("asyncio.*", "contextlib", "functools", "logging")
+"""Other modules that steps do not enter."""
 _state = {"on": False}
 
 
-class RunPdb(pdb.Pdb):
-    """A debugger in a run. It reads stdin itself: `input()` is refused while a node acts."""
+class ProtocolPdb(pdb.Pdb):
+    """A debugger for the code of nodes. It reads stdin itself: `input()` is refused while a node acts."""
 
     def __init__(self) -> None:
         super().__init__(stdout=sys.stdout, nosigint=True, skip=SKIPPED)
+
+    def is_skipped_module(self, module_name: str | None) -> bool:
+        """Return whether steps pass over a module, as over those of Causeway."""
+        name = str(module_name)
+        return super().is_skipped_module(name) or (name.startswith("causeway.") and not name.startswith(USERS))
 
 
 def is_on() -> bool:
@@ -67,7 +68,7 @@ def breakpoints() -> Iterator[None]:
 def _stop(*_: Any, **__: Any) -> None:
     watchdog.suspended[0] = True
     frame: FrameType = sys._getframe(1)
-    RunPdb().set_trace(frame)
+    ProtocolPdb().set_trace(frame)
 
 
 def look_at(error: BaseException) -> None:
@@ -82,6 +83,6 @@ def look_at(error: BaseException) -> None:
         return
     error._causeway_shown = True  # type: ignore[attr-defined]
     print("".join(traceback.format_exception_only(error)), end="")
-    debugger = RunPdb()
+    debugger = ProtocolPdb()
     debugger.reset()
     debugger.interaction(None, error.__traceback__)
