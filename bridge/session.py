@@ -87,8 +87,8 @@ class PairSession:
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        patience_s = NO_DEADLINE_S if self._spec.pauses else EDGE_PATIENCE * self._deadline_s
-        deadline = {"CAUSEWAY_DEADLINE_S": repr(patience_s)}
+        deadline_s = NO_DEADLINE_S if self._spec.pauses else EDGE_PATIENCE * self._deadline_s
+        deadline = {"CAUSEWAY_DEADLINE_S": repr(deadline_s)}
         self._simulator = Simulator(
             self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
         )

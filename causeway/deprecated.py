@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=type)
@@ -24,15 +24,17 @@ def warn(old: str, new: str, frames: int = 3) -> None:
     warnings.warn(f"{old} is deprecated and goes with the next release; write {new}", DeprecationWarning, frames)
 
 
-def former_arguments(positional: str = "", most: int = 0, **names: str) -> Callable[[T], T]:
+def former_arguments(
+    positional: str = "", most: int = 0, former_names: Mapping[str, str] | None = None
+) -> Callable[[T], T]:
     """Let a class be called as before.
 
     Args:
         positional: The names of arguments that could be positional, in order, separated by spaces.
         most: The number of them that still may.
-        names: Former names of arguments: former name = name of now.
+        former_names: Former names of arguments, and the names of now.
     """
-    order = positional.split()
+    order, names = positional.split(), former_names or {}
 
     def decorate(kind: T) -> T:
         plain: Any = kind.__init__  # type: ignore[misc]

@@ -55,7 +55,7 @@ def replay_file(
     stop = None if stop_at is None else StopAt(*stop_at)
     with debugging() if stop else contextlib.nullcontext():
         observers = job.study.observers(job.params, spec.network.nodes)
-        outcome = run_protocol(ReplayEngine(), spec, protocol, observers, answer=stop.answer if stop else None)
+        outcome = run_protocol(ReplayEngine(), spec, protocol, observers, steps=stop)
     if stop is not None and not stop.reached:
         raise UserError(f"{path} has no event from then on whose handler is called; look earlier, or leave --node out")
     reported = (

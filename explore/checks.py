@@ -13,7 +13,7 @@ from causeway.explore.symmetry import SymmetricNodes
 from causeway.pycontrol.node import PerNode
 
 
-@former_arguments(alike="symmetric", world="model")
+@former_arguments(former_names={"alike": "symmetric", "world": "model"})
 @dataclass(frozen=True)
 class Checks:
     """The settings of a study. Each of them has a default."""

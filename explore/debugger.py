@@ -14,10 +14,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
-from causeway.pycontrol.debugging import USERS, ProtocolPdb
+from causeway.pycontrol.debugging import USERS, ProtocolPdb, is_users
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
-from causeway.toolchain.user_file import is_users_own
 
 HANDLERS = {
     "packet": "on_packet", "twice": "on_packet", "timer": "on_timer", "broadcast": "on_broadcast",
@@ -55,7 +54,7 @@ def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
         if event == "call" and not reached[0]:
-            reached[0] = frame.f_code is target if target is not None else _is_users(frame)
+            reached[0] = frame.f_code is target if target is not None else is_users(frame)
         if not reached[0] or _is_machinery(frame):
             return None
         debugger.set_trace(frame)
@@ -67,12 +66,6 @@ def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
     finally:
         sys.settrace(None)
     return reached[0]
-
-
-def _is_users(frame: FrameType) -> bool:
-    """Return whether the code is a user's own, or a protocol that comes with Causeway."""
-    module = str(frame.f_globals.get("__name__", ""))
-    return module.startswith(USERS) or is_users_own(frame.f_code.co_filename)
 
 
 def _handler(model: Model, choice: Choice) -> CodeType | None:

@@ -97,7 +97,7 @@ def _complete_workload(network: AbstractNetwork | MobileNetwork | InetNetwork, n
 
 @former_arguments(
     "nodes delay workload loss send_ps send_ps_per_byte recv_ps faults network_faults",
-    most=1, delay_quantiles_ns="delay", trouble="network_faults",
+    most=1, former_names={"delay_quantiles_ns": "delay", "trouble": "network_faults"},
 )  # fmt: skip
 @dataclass(frozen=True)
 class AbstractNetwork:
@@ -125,7 +125,8 @@ class AbstractNetwork:
 
 
 @former_arguments(
-    "station_xy_mm wires hosts workload faults cell_radius_mm wire_bps wire_delay_ps", trouble="network_faults"
+    "station_xy_mm wires hosts workload faults cell_radius_mm wire_bps wire_delay_ps",
+    former_names={"trouble": "network_faults"},
 )
 @dataclass(frozen=True, kw_only=True)
 class MobileNetwork:

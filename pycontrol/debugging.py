@@ -18,6 +18,7 @@ from typing import Any
 
 from causeway.errors import RunError
 from causeway.pycontrol import watchdog
+from causeway.toolchain.user_file import is_users_own
 
 USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """Causeway's modules that are debugged like a user's own code."""
@@ -36,6 +37,12 @@ class ProtocolPdb(pdb.Pdb):
         """Return whether steps pass over a module, as over those of Causeway."""
         name = str(module_name)
         return super().is_skipped_module(name) or (name.startswith("causeway.") and not name.startswith(USERS))
+
+
+def is_users(frame: FrameType) -> bool:
+    """Return whether the code is a user's own, or a protocol that comes with Causeway."""
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.startswith(USERS) or is_users_own(frame.f_code.co_filename)
 
 
 def is_on() -> bool:

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
+from typing import Protocol as TypingProtocol
 
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
 from causeway.bridge.events import Actions, Kind, Window
@@ -67,8 +68,16 @@ def passive_mask(protocol: Protocol) -> int:
     return mask
 
 
-Answer = Callable[[Window, Protocol], Generator[None, None, Actions]]
-"""Returns the protocol's actions for a window; it yields where the run shall pause."""
+class Steps(TypingProtocol):
+    """Decides where a run pauses, by yielding."""
+
+    def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
+        """Return the protocol's actions for a window."""
+        ...
+
+    def end(self, end_ps: int) -> Generator[None, None, None]:
+        """Let the time go on from the last event to the end of the run."""
+        ...
 
 
 @contextlib.contextmanager
@@ -86,14 +95,14 @@ def run_protocol(
     protocol: Protocol,
     observers: list[Observer],
     report: Callable[[Progress], None] | None = None,
-    answer: Answer | None = None,
+    steps: Steps | None = None,
 ) -> Outcome:
     """Run one protocol on one engine from beginning to end.
 
     The outcome includes the observers' scalars and samples. `report` is called once every `Progress.every` windows. A
     failure of the engine or the protocol raises RunError, and a wrong `spec` raises UserError.
     """
-    run = windows(engine, spec, protocol, observers, report, answer)
+    run = windows(engine, spec, protocol, observers, report, steps)
     while True:
         try:
             next(run)
@@ -103,11 +112,11 @@ def run_protocol(
 
 def windows(
     engine: Engine, spec: RunSpec, protocol: Protocol, observers: list[Observer],
-    report: Callable[[Progress], None] | None = None, answer: Answer | None = None,
+    report: Callable[[Progress], None] | None = None, steps: Steps | None = None,
 ) -> Generator[None, None, Outcome]:  # fmt: skip
     """Pass windows to the protocol, and its actions to the engine, until the run ends; return the outcome.
 
-    It pauses where `answer` yields, without it nowhere. Closing the generator ends the run.
+    It pauses where `steps` yields, without it nowhere. Closing the generator ends the run.
     """
     digest = Digest()
     context = Context(
@@ -128,7 +137,7 @@ def windows(
             look(window)
             if places is not None:
                 window = places.take(window)
-            actions = answer_to(window, protocol) if answer is None else (yield from answer(window, protocol))
+            actions = answer_to(window, protocol) if steps is None else (yield from steps.answer(window, protocol))
             validator.check_actions(actions, window)
             answered = perf_counter()
             if window.reply:
@@ -152,6 +161,8 @@ def windows(
                 report(progress)
         check_finish(window, spec, last_ps, happened, validator.broadcasts)
         context.notify_observers()
+        if steps is not None:
+            yield from steps.end(window.end_ps)
         finished(protocol, window.end_ps)
         scalars = collect_scalars(protocol, window.end_ps)
         for observer in observers:

@@ -36,7 +36,7 @@ def part_of(window: Window, begin: int, end: int, reply: bool) -> Window:
 
 @dataclass
 class Pauses:
-    """The state of a stepped run; `answer` is for `loop.windows`."""
+    """The state of a stepped run; `loop.windows` calls it."""
 
     reaction_ps: int
     until_ps: int = FAR_PS
@@ -45,6 +45,8 @@ class Pauses:
     """True: it also pauses after each window."""
     now_ps: int = 0
     """Everything up to here has happened, and nothing later."""
+    ended: bool = False
+    """True if no event is left."""
     calls: deque[tuple[int, Handler]] = field(default_factory=deque)
     """Handlers to call as soon as possible: (node, function)."""
 
@@ -72,6 +74,14 @@ class Pauses:
             if self.calls and window.reply:
                 parts += self._called(self.now_ps, protocol)
         return joined(parts)
+
+    def end(self, end_ps: int) -> Generator[None, None, None]:
+        """Pause at instants between the last event and the end of the run."""
+        self.ended = True
+        while self.until_ps < end_ps:
+            self.now_ps = self.until_ps
+            yield
+        self.now_ps = end_ps
 
     def _up_to(self, time_ps: int, window: Window, done: int, protocol: Protocol, parts: list[Actions]) -> int:
         """Handle the events up to an instant that are not done; return the number of those that are."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from causeway.errors import UserError, shown_type, unknown
+from causeway.errors import UserError, shown_type
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Progress
@@ -96,12 +96,6 @@ def _seeds(seeds: Any) -> list[int]:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise UserError(f"a seed is {seed!r}; allowed: whole numbers, as in seeds=range(10)")
     return chosen
-
-
-def check_engine_name(name: str | None, known: Iterable[str]) -> None:
-    """Raise UserError for an unknown engine."""
-    if name is not None and name not in known:
-        raise unknown("engine", name, known)
 
 
 def endless(job: Job) -> Callable[[Progress], None] | None:

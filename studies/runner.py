@@ -19,7 +19,7 @@ from causeway.bridge.events import Kind
 from causeway.errors import UserError, unknown
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol import debugging
-from causeway.pycontrol.loop import Answer, Outcome, Progress, passive_mask, run_protocol, windows
+from causeway.pycontrol.loop import Outcome, Progress, Steps, passive_mask, run_protocol, windows
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
@@ -240,10 +240,10 @@ class Begun:
         self.spec = make_spec(job, passive_mask(self.protocol))
         self.observers = job.study.observers(job.params, self.spec.network.nodes)
 
-    def steps(self, answer: Answer) -> Generator[None, None, Outcome]:
-        """Return the run as a generator, which pauses where `answer` does, for as long as the caller likes."""
+    def run(self, steps: Steps) -> Generator[None, None, Outcome]:
+        """Return the run as a generator, which pauses where `steps` does, for as long as the caller likes."""
         self.spec = replace(self.spec, pauses=True)
-        return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, answer)
+        return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
 
     def result(self, outcome: Outcome) -> RunResult:
         """Return the results of the run."""

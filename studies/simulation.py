@@ -39,7 +39,7 @@ class Simulation(Generic[N]):
         with contained(self._job.study.name), self._job.study_code.watched():
             self._begun = Begun(self._job)
         self._pauses = Pauses(self._begun.spec.reaction_ps)
-        self._run = self._begun.steps(self._pauses.answer)
+        self._run = self._begun.run(self._pauses)
         self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes are there, nothing has happened
         return self
 
@@ -49,7 +49,7 @@ class Simulation(Generic[N]):
     @property
     def now_ps(self) -> int:
         """The simulated time: everything up to here has happened, and nothing later."""
-        return self._pauses.now_ps if self._outcome is None else self._outcome.finish.end_ps
+        return self._pauses.now_ps
 
     @property
     def nodes(self) -> Sequence[N]:
@@ -63,7 +63,7 @@ class Simulation(Generic[N]):
     @property
     def is_over(self) -> bool:
         """True if the run has ended."""
-        return self._outcome is not None
+        return self._begun is not None and self._run is None
 
     def step(self) -> bool:
         """Go on to the end of the next window of events; return False if the run is over."""
@@ -97,8 +97,10 @@ class Simulation(Generic[N]):
             size_bytes: The size of the message, without `handler`.
         """
         nodes = self.nodes
-        if self.is_over:
-            raise UserError("the run is over, so that nothing can be injected; `until=...` sets its end")
+        if self.is_over or self._pauses.ended:
+            raise UserError(
+                "no event is left in the run, so that nothing can be injected; a timer keeps it going"
+            )
         if not 0 <= node < len(nodes):
             raise UserError(f"there is no node {node}; nodes are 0 to {len(nodes) - 1}")
         if handler is None:
@@ -112,7 +114,8 @@ class Simulation(Generic[N]):
     def result(self) -> Run[N]:
         """Go on to the end of the run, and return its results."""
         self._go(until_ps=FAR_PS, each_window=False)
-        assert self._outcome is not None
+        if self._outcome is None:
+            raise UserError("the simulation was closed, or failed, before the end of the run; it has no results")
         with contained(self._job.study.name):
             result = self._started.result(self._outcome)
         run: Run[Any] = of_result(result, None)
@@ -121,8 +124,9 @@ class Simulation(Generic[N]):
     def close(self) -> None:
         """End the run. No process of the simulator is left; what it has done so far is lost."""
         if self._run is not None:
+            run, self._run = self._run, None
             with controlled():
-                self._run.close()
+                run.close()
 
     @property
     def _started(self) -> Begun:
@@ -133,15 +137,18 @@ class Simulation(Generic[N]):
     def _go(self, until_ps: int, each_window: bool) -> bool:
         """Go on to the next pause; return False if the run is over."""
         self._started  # noqa: B018
-        if self._outcome is not None or self._run is None:
+        if (run := self._run) is None:
             return False
         self._pauses.until_ps, self._pauses.each_window = until_ps, each_window
+        self._run = None
         with contained(self._job.study.name), self._job.study_code.watched(), controlled():
             try:
-                next(self._run)
+                next(run)
             except StopIteration as end:
                 self._outcome = end.value
-        return self._outcome is None
+                return False
+        self._run = run
+        return True
 
 
 @overload

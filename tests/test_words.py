@@ -45,8 +45,8 @@ GIVEN_UP = {
 
 KEPT = {
     "pycontrol/services.py": r"def patient\(",
-    "network/networks.py": "former_arguments",
-    "explore/checks.py": "former_arguments",
+    "network/networks.py": "former_names",
+    "explore/checks.py": "former_names",
     "tests/aio/test_as_asyncio.py": r"def tell\(",
     "proto/causeway.proto": r".*",
 }

@@ -185,7 +185,28 @@ def test_mistakes_get_one_line() -> None:
             with pytest.raises(cw.UserError, match=words):
                 call()
         sim.result()
-        with pytest.raises(cw.UserError, match="the run is over"):
+        with pytest.raises(cw.UserError, match="no event is left in the run"):
             sim.inject(1)
     with pytest.raises(cw.UserError, match=r"has not begun; write `with causeway.simulation"):
         started().step()
+
+
+def test_the_time_between_the_last_event_and_the_end_goes_on_and_on_finish_is_at_the_end() -> None:
+    class Silent(cw.Node):
+        finished = False
+
+        def on_finish(self) -> None:
+            self.finished = True
+
+    with cw.simulation(Silent, cw.AbstractNetwork(2), until=S) as sim:
+        assert sim.run_until(S - 1) and sim.now_ps == S - 1
+        assert not any(node.finished for node in sim.nodes)
+        assert not sim.run_until(S) and sim.is_over and sim.now_ps == S
+        assert all(node.finished for node in sim.nodes)
+
+
+def test_a_closed_simulation_has_no_results() -> None:
+    with started() as sim:
+        sim.step()
+    with pytest.raises(cw.UserError, match="it has no results"):
+        sim.result()
