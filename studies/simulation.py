@@ -98,9 +98,7 @@ class Simulation(Generic[N]):
         """
         nodes = self.nodes
         if self.is_over or self._pauses.ended:
-            raise UserError(
-                "no event is left in the run, so that nothing can be injected; a timer keeps it going"
-            )
+            raise UserError("no event is left in the run, so that nothing can be injected; a timer keeps it going")
         if not 0 <= node < len(nodes):
             raise UserError(f"there is no node {node}; nodes are 0 to {len(nodes) - 1}")
         if handler is None:
