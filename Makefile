@@ -17,7 +17,7 @@ help:
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
 	@echo "make adapters   compile the C++ adapters of the simulators that are here (make ns3, make omnet: one of them)"
-	@echo "make wheel   dist/causeway-*.whl, which pip installs anywhere"
+	@echo "make wheel   dist/causeway_sim-*.whl, which pip installs anywhere"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 setup: adapters
@@ -52,7 +52,7 @@ adapters: $(VENV)/.ready proto tools
 ns3 omnet: $(VENV)/.ready proto tools
 	@$(BIN)/causeway build $@
 
-# What `pip install` takes: dist/causeway-*.whl
+# What `pip install` takes: dist/causeway_sim-*.whl
 wheel: $(VENV)/.ready proto
 	rm -rf dist build/lib build/bdist.*
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .

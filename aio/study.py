@@ -57,7 +57,7 @@ class ProgramStudy(Study):
         if params.network == "walking":
             return walking(params, workload)
         delays = normal_delay(params.delay_ms, params.jitter_ms, min(params.delay_ms, 0.001))
-        return AbstractNetwork(params.nodes, delays, workload, loss=params.loss)
+        return AbstractNetwork(params.nodes, delay=delays, workload=workload, loss=params.loss)
 
     def program(self) -> Main:
         """Return the coroutine function `main`."""
@@ -100,6 +100,6 @@ def walking(params: ProgramParams, workload: Workload) -> MobileNetwork:
     cells = ceil(sqrt(params.nodes))
     middle_mm = round(params.spacing_m * 500 * cells)
     return MobileNetwork(
-        ((middle_mm, middle_mm),), (), params.nodes - 1, workload, radio=params.radio,
+        station_xy_mm=((middle_mm, middle_mm),), hosts=params.nodes - 1, workload=workload, radio=params.radio,
         speed_mm_s=round(params.speed * 1000), covered_only=False, area_mm=(0, 0, 2 * middle_mm, 2 * middle_mm),
     )  # fmt: skip

@@ -91,8 +91,8 @@ async def main(node: Any) -> Any:
 def measure(engine: str) -> list[Row]:
     """The observations of all hosts."""
     network = MobileNetwork(
-        ((0, 0),), (), HOSTS, Workload(HOSTS + 1), radio="wifi", speed_mm_s=1389, covered_only=False,
-        position_every_ps=S_PS,
+        station_xy_mm=((0, 0),), hosts=HOSTS, workload=Workload(HOSTS + 1), radio="wifi", speed_mm_s=1389,
+        covered_only=False, position_every_ps=S_PS,
     )  # fmt: skip
     programs = Programs(main, errors="keep")
     spec = RunSpec("aio_distance", {}, 1, network, S_PS // 10_000, duration_ps=SECONDS * S_PS)

@@ -70,7 +70,7 @@ async def idle(node: Any) -> None:
 
 def _seconds(protocol: Protocol, nodes: int) -> tuple[float, int]:
     """Wall time of a run, and its events."""
-    network = AbstractNetwork(nodes, constant_delay(10), Workload(nodes))
+    network = AbstractNetwork(nodes, delay=constant_delay(10), workload=Workload(nodes))
     began = time.perf_counter()
     outcome = run_protocol(InlineEngine(), RunSpec("bench", {}, 1, network, MS_PS), protocol, [])
     return time.perf_counter() - began, outcome.events

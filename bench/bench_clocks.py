@@ -59,6 +59,6 @@ def run() -> dict[str, object]:
 
 def _run(protocol: Protocol, messages: int, observer: Observer) -> None:
     workload = Workload(PROCESSES, messages=messages, segments=(Segment(0, RATE),))
-    network = AbstractNetwork(PROCESSES, normal_delay(100, 20), workload)
+    network = AbstractNetwork(PROCESSES, delay=normal_delay(100, 20), workload=workload)
     spec = RunSpec("bench", {}, 1, network, REACTION_PS, passive_kinds=passive_mask(protocol))
     run_protocol(InlineEngine(), spec, protocol, [observer])

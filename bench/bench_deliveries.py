@@ -37,7 +37,7 @@ def run() -> dict[str, object]:
 
 def _run(engine: str, messages: int) -> Outcome:
     workload = Workload(PROCESSES, messages=messages, segments=(Segment(0, RATE),))
-    network = AbstractNetwork(PROCESSES, normal_delay(100, 20), workload)
+    network = AbstractNetwork(PROCESSES, delay=normal_delay(100, 20), workload=workload)
     protocol = ProbabilisticClock(CLOCK, ENTRIES)
     spec = RunSpec("bench", {}, 1, network, MS, passive_kinds=passive_mask(protocol))
     return run_protocol(engines.get(engine), spec, protocol, [CausalityChecker(PROCESSES)])

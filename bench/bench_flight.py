@@ -30,7 +30,7 @@ def run() -> dict[str, object]:
 def _ns_per_event(delay_s: int, duration_s: int) -> float:
     """Broadcasts for so long, whose senders do nothing else."""
     workload = Workload(NODES, messages=int(RATE * duration_s), segments=(Segment(0, RATE),))
-    network = AbstractNetwork(NODES, normal_delay(1000 * delay_s, 100 * delay_s), workload)
+    network = AbstractNetwork(NODES, delay=normal_delay(1000 * delay_s, 100 * delay_s), workload=workload)
     session = InlineEngine().open(RunSpec("bench", {}, 1, network, MS, passive_kinds=1 << Kind.ARRIVAL))
     began, packets, events = time.process_time(), 0, 0
     while not isinstance(window := session.next(), Finish):

@@ -35,7 +35,7 @@ def run() -> dict[str, object]:
 
 
 def _events_per_s(engine: Engine) -> float:
-    spec = RunSpec("bench", {}, 1, AbstractNetwork(NODES, constant_delay(10), Workload(0)), REACTION_PS)
+    spec = RunSpec("bench", {}, 1, AbstractNetwork(NODES, delay=constant_delay(10), workload=Workload(0)), REACTION_PS)
     before_s = _cpu_s()
     outcome = run_protocol(engine, spec, PerNode(lambda _: Ping(), NODES - 1), [])
     return outcome.events / (_cpu_s() - before_s)

@@ -11,14 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.session import PairSession
+from causeway.bridge.session import NO_DEADLINE_S, PairSession
 from causeway.bridge.transport import Transport, private_directory
 from causeway.errors import UserError
 from causeway.network.networks import Network
 from causeway.toolchain.adapters import Adapter
-
-NO_DEADLINE_S = 1e9
-"""No practical limit: a user may pause a simulation in a debugger or graphical environment for hours."""
 
 
 class ExternalProcess:

@@ -44,6 +44,9 @@ class RunSpec:
     """The file for the run's frames, which `replay` reads."""
     deadline_s: float = 60.0
     """The time after which either side takes a silent peer for dead."""
+    pauses: bool = False
+    """True if the controller may take any time for an answer, as in a debugger: a simulator then waits for ever. It
+    still ends at once if the controller dies."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options that only this engine understands (e.g. another omnetpp.ini)."""
 

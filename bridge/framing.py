@@ -209,7 +209,7 @@ def _put_faults(message: Any, faults: Faults) -> None:
 
 def _put_abstract(message: Any, network: AbstractNetwork) -> None:
     message.nodes = network.nodes
-    _put(message, delay_quantiles_ns=network.delay_quantiles_ns)
+    _put(message, delay_quantiles_ns=network.delay)
     message.loss = network.loss
     message.send_ps, message.send_ps_per_byte = network.send_ps, network.send_ps_per_byte
     message.recv_ps = network.recv_ps

@@ -24,6 +24,9 @@ EDGE_PATIENCE = 5
 """The simulator waits this many times as long for the controller as the controller for it: it notices the controller's
 death at once anyway, and a living controller may be compiling its kernels."""
 
+NO_DEADLINE_S = 1e9
+"""No practical limit: a user may pause a simulation, in a debugger or a graphical environment, for hours."""
+
 TELLING_S = 1.0
 """The time to send the reason to a simulator that broke the contract and may not listen any more."""
 
@@ -84,7 +87,8 @@ class PairSession:
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        deadline = {"CAUSEWAY_DEADLINE_S": repr(EDGE_PATIENCE * self._deadline_s)}
+        deadline_s = NO_DEADLINE_S if self._spec.pauses else EDGE_PATIENCE * self._deadline_s
+        deadline = {"CAUSEWAY_DEADLINE_S": repr(deadline_s)}
         self._simulator = Simulator(
             self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
         )

@@ -142,7 +142,7 @@ def _check_link_failure(study: str, what: str, one: LinkFailure, network: Mobile
 
 
 def _check_abstract(study: str, network: AbstractNetwork) -> None:
-    table = np.asarray(network.delay_quantiles_ns)
+    table = np.asarray(network.delay)
     if table.ndim != 1 or len(table) < 2 or table.dtype.kind != "f":
         _refuse(study, "the delays' quantiles", f"{table.dtype}, {table.shape}", "floats, two or more")
     bad = np.flatnonzero(~((table >= 0) & (table <= LONGEST_DELAY_NS)))  # NaN is neither

@@ -19,6 +19,7 @@ from causeway.network.faults import (
     random_link_failures,
     random_partitions,
 )
+from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.movement import Trace, read_traces, trace
 from causeway.network.networks import (
     WIRE,
@@ -44,7 +45,7 @@ from causeway.network.units import (
     seconds,
     us,
 )
-from causeway.network.workload import Faults, Script, Segment, Workload
+from causeway.network.workload import Faults, Script, Segment, Workload, poisson
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.dispatch import handles
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
@@ -53,9 +54,12 @@ from causeway.pycontrol.node_timers import TimerHandle
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.pycontrol.sizes import size_of
-from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.model_study import ModelParams, ModelStudy
+from causeway.studies.run import run
+from causeway.studies.run_result import Run
+from causeway.studies.simulation import Simulation, simulation
 from causeway.studies.study import MS_PS, S_PS, Params, Study
+from causeway.studies.sweep import Sweep, compare, sweep
 from causeway.toolchain.installation import version
 
 __version__ = version()
@@ -100,13 +104,16 @@ __all__ = [
     "Programs",
     "Protocol",
     "Request",
+    "Run",
     "RunError",
     "Scene",
     "Script",
     "Segment",
+    "Simulation",
     "SoloLoop",
     "State",
     "Study",
+    "Sweep",
     "SymmetricNodes",
     "TimerHandle",
     "Trace",
@@ -115,6 +122,7 @@ __all__ = [
     "Window",
     "Workload",
     "__version__",
+    "compare",
     "constant_delay",
     "handles",
     "hexagonal_places",
@@ -127,12 +135,16 @@ __all__ = [
     "normal_delay",
     "ns",
     "plot_kind",
+    "poisson",
     "random_jammers",
     "random_link_failures",
     "random_partitions",
     "read_traces",
+    "run",
     "seconds",
+    "simulation",
     "size_of",
+    "sweep",
     "trace",
     "tree_of",
     "uniform_delay",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=type)
@@ -24,8 +24,17 @@ def warn(old: str, new: str, frames: int = 3) -> None:
     warnings.warn(f"{old} is deprecated and goes with the next release; write {new}", DeprecationWarning, frames)
 
 
-def renamed_arguments(**names: str) -> Callable[[T], T]:
-    """Let a class be called with former names of its arguments: former name = name of now."""
+def former_arguments(
+    positional: str = "", most: int = 0, former_names: Mapping[str, str] | None = None
+) -> Callable[[T], T]:
+    """Let a class be called as before.
+
+    Args:
+        positional: The names of arguments that could be positional, in order, separated by spaces.
+        most: The number of them that still may.
+        former_names: Former names of arguments, and the names of now.
+    """
+    order, names = positional.split(), former_names or {}
 
     def decorate(kind: T) -> T:
         plain: Any = kind.__init__  # type: ignore[misc]
@@ -35,6 +44,13 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
             for old in names.keys() & named.keys():
                 warn(f"{kind.__name__}({old}=...)", f"{names[old]}=...")
                 named[names[old]] = named.pop(old)
+            if most < len(arguments) <= len(order):
+                extra = order[most : len(arguments)]
+                warn(
+                    f"a {kind.__name__} with positional arguments", "them by name: " + ", ".join(f"{n}=" for n in extra)
+                )
+                named |= dict(zip(extra, arguments[most:], strict=True))
+                arguments = arguments[:most]
             plain(self, *arguments, **named)
 
         kind.__init__ = init  # type: ignore[misc]

@@ -18,6 +18,8 @@ from rich.text import Text
 
 from causeway.bridge import engines
 from causeway.errors import UserError
+from causeway.toolchain.installation import other_distribution
+from causeway.toolchain.installation import version as version_of_causeway
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
 
 def checks() -> Iterator[Check]:
     """Yield a check for everything that Causeway can use, in the order in which a newcomer needs it."""
+    advice = other_distribution()
+    yield Check("Causeway", version_of_causeway(), not advice, advice)
     yield Check("Python", platform.python_version(), True)
     yield _java()
     for package in ("numpy", "numba", "pyarrow", "deltalake", "pyspark", "pyzmq", "protobuf"):

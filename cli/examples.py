@@ -16,6 +16,7 @@ from causeway.cli.build import prepare
 from causeway.errors import RunError, UserError
 from causeway.explore import spacetime
 from causeway.studies import registry
+from causeway.studies.explained import drawn, look
 
 EACH = 3
 """The number of examples drawn for each run."""
@@ -62,11 +63,11 @@ class Looker:
                 raise UserError(f"`{command}` draws what went wrong")
             prepare(job.engine, self.console)
         with self.console.status(f"looking at run {run_id} once more"):
-            found = explain.look(job, recording, EACH, self.most_s or inf)
+            found = look(job, recording, EACH, self.most_s or inf)
         if not found.chains:
             raise UserError(f"nothing was wrong in the first {self.most_s:g} s of run {run_id}; `{command}` looks on")
         title = f"{job.study.name}: {job.study.title}"
-        return [_example(run_id, explain.drawn(chain, title)) for chain in found.chains]
+        return [_example(run_id, drawn(chain, title)) for chain in found.chains]
 
     def _recording(self, run_id: str) -> Path:
         return self.folder / "recordings" / f"{run_id}.frames"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +12,21 @@ from rich.text import Text
 
 from causeway.analysis import store, versions
 from causeway.analysis.files import refuse_links
-from causeway.bridge import engines
-from causeway.bridge.engine import Engine
-from causeway.bridge.engines.replay import ReplayEngine
-from causeway.bridge.recording import describe, nodes_of
+from causeway.bridge.recording import describe
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
 from causeway.cli.replay import recorded_job
 from causeway.errors import UserError
-from causeway.explore import captured_frames, schedule_page, shiviz, spacetime
-from causeway.explore.causal_chain import Chain, chain
-from causeway.explore.witness import Enough, Watched, Witness
-from causeway.network.networks import InetNetwork, MobileNetwork, Network
-from causeway.pycontrol.loop import passive_mask, run_protocol
-from causeway.pycontrol.protocol import Protocol
+from causeway.explore import captured_frames, shiviz, spacetime
+from causeway.explore.causal_chain import Chain
+from causeway.network.networks import MobileNetwork
 from causeway.studies import registry
+from causeway.studies.explained import Evidence, drawn, in_words, look, unnamed_in_words
 from causeway.studies.external_project import ExternalProject
-from causeway.studies.runner import Job, make_spec
+from causeway.studies.runner import Job
 
 WRONG = ("violations", "duplicates", "missing")
 """Scalars of a run that count mistakes."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """A run with the causal chains of its violations."""
-
-    job: Job
-    witness: Witness
-    protocol: Protocol
-    chains: tuple[Chain, ...]
-    network: Network
 
 
 def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: Path, console: Console) -> bool:
@@ -65,30 +46,6 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     for number, one in enumerate(found.chains, 1):
         print_chain(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
     return True
-
-
-def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> Evidence:
-    """Run a job or replay its recording with a witness, for at most `most_s` seconds."""
-    protocol = job.study.protocol(job.params)
-    spec = make_spec(job, passive_mask(protocol))
-    engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
-    if recording is not None:
-        spec = replace(spec, options={"recording": recording})
-    witness = Witness(spec.network.nodes, wanted, most_s=most_s)
-    observers = [*job.study.observers(job.params, spec.network.nodes), witness]
-    with contextlib.suppress(Enough):
-        run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)
-    chains = tuple(chain(witness, violation, protocol, spec.network) for violation in witness.violations)
-    if recording is not None and isinstance(spec.network, InetNetwork):
-        name_modules(chains, nodes_of(recording))
-    return Evidence(job, witness, protocol, chains, spec.network)
-
-
-def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
-    """Name nodes by their modules of a user's own network, without the name of the network itself."""
-    for one in chains:
-        for node in one.names.keys() & modules.keys():
-            one.names[node] = f"node {node} ({modules[node].partition('.')[2] or modules[node]})"
 
 
 def name_frames(evidence: Evidence, folder: Path) -> None:
@@ -182,34 +139,3 @@ def print_chain(one: Chain, name: str, title: str, pages: Path, console: Console
     page.write_text(spacetime.page(drawn(one, title)))
     log.write_text(shiviz.log(one.events, lines, one.names))
     console.print(f"drawn in {page}, for ShiViz in {log}", soft_wrap=True)
-
-
-def unnamed_in_words(one: Chain) -> str:
-    """Describe the packets left out because their contents name no message, and how to name it."""
-    kinds = ", ".join(f"{count} {name}" for name, count in one.unnamed.most_common())
-    example = one.unnamed_example if len(one.unnamed_example) <= 60 else one.unnamed_example[:57] + "..."
-    return (
-        f"left out: packets whose contents name no message ({kinds}; the first is {example}); if messages are in them, "
-        "say which: override PerNode.about(content), which returns (messages, nodes)"
-    )
-
-
-def drawn(one: Chain, title: str) -> spacetime.Story:
-    """Return a chain in the form for diagrams."""
-    about = frozenset({one.violation.message, one.violation.before} - {-1})
-    return spacetime.Story(
-        one.events, one.names, title, one.title, in_words(one), about, one.wanted, one.violation.node, timed=True
-    )
-
-
-def in_words(one: Chain) -> Sequence[str]:
-    """Describe each event of a chain in one line."""
-    lines = []
-    for event in one.events:
-        values: dict[str, Any] = event._asdict()
-        values["peer"] = one.names.get(event.peer, f"node {event.peer}") if event.peer >= 0 else "all in reach"
-        text = schedule_page.NAMED[event.what].format(**values)
-        if event.what == "packet" and event.text.endswith("]") and " [frame " in event.text:
-            text += " [frame " + event.text.rpartition(" [frame ")[2]
-        lines.append(f"{event.time_ps / 1e12:.6f} s  {one.names.get(event.node, f'node {event.node}')}  {text}")
-    return lines

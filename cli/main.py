@@ -96,6 +96,9 @@ def examples(
     show_or_copy(names or [], into, out)
 
 
+Debugger = Annotated[
+    bool, typer.Option("--pdb", help="Open the debugger where a handler fails, and at breakpoint() in one.")
+]
 LogLevel = Annotated[
     str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
 ]
@@ -163,6 +166,7 @@ def run(
     fingerprint: Fingerprint = None,
     ui: Annotated[str, typer.Option(help="Qtenv: show the simulation while it runs (engine omnet).")] = "",
     animate: Animate = None,
+    pdb: Debugger = False,
     log: LogLevel = "",
     log_file: LogFile = None,
 ) -> None:
@@ -172,7 +176,7 @@ def run(
     options = RunOptions(
         study, engine, set_ or (), sweep, seed, reps, out_dir, record, spark, processes=jobs, cap=cap, fresh=fresh,
         twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts),
-        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), log=log, log_file=log_file,
+        instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), pdb=pdb, log=log, log_file=log_file,
     )  # fmt: skip
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):
         failed = run_study(options, err if json_ else out)
@@ -320,10 +324,18 @@ def replay(
         str | None, typer.Option(metavar="FILE.py", help="The file of the recorded study, if it is not one of ours.")
     ] = None,
     by_hand: Annotated[
-        bool, typer.Option("--pdb", help="A counterexample event by event, backwards too, and in the debugger.")
+        bool,
+        typer.Option(
+            "--pdb",
+            help="The debugger: a counterexample event by event, backwards too; a recording at --at (and --node).",
+        ),
     ] = False,
     always: Always = None,
     at_end: AtEnd = None,
+    at: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0, help="With --pdb: stop at the first event from then on.")
+    ] = None,
+    node: Annotated[int | None, typer.Option(min=0, help="With --at: the first event of this node.")] = None,
 ) -> None:
     """Feed recorded frames to the protocol again, and report the first frame where it answers differently.
 
@@ -332,13 +344,15 @@ def replay(
     from causeway.cli.replay import replay_example, replay_file
 
     if file.suffix == ".json":
+        if at is not None or node is not None:
+            raise UserError("--at and --node are for a recording; a counterexample is followed event by event (--pdb)")
         differs = replay_example(file, out, study, by_hand, always or [], at_end or [])
         raise typer.Exit(1 if differs else 0)
     if always or at_end:
         raise UserError("--always and --at-end are for a counterexample of `causeway check` (a .json file)")
-    if by_hand:
-        raise UserError("--pdb steps through a counterexample of `causeway check` (a .json file), not a recording")
-    replay_file(file, out, study)
+    if by_hand != (at is not None) or (node is not None and at is None):
+        raise UserError("--pdb stops in a recording at an instant; say --pdb --at SECONDS, and --node N for one node")
+    replay_file(file, out, study, None if at is None else (round(at * 10**12), -1 if node is None else node))
 
 
 @app.command()

@@ -5,7 +5,6 @@ Columns that do not fit the width of the terminal are printed as another table b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from rich.table import Column, Table
 
 from causeway.analysis.plots import Headline
 from causeway.analysis.reduce import expression
-from causeway.errors import UserError
+from causeway.analysis.reduce.quantity import number, quantity
 from causeway.studies.runner import Job
 
 _GAP = 2
@@ -107,24 +106,3 @@ def _mean(runs: Sequence[Mapping[str, Any]], formula: str) -> str:
     """Return the mean of a quantity over the runs that have it, as text."""
     values = [value for run in runs if (value := quantity(formula, run)) is not None]
     return number(sum(values) / len(values)) if values else "-"
-
-
-def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
-    """Compute a quantity of one run from its scalars and numeric parameters; None if one of them is missing."""
-
-    def value_of(name: str) -> float:
-        value = run["scalars"].get(name, run["parameters"].get(name))
-        return float(value) if isinstance(value, int | float) else math.nan
-
-    try:
-        found = expression.evaluate(formula, value_of, lambda a, b: a / b if b else math.nan)
-    except (ArithmeticError, ValueError, UserError):
-        return None
-    return float(found) if math.isfinite(found) else None
-
-
-def number(value: float) -> str:
-    """Format a number with four digits, or as a whole number."""
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

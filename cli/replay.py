@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Sequence
@@ -19,7 +20,9 @@ from causeway.cli.console import printable
 from causeway.errors import UserError
 from causeway.explore import schedule_page
 from causeway.explore.stepper import Stepper
+from causeway.explore.stop_at import StopAt
 from causeway.pycontrol.confined import confined
+from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.studies import registry
 from causeway.studies.external_project import ExternalProject
@@ -27,7 +30,9 @@ from causeway.studies.runner import Job, make_spec
 from causeway.studies.trial import Trial
 
 
-def replay_file(path: Path, console: Console, study_name: str | None = None) -> None:
+def replay_file(
+    path: Path, console: Console, study_name: str | None = None, stop_at: tuple[int, int] | None = None
+) -> None:
     """Run the recorded study's protocol on the recorded frames.
 
     A recording is data: it selects one of Causeway's own studies, and never names a file that is then executed. The
@@ -47,7 +52,12 @@ def replay_file(path: Path, console: Console, study_name: str | None = None) -> 
     job = recorded_job(path, setup, study_name or setup.study)
     protocol = job.study.protocol(job.params)
     spec = replace(make_spec(job, passive_mask(protocol)), options={"recording": path})
-    outcome = run_protocol(ReplayEngine(), spec, protocol, job.study.observers(job.params, spec.network.nodes))
+    stop = None if stop_at is None else StopAt(*stop_at)
+    with debugging() if stop else contextlib.nullcontext():
+        observers = job.study.observers(job.params, spec.network.nodes)
+        outcome = run_protocol(ReplayEngine(), spec, protocol, observers, steps=stop)
+    if stop is not None and not stop.reached:
+        raise UserError(f"{path} has no event from then on whose handler is called; look earlier, or leave --node out")
     reported = (
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}"

@@ -22,13 +22,15 @@ from causeway.cli.console import printable
 from causeway.cli.main import print_json
 from causeway.cli.twice import compare_runs
 from causeway.errors import UserError, unknown
+from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node_log import logging_nodes
 from causeway.studies import campaign, registry
 from causeway.studies.contained import contained as contained
 from causeway.studies.describe import describe_in
+from causeway.studies.execution import execute, read_back
 from causeway.studies.external_project import plan_external
 from causeway.studies.parameters import parse_settings
-from causeway.studies.processes import processes_for, run_in_processes
+from causeway.studies.processes import processes_for
 from causeway.studies.runner import PLACES_EVERY_PS, Job, choose_engine
 from causeway.studies.study import Study
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
@@ -112,6 +114,7 @@ class RunOptions:
     as_json: bool = False
     project: InProject | None = None
     instruments: Instruments = Instruments()
+    pdb: bool = False
     log: str = ""
     log_file: Path | None = None
 
@@ -129,6 +132,8 @@ class RunOptions:
             raise UserError("--log writes one run after the other; omit --spark and --jobs")
         if self.twice and (self.record or self.spark or self.fresh or measured):
             raise UserError("--twice compares and keeps nothing; leave --record, --spark, --fresh and instruments out")
+        if self.pdb and (self.spark or self.twice or self.as_json or (self.processes or 1) > 1):
+            raise UserError("--pdb debugs runs in this terminal; leave --spark, --twice, --json and --jobs out")
         if not self.twice and (self.project is not None or self.record or measured):
             only_here(self.out_dir, "a run with --ini, --record or an instrument of OMNeT++")
 
@@ -227,13 +232,13 @@ def _recorded(job: Job, out_dir: Path) -> Job:
 
 def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) -> campaign.Tally:
     """Execute the jobs, in processes or on Spark, with a progress bar."""
-    processes = 1 if options.logs else processes_for(jobs, options.processes)
+    processes = 1 if options.logs or options.pdb else processes_for(jobs, options.processes)
     began, out_dir = time.monotonic(), options.out_dir
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("{task.fields[left]}", markup=False),
     )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=options.pdb or not console.is_terminal) as bar:
         task = bar.add_task(study.name, total=len(jobs), left="")
         inner = bar.add_task("", total=None, left="", visible=False)
 
@@ -247,12 +252,9 @@ def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) 
             text = f"t = {progress.now_ps / 1e12:,.3f} s, {progress.events:,} events"
             bar.update(inner, description=text, visible=True)
 
-        if options.spark is not None:
-            return campaign.run_on_spark(jobs, out_dir, options.spark, watch)
-        if processes > 1:
-            return run_in_processes(jobs, out_dir, processes, watch)
-        with on_first_compile(lambda: _say_compiling(study, console)):
-            return campaign.run_here(jobs, out_dir, watch, report=report)
+        debugged = debugging() if options.pdb else nullcontext()
+        with on_first_compile(lambda: _say_compiling(study, console)), debugged:
+            return execute(jobs, out_dir, watch, spark=options.spark, processes=processes, report=report)
 
 
 def _say_compiling(study: Study, console: Console) -> None:
@@ -262,7 +264,7 @@ def _say_compiling(study: Study, console: Console) -> None:
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
     """Return the results of the finished runs in the order of the jobs; those of earlier commands are read."""
-    found, before = [], _read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
+    found, before = [], read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
         run = tally.found.get(job.run_id) or before.get(job.run_id)
         if run is None:
@@ -274,26 +276,6 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
             "wall_s": run["wall_s"], "scalars": scalars, **({"nodes": run["nodes"]} if run["nodes"] else {}),
         }  # fmt: skip
         found.append({**setup, "parameters": job.parameters, **results})
-    return found
-
-
-def _read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
-    """Read the results of runs that were in the folder before, all at once."""
-    import pyarrow.compute as pc
-
-    if not run_ids:
-        return {}
-    ours = pc.field("run_id").isin(run_ids)
-    found = {
-        run["run_id"]: {**run, "scalars": {}, "nodes": []}
-        for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()
-    }
-    for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
-        if row["run_id"] in found:
-            found[row["run_id"]]["scalars"][row["name"]] = row["value"]
-    for row in store.read_arrow(out_dir, "nodes", where=ours).sort_by("node").to_pylist():
-        if row["run_id"] in found:
-            found[row["run_id"]]["nodes"].append(row["module"])
     return found
 
 

@@ -89,8 +89,8 @@ class DroneStudy(Study):
         segments = (Segment(0, 2.0), Segment((params.duration_s - 5) * S_PS, 0.0))
         jammer = Jammer(300_000, 300_000, 160_000, 15 * S_PS, (15 + params.jammed_s) * S_PS)
         return MobileNetwork(
-            (), (), DRONE + 1, Workload(DRONE, size_bytes=100, segments=segments), radio="wifi", cell_radius_mm=200_000,
-            traces=(*CARS, None), host_xy_mm=CORNERS_MM[:1] * (DRONE + 1),
+            hosts=DRONE + 1, workload=Workload(DRONE, size_bytes=100, segments=segments), radio="wifi",
+            cell_radius_mm=200_000, traces=(*CARS, None), host_xy_mm=CORNERS_MM[:1] * (DRONE + 1),
             network_faults=(jammer,) if params.jammed_s else (),
         )  # fmt: skip
 

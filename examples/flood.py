@@ -18,10 +18,8 @@ from causeway import (
     Node,
     Params,
     PerNode,
-    Segment,
     Study,
-    Workload,
-    normal_delay,
+    poisson,
 )
 
 
@@ -96,9 +94,8 @@ class Flood(Study):
     )
 
     def network(self, params: FloodParams, seed: int) -> AbstractNetwork:
-        segments = (Segment(0, params.rate),)
-        workload = Workload(params.processes, messages=params.messages, size_bytes=100, segments=segments)
-        return AbstractNetwork(params.processes, normal_delay(100, 20), workload, loss=params.loss)
+        workload = poisson(params.rate, messages=params.messages)
+        return AbstractNetwork(params.processes, loss=params.loss, workload=workload)
 
     def protocol(self, params: FloodParams) -> PerNode:
         return PerNode(CausalFlooder if params.causal else Flooder)

@@ -91,7 +91,7 @@ class Ring(Study):
         end_ps = (params.duration_s - 5) * S_PS if params.duration_s > 6 else S_PS * 2
         segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(end_ps, 0.0))
         return AbstractNetwork(
-            params.nodes, normal_delay(5, 1), Workload(params.nodes, size_bytes=200, segments=segments)
+            params.nodes, delay=normal_delay(5, 1), workload=Workload(params.nodes, size_bytes=200, segments=segments)
         )
 
     def protocol(self, params: RingParams) -> PerNode:

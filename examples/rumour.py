@@ -71,8 +71,10 @@ class Rumour(Study):
 
     def network(self, params: RumourParams, seed: int) -> MobileNetwork:
         segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(params.duration_s * S_PS, 0.0))
-        workload = Workload(params.hosts, STATIONS, size_bytes=100, segments=segments)
-        return MobileNetwork(PLACES_MM, WIRES, params.hosts, workload, radio="wifi", speed_mm_s=1389)
+        workload = Workload(params.hosts, first_node=STATIONS, size_bytes=100, segments=segments)
+        return MobileNetwork(
+            station_xy_mm=PLACES_MM, wires=WIRES, hosts=params.hosts, workload=workload, radio="wifi", speed_mm_s=1389
+        )
 
     def protocol(self, params: RumourParams) -> PerNode:
         return PerNode(Gossip)

@@ -58,7 +58,7 @@ class SpreadStudy(Study):
 
     def network(self, params: SpreadParams, seed: int) -> AbstractNetwork:
         workload = Workload(10, messages=50, size_bytes=100, segments=(Segment(0, 100.0),))
-        return AbstractNetwork(10, constant_delay(5), workload, loss=params.loss)
+        return AbstractNetwork(10, delay=constant_delay(5), workload=workload, loss=params.loss)
 
     def protocol(self, params: SpreadParams) -> PerNode:
         return PerNode(Talker)

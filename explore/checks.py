@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from causeway.deprecated import renamed_arguments
+from causeway.deprecated import former_arguments
 from causeway.explore.model import ONE_CLOCK, Budget, Model
 from causeway.explore.properties import Always, AtQuiescence
 from causeway.explore.symmetry import SymmetricNodes
 from causeway.pycontrol.node import PerNode
 
 
-@renamed_arguments(alike="symmetric", world="model")
+@former_arguments(former_names={"alike": "symmetric", "world": "model"})
 @dataclass(frozen=True)
 class Checks:
     """The settings of a study. Each of them has a default."""

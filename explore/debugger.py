@@ -7,7 +7,6 @@ that make the texts of packets, which may call the user's code as well.
 from __future__ import annotations
 
 import inspect
-import pdb
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
+from causeway.pycontrol.debugging import USERS, ProtocolPdb, is_users
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 
@@ -23,23 +23,13 @@ HANDLERS = {
     "crash": "on_down", "recover": "on_up", "move": "on_station",
 }  # fmt: skip
 """The handler that each kind of event calls. A loss calls none."""
-USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
-"""Causeway's modules that are debugged like a user's own code."""
-SKIPPED = (
-    "causeway.explore.*", "causeway.pycontrol.node", "causeway.pycontrol.handlers", "causeway.aio.*",
-    "causeway.pycontrol.node_*", "causeway.pycontrol.services", "causeway.pycontrol.dispatch",
-    "causeway.pycontrol.reading", "logging", "functools", "causeway.pycontrol.confined",
-    "causeway.pycontrol.answers", "causeway.pycontrol.shared", "asyncio.*",
-)  # fmt: skip
-"""Modules that steps do not enter."""
 STDLIB = (sysconfig.get_path("stdlib"), "<")
 
 
-class HandlerPdb(pdb.Pdb):
+class HandlerPdb(ProtocolPdb):
     """A debugger for one handler.
 
-    `q` lets the rest of the handler run, since half of one would leave an invalid state. With `stdout` set, pdb reads
-    stdin itself and does not call `input()`, which is refused while a node acts.
+    `q` lets the rest of the handler run, since half of one would leave an invalid state.
     """
 
     def do_quit(self, arg: str) -> Any:
@@ -55,11 +45,16 @@ def run(model: Model, choice: Choice) -> None:
     if target is None:
         model.do(choice)
         return
-    debugger, reached = HandlerPdb(stdout=sys.stdout, nosigint=True, skip=SKIPPED), [False]
+    stop_in(target, lambda: model.do(choice))
+
+
+def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
+    """Stop in the first call of a function (None: of any of the user's) in `do`; return whether there was one."""
+    debugger, reached = HandlerPdb(), [False]
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "call" and not reached[0] and frame.f_code is target:
-            reached[0] = True
+        if event == "call" and not reached[0]:
+            reached[0] = frame.f_code is target if target is not None else is_users(frame)
         if not reached[0] or _is_machinery(frame):
             return None
         debugger.set_trace(frame)
@@ -67,9 +62,10 @@ def run(model: Model, choice: Choice) -> None:
 
     sys.settrace(watch)
     try:
-        model.do(choice)
+        do()
     finally:
         sys.settrace(None)
+    return reached[0]
 
 
 def _handler(model: Model, choice: Choice) -> CodeType | None:

@@ -23,16 +23,18 @@ protocol sends them (the action MOVE): from then on they only follow such comman
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri  # not scipy.stats: every command would wait half a second for it
 
-from causeway.deprecated import renamed_arguments
+from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
 from causeway.network.faults import NetworkFault
 from causeway.network.field_shapes import WHOLE, check, check_shapes, instance_of, is_number
+from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.movement import Trace
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.workload import Faults, Workload
@@ -87,14 +89,26 @@ def _check_faults_of_network(network_faults: object) -> None:
         )
 
 
-@renamed_arguments(trouble="network_faults")
+def _complete_workload(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
+    """Give a workload that leaves its nodes to the network the network's."""
+    if isinstance(network.workload, Workload) and isinstance(nodes, int):
+        object.__setattr__(network, "workload", network.workload.on(nodes, first_host))
+
+
+@former_arguments(
+    "nodes delay workload loss send_ps send_ps_per_byte recv_ps faults network_faults",
+    most=1, former_names={"delay_quantiles_ns": "delay", "trouble": "network_faults"},
+)  # fmt: skip
 @dataclass(frozen=True)
 class AbstractNetwork:
-    """N processes, any-to-any packets with a delay model."""
+    """N processes, any-to-any packets with a delay model: `AbstractNetwork(20, loss=0.3)`."""
 
     nodes: int
-    delay_quantiles_ns: NDArray[np.float64]
-    workload: Workload
+    _: KW_ONLY
+    delay: NDArray[np.float64] = field(default_factory=lambda: normal_delay(100, 20))
+    """The delay of a copy of a packet: `constant_delay`, `uniform_delay` or `normal_delay`, by default
+    `normal_delay(100, 20)`: 100 ms on average, with a standard deviation of 20 ms."""
+    workload: Workload = field(default_factory=Workload)
     loss: float = 0.0
     send_ps: int = 0
     send_ps_per_byte: int = 0
@@ -107,20 +121,25 @@ class AbstractNetwork:
         check_shapes(self)
         check(self, "workload", WORKLOAD)
         _check_faults_of_network(self.network_faults)
+        _complete_workload(self, self.nodes)
 
 
-@renamed_arguments(trouble="network_faults")
-@dataclass(frozen=True)
+@former_arguments(
+    "station_xy_mm wires hosts workload faults cell_radius_mm wire_bps wire_delay_ps",
+    former_names={"trouble": "network_faults"},
+)
+@dataclass(frozen=True, kw_only=True)
 class MobileNetwork:
     """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel.
 
     Without stations it is an ad hoc network; `host_xy_mm`, `traces` or `area_mm` then place the hosts.
     """
 
-    station_xy_mm: tuple[tuple[int, int], ...]
-    wires: tuple[tuple[int, int], ...]
-    hosts: int
-    workload: Workload
+    station_xy_mm: tuple[tuple[int, int], ...] = ()
+    wires: tuple[tuple[int, int], ...] = ()
+    """Pairs of stations."""
+    hosts: int = 0
+    workload: Workload = field(default_factory=Workload)
     faults: Faults = field(default_factory=Faults)
     cell_radius_mm: int = 120_000
     """The range of a radio, and the size of a cell. Interference range and transmission power scale with it."""
@@ -163,6 +182,21 @@ class MobileNetwork:
             count = len(getattr(self, name))
             if count not in (0, self.hosts):
                 raise UserError(f"{name} has {count} {what} for {self.hosts} hosts; give each one, or none at all")
+        _complete_workload(self, self.nodes, len(self.station_xy_mm))
+
+    @classmethod
+    def hexagons(cls, *, cells: int = 7, spacing: int = 208_000, hosts: int, **fields: Any) -> MobileNetwork:
+        """Return a network with one station in the centre and rings of 6, 12, 18, ... around it, wired as a tree.
+
+        Args:
+            cells: The number of stations: 1, 7, 19, 37, ... fill their rings.
+            spacing: The distance between neighbours, in mm (`metres(208)`). By default cells of the usual radius
+                (120 m) just cover the plane.
+            hosts: The number of hosts.
+            fields: Any other field of a MobileNetwork, such as `radio` or `speed_mm_s`.
+        """
+        places = hexagonal_places(cells, spacing)
+        return cls(station_xy_mm=places, wires=tree_of(places), hosts=hosts, **fields)
 
     @property
     def nodes(self) -> int:
@@ -170,6 +204,7 @@ class MobileNetwork:
         return len(self.station_xy_mm) + self.hosts
 
 
+@former_arguments("nodes ini workload config hosts run ned_path libs faults places_every_ps", most=1)
 @dataclass(frozen=True)
 class InetNetwork:
     """A user's own INET network, unedited: its ini file describes it, and selects the hosts that take part.
@@ -180,8 +215,9 @@ class InetNetwork:
 
     nodes: int
     """The number of hosts that take part: nodes 0, 1, ... in the order of their NED paths."""
+    _: KW_ONLY
     ini: str
-    workload: Workload
+    workload: Workload = field(default_factory=Workload)
     config: str = "General"
     hosts: str = ""
     """Patterns of NED paths, separated by spaces: "**.host[*]"."""
@@ -199,6 +235,7 @@ class InetNetwork:
         check_shapes(self)
         check(self, "run", WHOLE)
         check(self, "workload", WORKLOAD)
+        _complete_workload(self, self.nodes)
 
 
 Network = AbstractNetwork | MobileNetwork | InetNetwork

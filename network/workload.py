@@ -8,12 +8,13 @@ same in C++ is `bridge/cpp/workload.h`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
 from causeway.network.field_shapes import check_shapes
 from causeway.network.random import (
@@ -58,28 +59,73 @@ class Script:
         check_shapes(self)
 
 
+FROM_NETWORK = -1
+"""The value of `nodes` and `first_node` of a workload that leaves them to its network."""
+
+
+@former_arguments("nodes first_node messages size_bytes segments script", most=1)
 @dataclass(frozen=True)
 class Workload:
-    """Nodes first_node .. first_node + nodes - 1 broadcast: by the script if there is one, else by the segments."""
+    """Nodes first_node .. first_node + nodes - 1 broadcast: by the script if there is one, else by the segments.
 
-    nodes: int
-    first_node: int = 0
+    `Workload(rate=5)` is the shortest: all nodes of the network (of a mobile one, all hosts) together broadcast five
+    messages a second, as a Poisson process.
+    """
+
+    nodes: int = FROM_NETWORK
+    """The number of nodes that broadcast. By default, all nodes from `first_node` on."""
+    _: KW_ONLY
+    first_node: int = FROM_NETWORK
+    """By default node 0; if `nodes` is left out, too, the first host of a mobile network."""
     messages: int = 0
     """The workload ends after this many broadcasts; 0: never."""
     size_bytes: int = 0
     segments: tuple[Segment, ...] = ()
     """The segments in order of time. If the first one starts later than 0, a silent segment is put before it."""
     script: Script | None = None
+    rate: InitVar[float | None] = None
+    """Broadcasts per second of all nodes together, in place of `segments`."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rate: float | None) -> None:
         if not isinstance(self.segments, tuple | list):
             raise UserError(
                 f"the workload's segments are {shown_type(self.segments)}; allowed: a tuple of Segment, "
                 "as in segments=(Segment(0, rate),)"
             )
+        if rate is not None:
+            if self.segments or self.script is not None:
+                raise UserError("a workload has a rate and segments (or a script); leave one out")
+            object.__setattr__(self, "segments", (Segment(0, rate),))
         first = self.segments[0] if self.segments else None
         if isinstance(first, Segment) and isinstance(first.start_ps, int | np.integer) and first.start_ps > 0:
             object.__setattr__(self, "segments", (Segment(0, 0.0), *self.segments))
+        if self.nodes != FROM_NETWORK and self.first_node == FROM_NETWORK:
+            object.__setattr__(self, "first_node", 0)
+
+    @property
+    def is_silent(self) -> bool:
+        """True if nobody broadcasts."""
+        return not self.segments and self.script is None
+
+    def on(self, nodes: int, first_host: int = 0) -> Workload:
+        """Return the workload with the numbers of nodes that it leaves to a network of `nodes` nodes."""
+        if self.nodes != FROM_NETWORK:
+            return self
+        first = first_host if self.first_node == FROM_NETWORK else self.first_node
+        return replace(self, nodes=max(0, nodes - first), first_node=first)
+
+
+def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nodes: int | None = None) -> Workload:
+    """Return a workload in which nodes broadcast as a Poisson process.
+
+    Args:
+        rate: Broadcasts per second of all nodes together.
+        size_bytes: The size of a message.
+        messages: The number of broadcasts after which the workload ends; None: it ends with the run.
+        nodes: The number of nodes that broadcast: nodes 0, 1, ... By default all, of a mobile network all hosts.
+    """
+    count = FROM_NETWORK if nodes is None else nodes
+    return Workload(count, messages=messages or 0, size_bytes=size_bytes, rate=rate)
 
 
 @dataclass(frozen=True)

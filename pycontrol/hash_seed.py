@@ -7,8 +7,10 @@ processes of campaigns and Spark's workers, inherit the variable.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 
 HASH_SEED = "0"
 
@@ -20,3 +22,17 @@ def fix_hash_seed() -> None:
     sys.stdout.flush()
     os.environ["PYTHONHASHSEED"] = HASH_SEED
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+@contextlib.contextmanager
+def fixed_for_children() -> Iterator[None]:
+    """Give processes that the block starts the fixed hash seed. This process keeps its own."""
+    before = os.environ.get("PYTHONHASHSEED")
+    os.environ["PYTHONHASHSEED"] = HASH_SEED
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONHASHSEED"]
+        else:
+            os.environ["PYTHONHASHSEED"] = before

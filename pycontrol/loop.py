@@ -1,16 +1,19 @@
 """The controller's loop: windows in, actions out, until the engine reports the end of the run. Start reading here.
 
-`run_protocol` connects the engine, the protocol, the observers and the validation of what crosses the bridge.
+`windows` connects the engine, the protocol, the observers and the validation of what crosses the bridge.
+`run_protocol` exhausts it; a stepped run (`stepping.py`) pauses in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
+from typing import Protocol as TypingProtocol
 
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
-from causeway.bridge.events import Kind
+from causeway.bridge.events import Actions, Kind, Window
 from causeway.bridge.memory import OutOfMemory
 from causeway.bridge.validation_finish import check_finish
 from causeway.bridge.validation_frames import FrameValidator
@@ -18,6 +21,7 @@ from causeway.bridge.validation_spec import check_spec
 from causeway.errors import RunError
 from causeway.pycontrol.animation_samples import Places, wanted
 from causeway.pycontrol.collector import only_new_objects_collected
+from causeway.pycontrol.debugging import breakpoints
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.interrupts import noticing_interrupts
 from causeway.pycontrol.overload import too_much
@@ -64,9 +68,26 @@ def passive_mask(protocol: Protocol) -> int:
     return mask
 
 
-@watchdog(whole_run=True)
-@noticing_interrupts()
-@own_code("a protocol")
+class Steps(TypingProtocol):
+    """Decides where a run pauses, by yielding."""
+
+    def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
+        """Return the protocol's actions for a window."""
+        ...
+
+    def end(self, end_ps: int) -> Generator[None, None, None]:
+        """Let the time go on from the last event to the end of the run."""
+        ...
+
+
+@contextlib.contextmanager
+def controlled() -> Iterator[None]:
+    """Watch and confine the protocol's code while the loop runs."""
+    with watchdog(whole_run=True), breakpoints(), noticing_interrupts(), own_code("a protocol"):
+        yield
+
+
+@controlled()
 @only_new_objects_collected()
 def run_protocol(
     engine: Engine,
@@ -74,11 +95,28 @@ def run_protocol(
     protocol: Protocol,
     observers: list[Observer],
     report: Callable[[Progress], None] | None = None,
+    steps: Steps | None = None,
 ) -> Outcome:
     """Run one protocol on one engine from beginning to end.
 
     The outcome includes the observers' scalars and samples. `report` is called once every `Progress.every` windows. A
     failure of the engine or the protocol raises RunError, and a wrong `spec` raises UserError.
+    """
+    run = windows(engine, spec, protocol, observers, report, steps)
+    while True:
+        try:
+            next(run)
+        except StopIteration as end:
+            return end.value
+
+
+def windows(
+    engine: Engine, spec: RunSpec, protocol: Protocol, observers: list[Observer],
+    report: Callable[[Progress], None] | None = None, steps: Steps | None = None,
+) -> Generator[None, None, Outcome]:  # fmt: skip
+    """Pass windows to the protocol, and its actions to the engine, until the run ends; return the outcome.
+
+    It pauses where `steps` yields, without it nowhere. Closing the generator ends the run.
     """
     digest = Digest()
     context = Context(
@@ -99,7 +137,7 @@ def run_protocol(
             look(window)
             if places is not None:
                 window = places.take(window)
-            actions = answer_to(window, protocol)
+            actions = answer_to(window, protocol) if steps is None else (yield from steps.answer(window, protocol))
             validator.check_actions(actions, window)
             answered = perf_counter()
             if window.reply:
@@ -123,6 +161,8 @@ def run_protocol(
                 report(progress)
         check_finish(window, spec, last_ps, happened, validator.broadcasts)
         context.notify_observers()
+        if steps is not None:
+            yield from steps.end(window.end_ps)
         finished(protocol, window.end_ps)
         scalars = collect_scalars(protocol, window.end_ps)
         for observer in observers:

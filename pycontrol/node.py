@@ -53,6 +53,7 @@ from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
+from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.handlers import check_handlers
 from causeway.pycontrol.interrupts import was_interrupted
@@ -405,6 +406,7 @@ class PerNode(Protocol):
         placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))
         if placed or was_interrupted(error):
             raise error
+        look_at(error)
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 
     @calls_handlers

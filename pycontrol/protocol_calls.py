@@ -10,6 +10,7 @@ import numpy as np
 from causeway.bridge.events import Actions, Window
 from causeway.errors import RunError, UserError
 from causeway.pycontrol.arguments import number
+from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.protocol_errors import call, protocol_error, shown
@@ -26,6 +27,7 @@ def _call_protocol(callee: Any, now_ps: int, called: str, function: Callable[...
     except BaseException as error:
         if was_interrupted(error):
             raise
+        look_at(error)
         raise protocol_error(type(callee).__name__, now_ps, called, error) from error
 
 
@@ -55,6 +57,7 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
     except BaseException as error:
         if was_interrupted(error):
             raise
+        look_at(error)
         raise protocol_error(
             type(protocol).__name__, window.end_ps, call("on_window", window=window.number), error
         ) from error

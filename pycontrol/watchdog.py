@@ -32,6 +32,8 @@ LOOKS, LOOK_S = 8, 1.0
 HANDLERS_MEMORY = 0.25
 """The share of the memory free at a handler's start that it may take before it returns."""
 
+suspended = [False]
+"""True while a debugger is in a run: a handler may then take any time."""
 _callers: dict[CodeType, bool] = {}
 """The functions that call handlers. True: handlers of a node; False: methods of a whole protocol."""
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -110,6 +112,9 @@ class _Watch:
         while frame is not None and (frame.f_back is None or frame.f_back.f_code not in _callers):
             frame = frame.f_back
         now = monotonic()
+        if suspended[0]:
+            self._seen = None
+            return
         if frame is None or frame is not self._seen or _compiles():
             self._seen, self._since = frame, now
             of_node = frame is not None and frame.f_back is not None and _callers[frame.f_back.f_code]

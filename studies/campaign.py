@@ -25,6 +25,7 @@ from causeway.errors import FULL, RunError, UserError
 from causeway.studies import second_run
 from causeway.studies.describe import describe, describe_in
 from causeway.studies.external_project import Planned
+from causeway.studies.registry import Resolved
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.toolchain.installation import cache_dir
 from causeway.toolchain.user_file import in_users_words
@@ -61,10 +62,17 @@ def plan(
     Raises:
         UserError: The study or a parameter is not valid.
     """
+    return plan_seeds(name, engine, points, range(seed, seed + repetitions), cap)
+
+
+def plan_seeds(
+    source: str | Resolved, engine: str, points: Sequence[Mapping[str, Any]], seeds: Sequence[int], cap: int = 0
+) -> list[Job]:
+    """Return the jobs of a campaign: every point with every seed, without duplicates."""
     jobs = []
     for point in points:
-        first = Job(name, point, seed, engine, cap)
-        jobs += [first.but(seed=seed + i) for i in range(repetitions)]
+        first = Job(source, point, seeds[0], engine, cap)
+        jobs += [first.but(seed=seed) for seed in seeds]
     return list({(job.point, job.seed): job for job in jobs}.values())
 
 

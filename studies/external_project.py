@@ -38,7 +38,10 @@ class ExternalProject:
         """Return the project's network, with the number of nodes, the load and the faults of the study's own."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
         ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
-        return InetNetwork(own.nodes, self.ini, own.workload, self.config, named, self.run, ned_path, libs, own.faults)
+        return InetNetwork(
+            own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
+            workload=own.workload, faults=own.faults,
+        )  # fmt: skip
 
     @property
     def reported(self) -> dict[str, str]:

@@ -61,7 +61,7 @@ def check_spec(spec: RunSpec) -> None:
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LATEST_PS)
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LATEST_PS)
     if isinstance(network, AbstractNetwork):
-        quantiles = np.asarray(network.delay_quantiles_ns)
+        quantiles = np.asarray(network.delay)
         longest = float(quantiles.max()) * 1000 if np.isfinite(quantiles).all() else float("nan")
         _within(spec, "delay of a packet (ps)", longest, 0, LATEST_PS)
         _within(spec, "time to send a packet (ps)", network.send_ps, 0, LATEST_PS)
@@ -73,7 +73,7 @@ def _long_enough(spec: RunSpec) -> None:
     if isinstance(spec.duration_ps, int | np.integer) and 0 < spec.duration_ps < spec.reaction_ps:
         raise UserError(
             f"study {spec.study}: duration_ps is {spec.duration_ps} ps, less than the reaction time "
-            f"({spec.reaction_ps} ps), so nothing would happen; times are picoseconds, as in 30 * S_PS"
+            f"({spec.reaction_ps} ps), so nothing would happen; times are picoseconds, as seconds(30) gives them"
         )
 
 

@@ -44,7 +44,7 @@ class ModelStudy(Study):
     def network(self, params: Any, seed: int) -> AbstractNetwork:
         """Return a network with a delay of 100 ± 20 ms and 20 broadcasts per second."""
         workload = Workload(params.nodes, messages=params.messages, size_bytes=100, segments=(Segment(0, 20.0),))
-        return AbstractNetwork(params.nodes, normal_delay(100, 20), workload)
+        return AbstractNetwork(params.nodes, delay=normal_delay(100, 20), workload=workload)
 
     def protocol(self, params: Any) -> PerNode:
         """Return the protocol of nodes of the chosen version."""

@@ -6,7 +6,7 @@ Start with `Job`, a run that is resolved: its study is loaded, its parameters ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +18,8 @@ from causeway.bridge.engine import Engine, RunSpec, result_name
 from causeway.bridge.events import Kind
 from causeway.errors import UserError, unknown
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
-from causeway.pycontrol.loop import Outcome, Progress, passive_mask, run_protocol
+from causeway.pycontrol import debugging
+from causeway.pycontrol.loop import Outcome, Progress, Steps, passive_mask, run_protocol, windows
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
@@ -30,6 +31,7 @@ from causeway.studies.limits import check_seed, check_spec
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import project_code
+from causeway.studies.registry import Resolved
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_home_of
@@ -42,16 +44,19 @@ class Job:
     """One run, ready to execute: study, checked parameters, seed, engine and the id under which it is stored.
 
     A pickled job holds names only, so a study's file must be readable where the job is unpickled, but need not be
-    importable. Each worker resolves the names again, and executes a study's file once.
+    importable. Each worker resolves the names again, and executes a study's file once. A study that is an object of
+    this process (`studies/live.py`) is pickled with the job.
     """
 
     def __init__(
-        self, name: str, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0, record_to: str = "",
-        external: ExternalProject | None = None, options: Mapping[str, Any] | None = None,
+        self, source: str | Resolved, parameters: Mapping[str, Any], seed: int, engine: str, cap: int = 0,
+        record_to: str = "", external: ExternalProject | None = None, options: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        self.name = name
-        """A name in the registry, or the path of a file that defines a study."""
-        resolved = registry.resolve(name)
+        self.source = source
+        """A name in the registry, the path of a file that defines a study, or the study itself."""
+        resolved = registry.resolve(source) if isinstance(source, str) else source
+        self.name = source if isinstance(source, str) else source.study.name
+        """The name of the study in messages and recordings."""
         self.study: Study = resolved.study
         self.study_code = resolved.code
         """The files of the study's own code and their digest."""
@@ -137,7 +142,7 @@ class Job:
         return replace(network, places_every_ps=every_ps)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.name, self.parameters, self.seed, self.engine, self.cap, self.record_to)
+        arguments = (self.source, self.parameters, self.seed, self.engine, self.cap, self.record_to)
         return Job, (*arguments, self.external, self.options), {"_planned": self._planned or self.identity}
 
 
@@ -149,6 +154,8 @@ class RunResult:
     outcome: Outcome
     scalars: dict[str, float]
     tables: dict[str, dict[str, Any]]
+    protocol: Protocol
+    """The protocol, as the run left it."""
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
@@ -211,10 +218,45 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
         cap=job.cap,
         passive_kinds=passive_kinds | 1 << int(Kind.PLACE),
         record_to=Path(job.record_to) if job.record_to else None,
+        pauses=debugging.is_on(),
         options={**({} if job.external else study.options(params, job.engine)), **options},
     )
     check_spec(spec)
     return spec
+
+
+class Begun:
+    """A run between its beginning and its end: what `run_protocol` needs, and what becomes of its outcome."""
+
+    def __init__(self, job: Job) -> None:
+        job.check_code()
+        enter_home_of(type(job.study))
+        self.job = job
+        self._started_at = datetime.now(UTC)
+        self.protocol = job.study.protocol(job.params)
+        if not isinstance(self.protocol, Protocol):
+            returned = type(self.protocol).__name__
+            raise UserError(f"study {job.study.name}: protocol() returned {returned}; allowed: a Protocol")
+        self.spec = make_spec(job, passive_mask(self.protocol))
+        self.observers = job.study.observers(job.params, self.spec.network.nodes)
+
+    def run(self, steps: Steps) -> Generator[None, None, Outcome]:
+        """Return the run as a generator, which pauses where `steps` does, for as long as the caller likes."""
+        self.spec = replace(self.spec, pauses=True)
+        return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
+
+    def result(self, outcome: Outcome) -> RunResult:
+        """Return the results of the run."""
+        job, study, spec = self.job, self.job.study, self.spec
+        found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
+        scalars = validated_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(job.params, found))
+        job.study_code.check_read(study.name)
+        if folder := spec.options.get("fingerprint"):
+            compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
+        tables = _tables(job, outcome, scalars, self._started_at)
+        if "results" in spec.options:
+            add_results(tables, Path(spec.options["results"]), result_name(spec))
+        return RunResult(job, outcome, scalars, tables, self.protocol)
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
@@ -229,26 +271,11 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         UserError: The study, its parameters or the engine cannot give a run.
         RunError: The run failed.
     """
-    study, params = job.study, job.params
-    job.check_code()
-    enter_home_of(type(study))
-    started_at = datetime.now(UTC)
-    with contained(study.name), job.study_code.watched():
-        protocol = study.protocol(params)
-        if not isinstance(protocol, Protocol):
-            raise UserError(f"study {study.name}: protocol() returned {type(protocol).__name__}; allowed: a Protocol")
-        spec = make_spec(job, passive_mask(protocol))
-        observers = study.observers(params, spec.network.nodes)
-        outcome = run_protocol(engine or engines.get(job.engine), spec, protocol, observers, report)
-        found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
-        scalars = validated_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(params, found))
-    job.study_code.check_read(study.name)
-    if folder := spec.options.get("fingerprint"):
-        compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
-    tables = _tables(job, outcome, scalars, started_at)
-    if "results" in spec.options:
-        add_results(tables, Path(spec.options["results"]), result_name(spec))
-    return RunResult(job, outcome, scalars, tables)
+    with contained(job.study.name), job.study_code.watched():
+        begun = Begun(job)
+        chosen = engine or engines.get(job.engine)
+        outcome = run_protocol(chosen, begun.spec, begun.protocol, begun.observers, report)
+        return begun.result(outcome)
 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:

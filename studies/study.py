@@ -35,7 +35,9 @@ class Study(ABC):
     """One evaluation: a network, a protocol, their parameters and what to plot. Instances hold no state."""
 
     name: ClassVar[str]
+    """The name in result folders; by default that of the class."""
     title: ClassVar[str]
+    """One line for reports; by default the first line of the docstring, or else the name."""
     paper: ClassVar[str] = ""
     """Short name of the paper, as in its published numbers."""
     published: ClassVar[str] = ""
@@ -58,6 +60,23 @@ class Study(ABC):
     """Violations that the study measures on purpose. All others are shown at the top of the report."""
     scene: ClassVar[Scene | None] = None
     """The layout of the report's animation of a run that recorded positions."""
+
+    _by_default: ClassVar[frozenset[str]] = frozenset()
+    """The attributes among name and title that the class does not give."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        given = {
+            name
+            for base in cls.__mro__
+            for name in {"name", "title"} & vars(base).keys() - vars(base).get("_by_default", frozenset())
+        }
+        cls._by_default = frozenset({"name", "title"} - given)
+        if "name" not in given:
+            cls.name = cls.__name__
+        if "title" not in given:
+            first = (vars(cls).get("__doc__") or "").strip().partition("\n")[0]
+            cls.title = first.rstrip(".") or str(cls.name)
 
     @abstractmethod
     def network(self, params: Any, seed: int) -> Network:

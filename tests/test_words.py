@@ -46,8 +46,8 @@ GIVEN_UP = {
 
 KEPT = {
     "pycontrol/services.py": r"def patient\(",
-    "network/networks.py": "renamed_arguments",
-    "explore/checks.py": "renamed_arguments",
+    "network/networks.py": "former_names",
+    "explore/checks.py": "former_names",
     "tests/aio/test_as_asyncio.py": r"def tell\(",
     "proto/causeway.proto": r".*",
 }

@@ -21,16 +21,36 @@ SOURCES = Path(__file__).resolve().parents[1]
 """The folder with bridge/, omnet/, ns3/ and proto/."""
 
 
+DISTRIBUTION = "causeway-sim"
+"""The name of the package for pip; the import is `causeway`."""
+SUMMARY = "Runs distributed protocols written in Python on packet-level network simulators"
+"""The first words of the distribution's summary, by which an older one of ours is known."""
+
+
 @cache
 def version() -> str:
-    """Return the installed version of Causeway."""
-    from importlib.metadata import PackageNotFoundError  # here: it takes longer to load than most commands' start
-    from importlib.metadata import version as installed_version
+    """Return the version of Causeway: that of the checkout, or the installed one."""
+    from importlib import metadata  # here: it takes longer to load than most commands' start
+
+    project = SOURCES / "pyproject.toml"
+    if project.is_file():
+        return next(line.split('"')[1] for line in project.read_text().splitlines() if line.startswith("version = "))
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def other_distribution() -> str:
+    """Describe a distribution named `causeway` in this environment, and what to do; "" if there is none."""
+    from importlib import metadata
 
     try:
-        return installed_version("causeway")
-    except PackageNotFoundError:
-        return "0"
+        found = metadata.distribution("causeway")
+    except metadata.PackageNotFoundError:
+        return ""
+    whose = "an older name of this one" if found.metadata["Summary"].startswith(SUMMARY) else "another project"
+    return f"the distribution causeway {found.version} is {whose}, with the same import: pip uninstall causeway"
 
 
 @cache

@@ -102,7 +102,7 @@ class Folder:
         try:
             import xarray
         except ModuleNotFoundError:
-            raise UserError("arrays need xarray (pip install 'causeway[paper]')") from None
+            raise UserError("arrays need xarray (pip install xarray)") from None
         found = self._selected("scalars", f'"{scalar}"', where).merge(self.runs(), on="run_id")
         missing = [name for name in dimensions if name not in found]
         if missing or found.empty:

@@ -97,7 +97,7 @@ class InlineSession:
         self._memory = Allowance()
         self._rules = Rules(
             network.nodes, spec.seed, _slot_width_ps(network, spec.reaction_ps), spec.reaction_ps,
-            spec.duration_ps or NEVER, spec.cap, PASSIVE_CAP, spec.passive_kinds, network.delay_quantiles_ns,
+            spec.duration_ps or NEVER, spec.cap, PASSIVE_CAP, spec.passive_kinds, network.delay,
             network.loss, network.send_ps, network.send_ps_per_byte, network.recv_ps, _faults_of(network),
         )  # fmt: skip
         self._w = _empty_wheel(network.nodes)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from causeway.bridge.engine import RunSpec, result_name
-from causeway.bridge.session import PairSession, open_session
+from causeway.bridge.session import NO_DEADLINE_S, PairSession, open_session
 from causeway.errors import UserError
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.toolchain.adapters import Adapter, build, missing_tools
@@ -38,8 +38,6 @@ LIBRARY = "omnet/libcauseway_omnet.so"
 INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
 ABSTRACT = SOURCES / "omnet" / "abstract"
 CMDENV, QTENV = "Cmdenv", "Qtenv"
-NO_DEADLINE_S = 1e9
-"""No practical limit: a user may pause the graphical environment for hours."""
 INTERFACES = ("lo", "wlan", "eth", "ppp")
 """The names of the interfaces of INET's nodes."""
 OPTIONS = (

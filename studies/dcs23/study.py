@@ -253,7 +253,8 @@ class Dcs23Study(Study):
         n, rows = params.processes, segments(params)
         script = loads.in_turn(rows, n, params.messages) if params.senders == "turns" else None
         workload = Workload(n, messages=params.messages, segments=rows, script=script)
-        return AbstractNetwork(params.processes, normal_delay(params.delay_mean_ms, params.delay_sd_ms), workload)
+        delay = normal_delay(params.delay_mean_ms, params.delay_sd_ms)
+        return AbstractNetwork(params.processes, delay=delay, workload=workload)
 
     def protocol(self, params: Dcs23Params) -> Protocol:
         """Return a vector clock, a probabilistic clock of fixed size or a Dynamic Clock Set."""

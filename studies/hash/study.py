@@ -221,7 +221,7 @@ class HashStudy(Study):
             segments = (Segment(0, params.rate),)
             workload = Workload(n, messages=params.messages, size_bytes=size_bytes, segments=segments)
         delay = normal_delay(params.delay_mean_ms, params.delay_sd_ms, params.delay_min_ms)
-        return AbstractNetwork(n, delay, workload)
+        return AbstractNetwork(n, delay=delay, workload=workload)
 
     def protocol(self, params: HashParams) -> Protocol:
         """Return a vector clock, or a probabilistic clock with the chosen detector."""

@@ -134,7 +134,7 @@ class Icpp18Study(Study):
         dimension(params.nodes)
         return AbstractNetwork(
             nodes=params.nodes,
-            delay_quantiles_ns=_delays(params),
+            delay=_delays(params),
             workload=_workload(params, seed),
             send_ps=UNIT_PS,
         )

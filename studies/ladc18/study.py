@@ -139,7 +139,7 @@ class Ladc18Study(Study):
         with_detectors = n if params.crashes else 0
         return AbstractNetwork(
             nodes=n + with_detectors,
-            delay_quantiles_ns=constant_delay(TRAVEL_MS),
+            delay=constant_delay(TRAVEL_MS),
             workload=Workload(nodes=n, messages=len(node), script=script),
             send_ps=SEND_PS,
             faults=_faults(params, seed),

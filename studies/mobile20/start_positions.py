@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from causeway.network.hexagons import Place
 from causeway.network.random import STREAM_PROTOCOL, draw_unit
-from causeway.studies.hexagons import Place
 
 WITHIN_MM = 115_000
 """The largest distance of a host from the station of its cell at the start: 5 m inside the border of the cell."""

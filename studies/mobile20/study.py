@@ -14,12 +14,12 @@ from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot, Scene, State
 from causeway.bridge.events import Kind
+from causeway.network.hexagons import Place, hexagonal_places, tree_of
 from causeway.network.networks import MobileNetwork
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tree_neighbours
 from causeway.pycontrol.protocols.mobile.messages import what_about
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
-from causeway.studies.hexagons import Place, hexagonal_places, tree_of
 from causeway.studies.mobile20 import senders
 from causeway.studies.mobile20.failures import VICTIM_STATION, Failures
 from causeway.studies.mobile20.quiescence import EVERY_PS as REST_EVERY_PS

@@ -442,11 +442,11 @@ def _one_leader_a_term(programs) -> list[int]:
 
 def test_raft_has_one_leader_a_term_and_another_one_when_the_leader_fails(quiet):
     """aioraft-ng keeps term and vote in memory, so a member that comes back may vote twice: only one fails here."""
-    programs, _ = run(_raft(), MEMBERS, delay_quantiles_ns=constant_delay(2))
+    programs, _ = run(_raft(), MEMBERS, delay=constant_delay(2))
     (term,) = _one_leader_a_term(programs)
     first = next(n for n in range(MEMBERS) if programs.results[n][0])
     off = faults((10, first, 0), (14, first, 1))
-    programs, _ = run(_raft(), MEMBERS, delay_quantiles_ns=constant_delay(2), faults=off)
+    programs, _ = run(_raft(), MEMBERS, delay=constant_delay(2), faults=off)
     led = _one_leader_a_term(programs)
     assert min(led) == term and len(led) >= 2
 

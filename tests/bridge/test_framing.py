@@ -107,7 +107,7 @@ def test_the_setup_holds_the_whole_abstract_network() -> None:
     abstract = setup.abstract_network
     assert (abstract.nodes, abstract.loss) == (7, 0.25)
     assert (abstract.send_ps, abstract.send_ps_per_byte, abstract.recv_ps) == (1, 2, 3)
-    assert np.array_equal(np.frombuffer(abstract.delay_quantiles_ns), network.delay_quantiles_ns)
+    assert np.array_equal(np.frombuffer(abstract.delay_quantiles_ns), network.delay)
     assert np.frombuffer(setup.workload.segment_mean_ns).tolist() == [1e8, 0.0]
     assert (setup.workload.first_node, setup.workload.messages, setup.workload.size_bytes) == (2, 9, 30)
 

@@ -127,7 +127,7 @@ class ReferenceEngine:
         return False
 
     def copy(self, leave_ps, sender, receiver, packet, interface):
-        seed, table = self.spec.seed, self.net.delay_quantiles_ns
+        seed, table = self.spec.seed, self.net.delay
         delay = int(draw_ps(table, seed, STREAM_DELAY, packet, receiver))
         reach = leave_ps + max(1000, delay)
         lost = draw_unit(seed, STREAM_LOSS, packet, receiver) < self.net.loss

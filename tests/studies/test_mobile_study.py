@@ -17,6 +17,7 @@ from causeway.bridge.engines import omnet_inet
 from causeway.bridge.recording import CONTROLLER, describe, frames
 from causeway.cli.replay import replay_file
 from causeway.errors import RunError
+from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.networks import WIRELESS
 from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing
 from causeway.pycontrol.protocols.mobile.connection import Connection
@@ -25,7 +26,6 @@ from causeway.pycontrol.protocols.mobile.messages import AckC, AckH, AppHS, AppS
 from causeway.pycontrol.protocols.mobile.tcp_flooding import FloodingHost, FloodingStation
 from causeway.pycontrol.repeated import NEVER_AGAIN
 from causeway.studies import registry
-from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.failures import Failures
 from causeway.studies.mobile20.quiescence import Rest
 from causeway.studies.mobile20.sampler import Sampler

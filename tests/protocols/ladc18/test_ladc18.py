@@ -75,7 +75,7 @@ def test_packets_that_queue_at_the_receiver_make_a_crash_dearer_than_in_table_3(
     network = Ladc18Study.network
 
     def queueing(study: Ladc18Study, params: Ladc18Params, seed: int) -> AbstractNetwork:
-        return replace(network(study, params, seed), delay_quantiles_ns=constant_delay(0.8), recv_ps=UNIT_PS // 10)
+        return replace(network(study, params, seed), delay=constant_delay(0.8), recv_ps=UNIT_PS // 10)
 
     monkeypatch.setattr(Ladc18Study, "network", queueing)
     assert one_crash(128)[1] > 37

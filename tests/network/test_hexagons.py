@@ -7,8 +7,8 @@ from math import cos, dist, pi, sin
 import pytest
 
 from causeway.errors import UserError
+from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.studies import registry
-from causeway.studies.hexagons import hexagonal_places, tree_of
 from causeway.studies.mobile20.study import CELLS, Mobile20Params
 from causeway.studies.parameters import make_params
 

@@ -1,0 +1,221 @@
+"""A run without a study: a protocol, a network and a workload, made into a study that the runner can execute.
+
+`bare_study` makes the study. Its parameters are those that a sweep varies; `setup`, a digest, stands for all the rest,
+so that two runs with different networks, say, never pass for one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import create_model
+
+from causeway.errors import UserError, shown_type, unknown
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
+from causeway.network.workload import Script, Workload
+from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.protocol import Observer, Protocol
+from causeway.studies.live import Live, code_of, content_of
+from causeway.studies.study import MS_PS, Params, Study
+
+NETWORKS = (AbstractNetwork, MobileNetwork, InetNetwork)
+MakeNetwork = Callable[..., Network]
+MakeObservers = Callable[[int], Sequence[Observer]]
+
+
+@dataclass(frozen=True)
+class Bare:
+    """What the user gives in place of a study."""
+
+    protocol: Callable[..., Any]
+    """A class of nodes, a function id -> node, or what makes a protocol: a class, or a function without arguments."""
+    network: Network | MakeNetwork
+    broadcasts: Workload | Script | None = None
+    until_ps: int = 0
+    reaction_ps: int = MS_PS
+    observers: MakeObservers | None = None
+
+    def check(self) -> None:
+        """Raise UserError, in one line with the remedy, for what cannot be run."""
+        if not callable(self.protocol) or isinstance(self.protocol, Node | Protocol):
+            name, hint = type(self.protocol).__name__, ""
+            if isinstance(self.protocol, Node):
+                hint = f"; give the class, {name}"
+            elif isinstance(self.protocol, Protocol):
+                hint = f"; each run needs a new one, as in lambda: {name}(...)"
+            given = shown_type(self.protocol)
+            raise UserError(f"the protocol is {given}; allowed: a class of nodes, or a function that makes one{hint}")
+        if isinstance(self.protocol, type) and not issubclass(self.protocol, Node | Protocol):
+            name = self.protocol.__name__
+            raise UserError(f"{name} is no class of nodes; write class {name}(causeway.Node)")
+        if not isinstance(self.network, NETWORKS) and not callable(self.network):
+            allowed = "AbstractNetwork, MobileNetwork, InetNetwork, or a function that returns one"
+            raise UserError(f"the network is {shown_type(self.network)}; allowed: {allowed}")
+        if self.broadcasts is not None and not isinstance(self.broadcasts, Workload | Script):
+            allowed = "causeway.poisson(rate), a Workload or a Script"
+            raise UserError(f"broadcasts is {shown_type(self.broadcasts)}; allowed: {allowed}")
+        if self.observers is not None and not callable(self.observers):
+            raise UserError(
+                f"observers is {shown_type(self.observers)}; allowed: a function from the number of nodes to a list, "
+                "as in observers=lambda nodes: [CausalityChecker(nodes)], since each run needs new ones"
+            )
+
+    def takes(self) -> frozenset[str]:
+        """Return the names of parameters that the protocol or the network takes."""
+        named = _keywords(self.protocol) - {"id_"}
+        if isinstance(self.network, NETWORKS):
+            return named | {one.name for one in fields(self.network) if one.init}
+        return named | _keywords(self.network) - {"seed"}
+
+    def network_of(self, params: Mapping[str, Any], seed: int) -> Network:
+        """Return the network of a point: made by the function, or with fields that the parameters replace."""
+        if isinstance(self.network, NETWORKS):
+            named = {one.name for one in fields(self.network)} & params.keys()
+            network: Network = replace(self.network, **{name: params[name] for name in named})
+        else:
+            keywords = _keywords(self.network)
+            arguments = {name: value for name, value in {"seed": seed, **params}.items() if name in keywords}
+            network = self.network(**arguments)
+            if not isinstance(network, NETWORKS):
+                raise UserError(f"the network's function returned {shown_type(network)}; allowed: a network")
+        return self._with_broadcasts(network)
+
+    def _with_broadcasts(self, network: Network) -> Network:
+        broadcasts = self.broadcasts
+        if broadcasts is not None:
+            if not network.workload.is_silent:
+                raise UserError("the network has a workload, and broadcasts=... is another; leave one of them out")
+            network = replace(
+                network, workload=Workload(script=broadcasts) if isinstance(broadcasts, Script) else broadcasts
+            )
+        load = network.workload
+        endless = load.script is None and not load.messages and load.segments and load.segments[-1].rate_per_s > 0
+        if endless and not self.until_ps and not isinstance(network, InetNetwork):
+            raise UserError(
+                "the broadcasts never end, and the run has no end; give until=causeway.seconds(10), or the number of "
+                f"broadcasts, as in poisson({load.segments[-1].rate_per_s:g}, messages=100)"
+            )
+        return network
+
+    def protocol_of(self, params: Mapping[str, Any]) -> Protocol:
+        """Return a new protocol for one run."""
+        make = self.protocol
+        arguments = {name: value for name, value in params.items() if name in _keywords(make)}
+        if isinstance(make, type) and issubclass(make, Protocol):
+            return make(**arguments)
+        if isinstance(make, type) or _takes_id(make):
+            return PerNode(_nodes_of(make, arguments))
+        made = make(**arguments)
+        if not isinstance(made, Protocol):
+            raise UserError(
+                f"{_name_of(make)}() returned {shown_type(made)}; allowed: a Protocol, such as PerNode(...), or, from "
+                "a function of a node's id, a Node"
+            )
+        return made
+
+
+class BareStudy(Study):
+    """The base of the studies that `bare_study` makes."""
+
+    bare: ClassVar[Bare]
+
+    def network(self, params: Any, seed: int) -> Network:
+        """Return the given network, for the parameters."""
+        return self.bare.network_of(dict(params), seed)
+
+    def protocol(self, params: Any) -> Protocol:
+        """Return the given protocol, for the parameters."""
+        return self.bare.protocol_of(dict(params))
+
+    def reaction_ps(self, params: Any) -> int:
+        """Return the given reaction time."""
+        return self.bare.reaction_ps
+
+    def duration_ps(self, params: Any) -> int:
+        """Return the given end of the run."""
+        return self.bare.until_ps
+
+    def observers(self, params: Any, nodes: int) -> list[Observer]:
+        """Return the given observers; the causality checker if none are."""
+        return super().observers(params, nodes) if self.bare.observers is None else list(self.bare.observers(nodes))
+
+
+def bare_study(bare: Bare, parameters: Collection[str] = ()) -> Live:
+    """Return a study that runs what the user gives, with the parameters that shall vary.
+
+    Raises:
+        UserError: Something that is given cannot be run, or nothing takes one of the parameters.
+    """
+    bare.check()
+    for name in parameters:
+        if name not in bare.takes():
+            raise unknown(f"parameter of {_name_of(bare.protocol)} and its network", name, bare.takes())
+    arguments = (bare, tuple(parameters), content_of(bare))
+    made_of = [bare.protocol, *([] if isinstance(bare.network, NETWORKS) else [bare.network])]
+    return Live(_study(*arguments), code_of(*made_of), _study, arguments)
+
+
+def _study(bare: Bare, parameters: Iterable[str], setup: str) -> Study:
+    name = _name_of(bare.protocol)
+    named: dict[str, Any] = dict.fromkeys(parameters, (Any, ...))
+    model: type[Params] = create_model(f"{name}Params", __base__=Params, setup=(str, setup), **named)
+    title = (inspect.getdoc(bare.protocol) or "").partition("\n")[0].rstrip(".") or name
+    attributes = {"name": name, "title": title, "Params": model, "bare": bare, "__module__": __name__}
+    return type(name, (BareStudy,), attributes)()
+
+
+def plain(name: str, value: Any) -> Any:
+    """Return a value of a parameter as tables store it.
+
+    Raises:
+        UserError: It is neither a number nor a text, nor a list of such.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple):
+        return [plain(name, one) for one in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise UserError(f"parameter {name} is {shown_type(value)}; allowed: numbers, text, True, False and lists of these")
+
+
+def _name_of(make: Callable[..., Any]) -> str:
+    while hasattr(make, "func"):  # functools.partial
+        make = make.func
+    name = getattr(make, "__name__", type(make).__name__)
+    return name if name.isidentifier() else "protocol"  # a lambda
+
+
+def _keywords(make: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the arguments that a class or function takes by keyword."""
+    if isinstance(make, type) and issubclass(make, Node) and make.__init__ is Node.__init__ and not is_dataclass(make):
+        return frozenset()
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return frozenset(name for name, one in _signature(make).items() if one.kind in kinds)
+
+
+def _takes_id(make: Callable[..., Any]) -> bool:
+    """Return whether a function must be called with one argument, the id of a node."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+    required = [p for p in _signature(make).values() if p.default is inspect.Parameter.empty and p.kind in kinds]
+    return len(required) > 0
+
+
+def _signature(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def _nodes_of(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return what PerNode calls for each node: the class or function itself, or with arguments by keyword."""
+    if not arguments:
+        return make
+    if isinstance(make, type):
+        return lambda id_: make(**arguments)
+    return lambda id_: make(id_, **arguments)

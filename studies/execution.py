@@ -1,0 +1,55 @@
+"""Execute planned runs into a result folder: here, in processes or on Spark. The command and `run` share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from causeway.analysis import store
+from causeway.pycontrol.loop import Progress
+from causeway.studies import campaign
+from causeway.studies.processes import run_in_processes
+from causeway.studies.runner import Job, RunResult
+
+
+def execute(
+    jobs: list[Job], out: Path, watch: campaign.Watch, *, spark: str | None = None, processes: int = 1,
+    report: Callable[[Progress], None] | None = None, each: Callable[[RunResult], None] | None = None,
+) -> campaign.Tally:  # fmt: skip
+    """Execute the runs that are not in the result folder yet, and return what became of them.
+
+    Args:
+        jobs: The runs.
+        out: The result folder.
+        watch: Called with the tally after each change.
+        spark: The URL of a Spark master; None: on this machine.
+        processes: The number of processes of this machine; 1: this process runs them itself.
+        report: Called with the progress of a run of this process.
+        each: Called with the results of each run of this process.
+    """
+    if spark is not None:
+        return campaign.run_on_spark(jobs, out, spark, watch)
+    if processes > 1:
+        return run_in_processes(jobs, out, processes, watch)
+    return campaign.run_here(jobs, out, watch, each, report=report)
+
+
+def read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """Read the results of runs that were in the folder before, all at once."""
+    import pyarrow.compute as pc
+
+    if not run_ids:
+        return {}
+    ours = pc.field("run_id").isin(run_ids)
+    found = {
+        run["run_id"]: {**run, "scalars": {}, "nodes": []}
+        for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()
+    }
+    for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["scalars"][row["name"]] = row["value"]
+    for row in store.read_arrow(out_dir, "nodes", where=ours).sort_by("node").to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["nodes"].append(row["module"])
+    return found

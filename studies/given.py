@@ -1,0 +1,114 @@
+"""Turn what the user gives `causeway.run` and `causeway.sweep` into jobs: a study, or a protocol and a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from causeway.errors import UserError, shown_type
+from causeway.network.networks import Network
+from causeway.network.workload import Script, Workload
+from causeway.pycontrol.loop import Progress
+from causeway.pycontrol.node import Node
+from causeway.pycontrol.protocol import Protocol
+from causeway.studies.bare import Bare, BareStudy, MakeNetwork, MakeObservers, bare_study, plain
+from causeway.studies.campaign import plan_seeds
+from causeway.studies.live import of_study
+from causeway.studies.registry import Resolved, resolve
+from causeway.studies.runner import Job, choose_engine
+from causeway.studies.study import MS_PS, S_PS, Study
+
+AnyStudy = str | Path | Study | type[Study]
+"""A study: its name, its file, its class or an instance."""
+AnyProtocol = type[Node] | Callable[[int], Node] | type[Protocol] | Callable[[], Protocol]
+"""A protocol: a class of nodes, a function id -> node, or a function that makes a Protocol."""
+DAY_PS = 86_400 * S_PS
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of a run that describe it, besides the seed."""
+
+    protocol: AnyStudy | AnyProtocol
+    network: Network | MakeNetwork | None = None
+    broadcasts: Workload | Script | None = None
+    until: int | None = None
+    reaction: int | None = None
+    observers: MakeObservers | None = None
+
+    def jobs(
+        self, points: Sequence[Mapping[str, Any]], seeds: Iterable[int], engine: str | None, names: Iterable[str] = ()
+    ) -> list[Job]:
+        """Return a job for each point and seed, on one engine.
+
+        Args:
+            points: The parameters of each point.
+            seeds: The seeds.
+            engine: The engine; None: the first one that builds the network and is installed.
+            names: The parameters' names, where points may leave some out.
+        """
+        chosen = _seeds(seeds)
+        points = [{name: plain(name, value) for name, value in point.items()} for point in points]
+        source = self.source([*names, *(name for point in points for name in point)])
+        jobs = plan_seeds(source, engine or "", points, chosen)
+        found = choose_engine(jobs[0].study, engine, jobs[0].network())
+        return [job.but(engine=found) for job in jobs]
+
+    def source(self, parameters: Iterable[str]) -> str | Resolved:
+        """Return the study, by its name or with its code."""
+        given = self.protocol
+        if isinstance(given, str | Path | Study) or (isinstance(given, type) and issubclass(given, Study)):
+            self._check_study()
+            if isinstance(given, str | Path):
+                return resolve(str(given))
+            return of_study(given() if isinstance(given, type) else given)
+        if self.network is None:
+            raise UserError(
+                f"{getattr(given, '__name__', 'the protocol')} needs a network, as in "
+                "causeway.run(MyNode, causeway.AbstractNetwork(20)); a study has its own"
+            )
+        reaction_ps = MS_PS if self.reaction is None else _time("reaction", self.reaction)
+        until_ps = 0 if self.until is None else _time("until", self.until)
+        bare = Bare(given, self.network, self.broadcasts, until_ps, reaction_ps, self.observers)
+        return bare_study(bare, dict.fromkeys(parameters))
+
+    def _check_study(self) -> None:
+        for name in ("network", "broadcasts", "until", "reaction", "observers"):
+            if getattr(self, name) is not None:
+                raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
+
+
+def _time(name: str, value: Any) -> int:
+    """Return a time; raise UserError unless it is a positive whole number of picoseconds."""
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        given = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
+        raise UserError(f"{name} is {given}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
+    return value
+
+
+def _seeds(seeds: Any) -> list[int]:
+    chosen = [seeds] if isinstance(seeds, int) else list(seeds)
+    if not chosen:
+        raise UserError("seeds is empty; give at least one, as in seeds=range(10)")
+    for seed in chosen:
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UserError(f"a seed is {seed!r}; allowed: whole numbers, as in seeds=range(10)")
+    return chosen
+
+
+def endless(job: Job) -> Callable[[Progress], None] | None:
+    """Return what ends a run without an end after a day of simulated time; None for a run with an end."""
+    study = job.study
+    if not isinstance(study, BareStudy) or study.bare.until_ps:
+        return None
+
+    def check(progress: Progress) -> None:
+        if progress.now_ps > DAY_PS:
+            raise UserError(
+                f"{study.name} has run for a day of simulated time and does not end: its timers go on for ever; give "
+                "until=causeway.seconds(60)"
+            )
+
+    return check

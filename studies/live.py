@@ -1,0 +1,141 @@
+"""Studies that are objects of this process, such as a class in a script or a notebook, with the digest of their code.
+
+A study in a file is known by its file, and by all that the file imports. What has no file (a notebook, a class made by
+a function) is known by its content: code, closure and the global variables that it uses, as cloudpickle writes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pyspark import cloudpickle as untyped
+
+from causeway.studies.identity import DIGITS, StudyCode, data_of, of_file, of_shipped
+from causeway.studies.registry import STUDIES, Resolved, resolve
+from causeway.studies.study import Study
+from causeway.toolchain.installation import SOURCES
+from causeway.toolchain.user_file import is_users_own
+
+cloudpickle: Any = untyped
+ALL = frozenset(["causeway.*"])
+"""The modules of Causeway that code without a file may use."""
+
+
+@dataclass(frozen=True)
+class Live(Resolved):
+    """A study that travels with its jobs, since another process could not load it by a name."""
+
+    make: Callable[..., Study]
+    arguments: tuple[Any, ...]
+    """`make(*arguments)` makes the study in another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (_pickled((self.make, self.arguments)), self.code)
+
+
+def _pickled(thing: Any) -> bytes:
+    """Pickle by names, as processes of one script can; by content where names would not be found."""
+    if getattr(sys.modules["__main__"], "__file__", None):
+        with contextlib.suppress(Exception):
+            return pickle.dumps(thing)
+    return bytes(cloudpickle.dumps(thing))
+
+
+def _again(content: bytes, code: StudyCode) -> Live:
+    make, arguments = pickle.loads(content)
+    return Live(make(*arguments), code, make, arguments)
+
+
+def of_study(study: Study) -> str | Resolved:
+    """Return the name of a study that ships with Causeway, or else the study with its code."""
+    kind = type(study)
+    shipped = [name for name, place in STUDIES.items() if place == f"{kind.__module__}:{kind.__qualname__}"]
+    if shipped and not vars(study):
+        return resolve(shipped[0])
+    code = code_of(kind)
+    if code.path is not None and study.files:
+        code = of_file(code.path, data_of(code.path, study.files))
+    if vars(study) or code.path is None or "<locals>" in kind.__qualname__:
+        code = _with_content(code, study)
+    return Live(study, code, _same, (study,))
+
+
+def _same(study: Study) -> Study:
+    return study
+
+
+def code_of(*things: Any) -> StudyCode:
+    """Return the code behind classes and functions: their files, or that of Causeway, or none (a notebook)."""
+    parts = [_code_of(sys.modules[module]) for module in dict.fromkeys(_module_of(thing) for thing in things)]
+    if len(parts) == 1:
+        return parts[0]
+    digest = hashlib.blake2b(" ".join(part.digest for part in parts).encode(), digest_size=16).hexdigest()[:DIGITS]
+    own = frozenset().union(*(part.own for part in parts))
+    files = frozenset().union(*(part.files for part in parts))
+    return StudyCode(digest, own, files, next((part.path for part in parts if part.path), None))
+
+
+def _module_of(thing: Any) -> str:
+    while hasattr(thing, "func"):  # functools.partial
+        thing = thing.func
+    return str(thing.__module__ if hasattr(thing, "__qualname__") else type(thing).__module__)
+
+
+def _code_of(module: ModuleType) -> StudyCode:
+    file = Path(getattr(module, "__file__", None) or "")
+    if not file.is_file() or file.suffix != ".py":
+        return StudyCode("", ALL)
+    if file.resolve().is_relative_to(SOURCES) and not is_users_own(str(file)):
+        return of_shipped(file)
+    return of_file(file)
+
+
+def _with_content(code: StudyCode, thing: Any) -> StudyCode:
+    text = f"{code.digest} {content_of(thing)}".encode()
+    digest = hashlib.blake2b(text, digest_size=16).hexdigest()[:DIGITS]
+    return StudyCode(digest, code.own, code.files, code.path)
+
+
+def content_of(thing: Any) -> str:
+    """Return a digest of an object's content, of code that it holds too; "" if it cannot be pickled.
+
+    User's modules count by their content, so a variable of a module that code uses is part of it.
+    """
+    with _own_modules_by_value():
+        try:
+            content = cloudpickle.dumps(thing)
+        except Exception:
+            return ""
+    for random_id in _random_ids():
+        content = content.replace(random_id.encode(), b"")
+    return hashlib.blake2b(content, digest_size=16).hexdigest()[:DIGITS]
+
+
+def _random_ids() -> list[str]:
+    """Return the ids that cloudpickle draws for classes, which differ from process to process."""
+    return list(getattr(cloudpickle.cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", {}).values())
+
+
+@contextlib.contextmanager
+def _own_modules_by_value() -> Iterator[None]:
+    registered = []
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if inspect.ismodule(module) and module.__name__ != "__main__" and file and is_users_own(file):
+            with contextlib.suppress(ValueError):
+                cloudpickle.register_pickle_by_value(module)
+                registered.append(module)
+    try:
+        yield
+    finally:
+        for module in registered:
+            cloudpickle.unregister_pickle_by_value(module)

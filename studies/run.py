@@ -1,0 +1,126 @@
+"""`causeway.run`: one run of a protocol, or of a study, from Python."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from causeway.analysis.remote import place
+from causeway.errors import RunError, UserError
+from causeway.network.networks import Network
+from causeway.network.workload import Script, Workload
+from causeway.pycontrol.debugging import debugging
+from causeway.pycontrol.node import Node
+from causeway.pycontrol.protocol import Protocol
+from causeway.studies.bare import MakeNetwork, MakeObservers
+from causeway.studies.execution import execute
+from causeway.studies.given import AnyProtocol, AnyStudy, Given, endless
+from causeway.studies.run_result import Run, from_folder, of_result
+from causeway.studies.runner import Job, RunResult, run_job
+from causeway.toolchain.first_compile import MOST_S, on_first_compile
+
+N = TypeVar("N", bound=Node)
+
+
+@overload
+def run(
+    protocol: type[N] | Callable[[int], N],
+    network: Network | MakeNetwork,
+    *,
+    broadcasts: Workload | Script | None = None,
+    until: int | None = None,
+    seed: int = 1,
+    engine: str | None = None,
+    reaction: int | None = None,
+    observers: MakeObservers | None = None,
+    params: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    record: str | Path | None = None,
+    pdb: bool = False,
+) -> Run[N]: ...
+@overload
+def run(
+    protocol: AnyStudy | type[Protocol] | Callable[[], Protocol],
+    network: Network | MakeNetwork | None = None,
+    *,
+    broadcasts: Workload | Script | None = None,
+    until: int | None = None,
+    seed: int = 1,
+    engine: str | None = None,
+    reaction: int | None = None,
+    observers: MakeObservers | None = None,
+    params: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    record: str | Path | None = None,
+    pdb: bool = False,
+) -> Run[Node]: ...
+def run(
+    protocol: AnyStudy | AnyProtocol,
+    network: Network | MakeNetwork | None = None,
+    *,
+    broadcasts: Workload | Script | None = None,
+    until: int | None = None,
+    seed: int = 1,
+    engine: str | None = None,
+    reaction: int | None = None,
+    observers: MakeObservers | None = None,
+    params: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    record: str | Path | None = None,
+    pdb: bool = False,
+) -> Run[Any]:
+    """Run a protocol on a network, or a study, and return the results.
+
+        run = causeway.run(Flooder, causeway.AbstractNetwork(20), broadcasts=causeway.poisson(50), until=seconds(10))
+
+    Args:
+        protocol: A class of nodes, a function that returns the node for an id, or one that returns a new Protocol. Or a
+            study: its class, an instance, the path of its file, or the name of one that comes with Causeway.
+        network: The network, or a function that returns one; a study has its own.
+        broadcasts: The workload, such as `poisson(50)`; None: that of the network, which has none by default.
+        until: The time at which the run ends (`seconds(10)`); None: when nothing is left to happen.
+        seed: The seed of all random numbers.
+        engine: "inline", "omnet" or "ns3"; None: the first one that builds the network and is installed.
+        reaction: The time that a node takes to react to an event, 1 ms by default.
+        observers: Returns the observers of a run for the number of nodes; by default the causality checker.
+        params: Parameters: of a study, or arguments of the class of nodes and of the function `network`.
+        out: The result folder that keeps the run. A run that it holds already, of the same code, is not made again.
+        record: The file to record the run's frames in, for `causeway replay`.
+        pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
+            applies, also not to a simulator.
+
+    Raises:
+        UserError: No such run is possible; the message says why and what to do.
+        RunError: The run failed.
+    """
+    given = Given(protocol, network, broadcasts, until, reaction, observers)
+    (job,) = given.jobs([dict(params or {})], [seed], engine)
+    if record is not None:
+        job = job.but(record_to=str(record))
+    with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():
+        return _in_memory(job) if out is None else _in_folder(job, place(str(out)))
+
+
+def _in_memory(job: Job) -> Run[Any]:
+    return of_result(run_job(job, endless(job)), None)
+
+
+def _in_folder(job: Job, out: Path) -> Run[Any]:
+    if job.parameters.get("setup") == "":
+        raise UserError(
+            f"{job.study.name} holds something that cannot be pickled (an open file, a lock), so that a folder could "
+            "not tell two versions of it apart; leave out=... out, or make it in on_start"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    results: list[RunResult] = []
+    tally = execute([job], out, lambda tally: None, report=endless(job), each=results.append)
+    if tally.failed:
+        raise RunError(tally.failed[job.run_id])
+    return of_result(results[0], out) if results else from_folder(out, job)
+
+
+def _say_compiling() -> None:
+    print(f"causeway: compiling kernels (once, up to {MOST_S} s)", file=sys.stderr)

@@ -1,0 +1,276 @@
+"""`causeway.sweep` and `causeway.compare`: many runs from Python, as tables with means and 95 % intervals."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import multiprocessing
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import Progress
+
+from causeway.analysis.reduce.arithmetic import interval
+from causeway.analysis.remote import place
+from causeway.errors import RunError, UserError
+from causeway.network.networks import Network
+from causeway.network.workload import Script, Workload
+from causeway.pycontrol.hash_seed import fixed_for_children
+from causeway.studies.bare import MakeNetwork, MakeObservers
+from causeway.studies.campaign import Tally, Watch
+from causeway.studies.execution import execute, read_back
+from causeway.studies.given import AnyProtocol, AnyStudy, Given
+from causeway.studies.processes import processes_for
+from causeway.studies.runner import Job
+
+Points = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+"""Values of each parameter, of which every combination is run; or the combinations themselves."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """The runs of a sweep. It is interrupted by Ctrl-C: what is finished is here, and in `out` if there is one."""
+
+    parameters: tuple[str, ...]
+    """The names of the parameters that vary."""
+    failed: Mapping[str, str]
+    """Error messages of the runs that failed, by the runs' ids."""
+    interrupted: bool
+    """True if Ctrl-C ended the sweep."""
+    _rows: Sequence[Mapping[str, Any]] = field(repr=False)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row for each run: the parameters, the seed, the digest, and all scalars."""
+        return pd.DataFrame(list(self._rows))
+
+    def summary(self, *scalars: str) -> pd.DataFrame:
+        """Return one row for each point: the number of runs, and for each scalar its mean and 95 % interval.
+
+        Args:
+            scalars: The scalars; by default all. `x` gives the columns `x`, `x_low` and `x_high`.
+        """
+        frame = self.frame()
+        fixed = {*self.parameters, "seed", "engine", "digest", "run_id", "wall_s"}
+        chosen = list(scalars) or [name for name in frame.columns if name not in fixed]
+        if unknown := [name for name in chosen if name not in frame.columns]:
+            raise UserError(f"no run has a scalar {unknown[0]!r}; there are {', '.join(set(frame.columns) - fixed)}")
+        keys = [_hashable(row, self.parameters) for row in self._rows]
+        rows = []
+        for key in dict.fromkeys(keys):
+            part = frame[[one == key for one in keys]]
+            point = {name: part[name].iloc[0] for name in self.parameters}
+            rows.append({**point, "runs": len(part), **_intervals(part, chosen)})
+        return pd.DataFrame(rows)
+
+    def complete(self) -> pd.DataFrame:
+        """Return the same as `frame`; raise RunError if a run failed or is missing."""
+        if self.failed:
+            raise RunError(next(iter(self.failed.values())))
+        if self.interrupted:
+            raise RunError("interrupted; give out=... to keep the runs that are finished")
+        return self.frame()
+
+    def __repr__(self) -> str:
+        head = f"{len(self._rows)} runs, {len(self.failed)} failed{', interrupted' if self.interrupted else ''}"
+        return f"{head}\n{self.summary().to_string(index=False)}" if self._rows else head
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().to_html(index=False)) if self._rows else f"<p>{self!r}</p>"
+
+
+def sweep(
+    protocol: AnyStudy | AnyProtocol,
+    points: Points,
+    network: Network | MakeNetwork | None = None,
+    *,
+    seeds: Iterable[int] = range(1, 6),
+    broadcasts: Workload | Script | None = None,
+    until: int | None = None,
+    reaction: int | None = None,
+    observers: MakeObservers | None = None,
+    engine: str | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+) -> Sweep:
+    """Run every point with every seed, in several processes, and return the results.
+
+        table = causeway.sweep(MyStudy, {"loss": [0, 0.1, 0.3], "causal": [False, True]}, seeds=range(10))
+        table.frame()
+        table.summary("violations")
+
+    Without a study, a parameter is an argument of the class of nodes, an argument of the function `network`, or a field
+    of the network:
+
+        causeway.sweep(Flooder, {"loss": [0, 0.3]}, AbstractNetwork(20), broadcasts=poisson(50), until=seconds(10))
+
+    Args:
+        protocol: A study or a protocol, as for `run`.
+        points: The values of each parameter, of which every combination is run; or a list of points.
+        network: See `run`.
+        seeds: The seeds of each point.
+        broadcasts: See `run`.
+        until: See `run`.
+        reaction: See `run`.
+        observers: See `run`.
+        engine: See `run`.
+        out: The result folder. Runs that it holds already, of the same code, are not made again. None: a temporary one.
+        jobs: The number of processes, by default the number of cores.
+
+    Raises:
+        UserError: No such runs are possible.
+        RunError: Every run failed; the message is that of the first.
+    """
+    listed = _points(points)
+    given = Given(protocol, network, broadcasts, until, reaction, observers)
+    planned = given.jobs(listed, seeds, engine)
+    names = tuple(dict.fromkeys(name for point in listed for name in point))
+    return _swept(planned, names, out, jobs)
+
+
+def compare(
+    one: AnyStudy | AnyProtocol,
+    other: AnyStudy | AnyProtocol,
+    network: Network | MakeNetwork | None = None,
+    *,
+    seeds: Iterable[int] = range(1, 11),
+    broadcasts: Workload | Script | None = None,
+    until: int | None = None,
+    reaction: int | None = None,
+    observers: MakeObservers | None = None,
+    params: Mapping[str, Any] | None = None,
+    engine: str | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+) -> pd.DataFrame:
+    """Run two protocols on one network with the same seeds, and return a row for each scalar that both have.
+
+    The columns are the two means, their difference (the second minus the first), and the 95 % interval of the
+    difference, computed from the differences of runs with the same seed. With an interval beside 0, the two protocols
+    differ.
+
+    Args:
+        one: A study or a protocol, as for `run`.
+        other: Another one.
+        network: See `run`.
+        seeds: The seeds, two at least.
+        broadcasts: See `run`.
+        until: See `run`.
+        reaction: See `run`.
+        observers: See `run`.
+        params: Parameters of both, see `run`.
+        engine: See `run`.
+        out: See `sweep`.
+        jobs: See `sweep`.
+
+    Raises:
+        UserError: No such runs are possible.
+        RunError: A run failed.
+    """
+    chosen, point = list(seeds), [dict(params or {})]
+    if len(set(chosen)) < 2:
+        raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
+    sides = [
+        Given(each, network, broadcasts, until, reaction, observers).jobs(point, chosen, engine)
+        for each in (one, other)
+    ]
+    frames = [_swept(side, (), out, jobs).complete().set_index("seed") for side in sides]
+    names = [_label(side[0]) for side in sides]
+    if names[0] == names[1]:
+        names = [f"{names[0]} (first)", f"{names[1]} (second)"]
+    return _paired(frames, names)
+
+
+def _points(points: Any) -> list[dict[str, Any]]:
+    """Return the list of points: every combination, or those given."""
+    if not isinstance(points, Mapping):
+        listed = [dict(point) for point in points]
+    else:
+        for name, values in points.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise UserError(f"parameter {name} of the sweep is {values!r}; allowed: a list of values, [{values!r}]")
+        columns = {name: list(values) for name, values in points.items()}
+        listed = [dict(zip(columns, one, strict=True)) for one in itertools.product(*columns.values())]
+    if not listed:
+        raise UserError("the sweep has no point; a parameter needs at least one value")
+    return listed
+
+
+def _swept(planned: list[Job], names: tuple[str, ...], out: str | Path | None, jobs: int | None) -> Sweep:
+    _refuse_in_worker()
+    processes = processes_for(planned, jobs)
+    with contextlib.ExitStack() as stack:
+        folder = place(str(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-"))))
+        folder.mkdir(parents=True, exist_ok=True)
+        tally, interrupted = Tally(len(planned)), False
+        try:
+            with _progress(planned[0].study.name, len(planned)) as watch, fixed_for_children():
+
+                def keep(now: Tally) -> None:
+                    nonlocal tally
+                    tally = now
+                    watch(now)
+
+                execute(planned, folder, keep, processes=processes)
+        except KeyboardInterrupt:
+            interrupted = True
+        found = read_back(folder, [job.run_id for job in planned])
+    rows = [_row(job, found[job.run_id], names) for job in planned if job.run_id in found]
+    if not rows and tally.failed:
+        raise RunError(next(iter(tally.failed.values())))
+    return Sweep(names, dict(tally.failed), interrupted, rows)
+
+
+def _refuse_in_worker() -> None:
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise UserError(
+            "a worker process imports this file and would start the sweep again; put the call under "
+            'if __name__ == "__main__":'
+        )
+
+
+def _row(job: Job, run: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    known = {"seed": job.seed, "engine": job.engine, "digest": run["digest"], "wall_s": run["wall_s"]}
+    return {**{name: job.parameters[name] for name in names}, **known, "run_id": job.run_id, **run["scalars"]}
+
+
+@contextlib.contextmanager
+def _progress(name: str, total: int) -> Iterator[Watch]:
+    """Show the progress of a sweep in a terminal or a notebook; nowhere else."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter)) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda tally: bar.update(task, completed=tally.done + tally.skipped + len(tally.failed))
+
+
+def _hashable(row: Mapping[str, Any], names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(repr(row[name]) for name in names)
+
+
+def _intervals(part: pd.DataFrame, scalars: Iterable[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name in scalars:
+        _, mean, _, low, high = interval(part[name].tolist())
+        found |= {name: mean, f"{name}_low": low, f"{name}_high": high}
+    return found
+
+
+def _label(job: Job) -> str:
+    return str(job.study.name)
+
+
+def _paired(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Return the table of `compare`; a row for each scalar."""
+    fixed = {"engine", "digest", "wall_s", "run_id"}
+    rows = {}
+    for scalar in [name for name in frames[0].columns if name in frames[1].columns and name not in fixed]:
+        one, other = frames[0][scalar], frames[1][scalar].reindex(frames[0].index)
+        _, difference, _, low, high = interval((other - one).tolist())
+        rows[scalar] = {
+            names[0]: one.mean(), names[1]: other.mean(), "difference": difference, "low": low, "high": high,
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("scalar")
