@@ -6,7 +6,7 @@ Start here: `RecordReader`, which has one method for each kind of record.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from causeway.analysis import store
 from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
@@ -275,7 +275,7 @@ class RecordReader:
         self._add("vectors", vector_id, parts[2], parts[3], "", columns)
 
     # Plain functions: methods bound to the reader would be a cycle, which keeps all its rows while collection is off.
-    _HANDLERS = {
+    _HANDLERS: ClassVar = {
         "version": _version, "run": _run, "attr": _attr, "itervar": _itervar, "config": _config, "param": _config,
         "scalar": _scalar, "par": _par, "statistic": _statistic, "field": _field, "bin": _bin, "vector": _vector,
     }  # fmt: skip
