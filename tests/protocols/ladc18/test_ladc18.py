@@ -169,6 +169,14 @@ def test_every_schedule_of_events_among_4_processes_is_right(budget):
     assert (found.complete, found.broken) == (True, None) and found.states > 1000
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [{"broadcasts": 3, "crashes": 0}, {"broadcasts": 2, "crashes": 1}], ids=str)
+def test_the_first_400_000_states_of_a_larger_model_are_right(budget):
+    trial = Trial("ladc18", {}, budget=budget, every=True)
+    found = exhaustive.search_exhaustively(trial.make, trial.rules(), 400_000, 1000.0)
+    assert found.broken is None and found.ends > 0
+
+
 def test_every_schedule_of_2_bundled_messages_is_right(monkeypatch):
     monkeypatch.setattr(exploration, "Limits", lambda *_: Limits(4, 2 * UNIT_PS, 1460, 24, 20))
     found = covered(broadcasts=2, crashes=0)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from causeway.bridge.events import Kind
 from causeway.network.networks import WIRELESS
 from causeway.pycontrol.protocols.mobile import Timing
-from causeway.studies.mobile20.exploration import SteadyTiming
 from tests.helpers.drawn import examples
 from tests.helpers.mobile_model import MS_PS, S_PS, Model, WirelessChannel
 from tests.helpers.mobile_schedules import Schedule, schedules
+from tests.helpers.mobile_small_model import SteadyTiming
 
 
 class CollidingAir(WirelessChannel):
