@@ -16,6 +16,15 @@ EXECUTOR = (
 SIGNALS = "a simulated node gets no signals; end `main`, or let the study fail the node"
 
 
+def _refused(what: str, instead: str) -> Any:
+    """Return a coroutine method that refuses `what` with any arguments, and names an alternative."""
+
+    async def refuse(self: Any, *args: Any, **options: Any) -> Any:
+        raise outside(what, instead)
+
+    return refuse
+
+
 class Refusals:
     """Methods of AbstractEventLoop that need the world outside the simulation. They raise OutsideError."""
 
@@ -74,77 +83,23 @@ class Refusals:
         """Return False: there is no handler."""
         return False
 
-    async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
-        """Refuse: a simulated node has no other processes."""
-        raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
+    subprocess_exec = subprocess_shell = _refused("a subprocess", "run its work as a coroutine or a node of its own")
+    connect_read_pipe = connect_write_pipe = _refused("a pipe", "use an asyncio.Queue")
+    create_unix_connection = create_unix_server = _refused("a Unix socket", STREAMS)
+    connect_accepted_socket = _refused("connect_accepted_socket", STREAMS)
+    start_tls = _refused("TLS", "talk in plain text inside the simulation (ssl=None)")
+    sendfile = _refused("sendfile", "read the file and transport.write() it")
 
-    async def subprocess_shell(self, *args: Any, **options: Any) -> Any:
-        """Refuse: a simulated node has no other processes."""
-        raise outside("a subprocess", "run its work as a coroutine, or as a node of its own")
-
-    async def connect_read_pipe(self, *args: Any) -> Any:
-        """Refuse: a simulated node has no pipes."""
-        raise outside("a pipe", "use an asyncio.Queue")
-
-    async def connect_write_pipe(self, *args: Any) -> Any:
-        """Refuse: a simulated node has no pipes."""
-        raise outside("a pipe", "use an asyncio.Queue")
-
-    async def create_unix_connection(self, *args: Any, **options: Any) -> Any:
-        """Refuse: a simulated node has no Unix sockets."""
-        raise outside("a Unix socket", STREAMS)
-
-    async def create_unix_server(self, *args: Any, **options: Any) -> Any:
-        """Refuse: a simulated node has no Unix sockets."""
-        raise outside("a Unix socket", STREAMS)
-
-    async def connect_accepted_socket(self, *args: Any, **options: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("connect_accepted_socket", STREAMS)
-
-    async def start_tls(self, *args: Any, **options: Any) -> Any:
-        """Refuse: streams are plain text."""
-        raise outside("TLS", "talk in plain text inside the simulation (ssl=None)")
-
-    async def sendfile(self, *args: Any, **options: Any) -> Any:
-        """Refuse: streams have no files."""
-        raise outside("sendfile", "read the file and transport.write() it")
-
-    async def sock_recv(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_recv", STREAMS)
-
-    async def sock_recv_into(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_recv_into", STREAMS)
-
-    async def sock_recvfrom(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_recvfrom", DATAGRAMS)
-
-    async def sock_recvfrom_into(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_recvfrom_into", DATAGRAMS)
-
-    async def sock_sendall(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_sendall", STREAMS)
-
-    async def sock_sendto(self, *args: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_sendto", DATAGRAMS)
-
-    async def sock_connect(self, *args: Any) -> Any:
-        """Refuse; loops with a network override it."""
-        raise outside("sock_connect", STREAMS)
-
-    async def sock_accept(self, *args: Any) -> Any:
-        """Refuse: use a server."""
-        raise outside("sock_accept", STREAMS)
-
-    async def sock_sendfile(self, *args: Any, **options: Any) -> Any:
-        """Refuse: simulated sockets move no bytes themselves."""
-        raise outside("sock_sendfile", STREAMS)
+    # Simulated sockets move no bytes themselves; loops with a network have a `sock_connect`.
+    sock_connect = _refused("sock_connect", STREAMS)
+    sock_accept = _refused("sock_accept", STREAMS)
+    sock_recv = _refused("sock_recv", STREAMS)
+    sock_recv_into = _refused("sock_recv_into", STREAMS)
+    sock_sendall = _refused("sock_sendall", STREAMS)
+    sock_sendfile = _refused("sock_sendfile", STREAMS)
+    sock_recvfrom = _refused("sock_recvfrom", DATAGRAMS)
+    sock_recvfrom_into = _refused("sock_recvfrom_into", DATAGRAMS)
+    sock_sendto = _refused("sock_sendto", DATAGRAMS)
 
 
 def _settle(settle: Any, future: Any, value: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 import textwrap
 import tomllib
 from collections import Counter
@@ -228,6 +229,15 @@ def test_every_dependency_is_imported() -> None:
     declared = {re.split(r"[<>=!~ \[;]", one)[0] for one in project["dependencies"]}
     unused = {name for name in declared if IMPORTED_AS.get(name, name) not in imported_names()}
     assert not wrong(UNUSED_DEPENDENCIES, unused, "declared in pyproject.toml and imported nowhere")
+
+
+def test_every_import_is_declared() -> None:
+    """A library that only comes along with another one may stop doing so."""
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    declared = sum(project["optional-dependencies"].values(), project["dependencies"])
+    names = {re.split(r"[<>=!~ \[;]", one)[0] for one in declared}
+    known = {IMPORTED_AS.get(name, name) for name in names} | sys.stdlib_module_names | {"causeway"}
+    assert not imported_names() - known
 
 
 # ---- what the docs say ----------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ from causeway.analysis.files import replacing
 from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.errors import UserError
 
-BATCH_BYTES = 96 << 20
+BATCH_BYTES = 48 << 20
+"""Rows of files that wait for one commit, roughly: Python values and the commit itself take five times as much."""
 BATCH_FILES = 4000
 CLASH = ("refuse", "apart", "merge")
 HEADER = ("parameters", "config")

@@ -212,7 +212,7 @@ def _collect(piece: Piece, content: Path, records: text.Records, start: int, pro
     for section, begin, end in _sections(records):
         if end <= start or not records.rows:
             continue
-        collected = Collected(section.run_id, end - max(begin, start))
+        collected = Collected(section.run_id, records.rows)
         text.read_range(content, max(begin, start), end, _declared(section), problems, collected)
         rows += collected.finish()
         for table in collected.tables:

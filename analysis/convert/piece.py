@@ -106,7 +106,7 @@ class Piece:
     @cached_property
     def folder(self) -> Path:
         """The folder in which the source's parts are staged."""
-        return stage.folder_of(self.out, self.source)
+        return stage.folder_of(self.out, self.source, self.id)
 
     def add(self, table: str, run_id: str, rows: pa.Table) -> None:
         """Add rows of a table; they are staged on the disk if memory would hold too many."""

@@ -6,7 +6,7 @@ Start here: `RecordReader`, which has one method for each kind of record.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from causeway.analysis import store
 from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
@@ -99,11 +99,6 @@ class RecordReader:
         self._bins = self._fields = 0
         self.contradictions: list[str] = []
         self._lost = False
-        self._handlers = {
-            "version": self._version, "run": self._run, "attr": self._attr, "itervar": self._itervar,
-            "config": self._config, "param": self._config, "scalar": self._scalar, "par": self._par,
-            "statistic": self._statistic, "field": self._field, "bin": self._bin, "vector": self._vector,
-        }  # fmt: skip
 
     def read(self, line: str, offset: int) -> None:
         """Read one line that is not vector data. Raise BadLine if it breaks the format.
@@ -119,10 +114,10 @@ class RecordReader:
             parts = tokens(line)
             if not parts:
                 return
-            handler = self._handlers.get(parts[0])
+            handler = self._HANDLERS.get(parts[0])
             if handler is None:
                 raise BadLine(f"a record (run, attr, scalar, vector, ...) instead of '{parts[0][:40]}'")
-            handler(parts, offset)
+            handler(self, parts, offset)
             self._lost = self._lost and kind in _PARTS
         except BadLine:
             self._lost = kind not in _PARTS
@@ -278,6 +273,12 @@ class RecordReader:
         self._item(offset, "vector", parts[2], parts[3], position=vector_id)
         self.sections[-1].vectors[vector_id] = (COLUMNS[columns], offset)
         self._add("vectors", vector_id, parts[2], parts[3], "", columns)
+
+    # Plain functions: methods bound to the reader would be a cycle, which keeps all its rows while collection is off.
+    _HANDLERS: ClassVar = {
+        "version": _version, "run": _run, "attr": _attr, "itervar": _itervar, "config": _config, "param": _config,
+        "scalar": _scalar, "par": _par, "statistic": _statistic, "field": _field, "bin": _bin, "vector": _vector,
+    }  # fmt: skip
 
 
 def _expect(parts: list[str], form: str, *lengths: int) -> None:

@@ -29,9 +29,6 @@ _OPTIONS = {
 }
 
 
-_LEAST_BYTES = 6  # of a line of samples
-
-
 class Batch:
     """The columns of up to `rows` samples; `self.rows` counts those filled."""
 
@@ -63,9 +60,9 @@ class Batch:
 class Collected:
     """Samples of a small file, kept in memory as tables. Used like a `SampleWriter`."""
 
-    def __init__(self, run_id: str, size_bytes: int) -> None:
+    def __init__(self, run_id: str, most_rows: int) -> None:
         self.run_id, self.rows = run_id, 0
-        self._room = min(BATCH_ROWS, size_bytes // _LEAST_BYTES + 1)
+        self._room = min(BATCH_ROWS, most_rows + 1)
         self.batch = Batch(self._room)
         self.tables: list[pa.Table] = []
 

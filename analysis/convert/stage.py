@@ -47,9 +47,9 @@ def unended(source: Path) -> str:
     return f"{source}: its last line has no line end and was not read: is it still written?"
 
 
-def folder_of(out: Path, source: Path) -> Path:
+def folder_of(out: Path, source: Path, source_id: str) -> Path:
     """Return the folder for the parts of one source file."""
-    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id(source.resolve())}"
+    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id}"
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from causeway.analysis.convert.samples import Batch, Collected, SampleWriter
 CHUNK_BYTES = 8 << 20
 _MOST_PROBLEMS = 1000
 _ORDERS = {code: order for order, code in COLUMNS.items()}
-_LF, _ZERO, _NINE, _BLANKS, _NO_RECORD = 10, 48, 57, (32, 9), (10, 13, 35)
+_TAB, _LF, _CR, _SPACE, _HASH, _ZERO, _NINE = b"\t\n\r #09"
 _COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
@@ -107,12 +107,16 @@ def _record_lines(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     starts = np.concatenate([[0], ends[:-1]])
     first = starts.copy()  # of each line, the first byte that is no blank
     indented = np.arange(len(first))
-    while len(indented := indented[np.isin(data[first[indented]], _BLANKS)]):
+    while len(indented := indented[_is_blank(data[first[indented]])]):
         first[indented] += 1
     byte = data[first]
     is_data = (byte >= _ZERO) & (byte <= _NINE)
-    records = ~is_data & ~np.isin(byte, _NO_RECORD)
+    records = ~is_data & (byte != _LF) & (byte != _CR) & (byte != _HASH)
     return starts[records], ends[records], int(is_data.sum())
+
+
+def _is_blank(bytes_: np.ndarray) -> np.ndarray:
+    return (bytes_ == _SPACE) | (bytes_ == _TAB)
 
 
 def _take(

@@ -37,7 +37,7 @@ WIDTH_IN, HEIGHT_IN, LEGEND_ROW_IN = 5.0, 3.0, 0.19
 
 def settings() -> dict[str, Any]:
     """Return matplotlib's settings for a figure."""
-    from cycler import cycler
+    from matplotlib.rcsetup import cycler
 
     return {
         "figure.constrained_layout.use": True, "figure.facecolor": "none", "axes.facecolor": "none",

@@ -1,10 +1,14 @@
 """Whole text result files into tables: every record of the format, and files that are wrong."""
 
+import gc
 import math
+import weakref
+from pathlib import Path
 
 import pytest
 
 from causeway.analysis import convert, store
+from causeway.analysis.convert import job
 from causeway.errors import UserError
 
 HEAD = 'version 3\nrun R-1\nattr configname Base\nattr repetition 4\nitervar n 10\nitervar mode "a b"\nconfig k v\n\n'
@@ -226,3 +230,15 @@ def test_one_bad_file_among_many_is_reported_and_the_others_land(tmp_path):
     report = convert.convert([tmp_path / "a.sca", tmp_path / "b.sca"], tmp_path / "out", keep_going=True)
     assert len(report.problems) == 1 and store.finished_runs(tmp_path / "out") == {"R-1"}
     assert str(report) == "2 files (2 converted), 1 runs, 0 samples"
+
+
+def test_a_file_that_was_read_leaves_memory_though_collection_is_off(tmp_path: Path) -> None:
+    """A conversion turns garbage collection off: a cycle would keep the rows of every file that was read."""
+    path = tmp_path / "a.sca"
+    path.write_text("version 3\nrun R\nscalar m s 1\nattr unit s\nstatistic m t\nfield count 1\n")
+    gc.disable()
+    try:
+        piece = weakref.ref(job.read_file(path, tmp_path / "out", None))
+        assert piece() is None
+    finally:
+        gc.enable()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 from dataclasses import replace
 
 import numpy as np
@@ -15,23 +13,26 @@ from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.events import Window
+from causeway.explore import exhaustive
 from causeway.network.networks import AbstractNetwork, constant_delay, uniform_delay
 from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context
 from causeway.pycontrol.protocols.ladc18 import node as ladc18_node
 from causeway.pycontrol.protocols.ladc18 import state as ladc18_state
 from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
-from causeway.pycontrol.protocols.ladc18.node import BundledProcesses, Process, Tally
+from causeway.pycontrol.protocols.ladc18.node import BundledProcesses, Process
 from causeway.pycontrol.protocols.ladc18.vectorized import Limits
 from causeway.pycontrol.protocols.vcube.detector import Detector
 from causeway.pycontrol.protocols.vcube.tree import cluster_of, subtree
+from causeway.studies.ladc18 import exploration
 from causeway.studies.ladc18.study import SCENARIOS, UNIT_PS, Ladc18Params, Ladc18Study
 from causeway.studies.registry import PUBLISHED
 from causeway.studies.runner import Job, run_job
+from causeway.studies.trial import Trial
+from tests.helpers import seeded_ladc18
 from tests.helpers.drawn import examples
 from tests.helpers.ladc18_runs import as_in_the_paper, limits, run
 from tests.helpers.published_numbers import load_published
-from tests.helpers.small_model import Broken, Model, explore
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
 BROKEN_TIES = {(32, "NO-AGGR", "latency")}
@@ -156,50 +157,30 @@ def test_windows_of_any_size_give_the_same_run():
     assert run(*args).digest == run(*args, cap=1).digest == run(*args, cap=7).digest
 
 
-@pytest.fixture
-def small_model(monkeypatch):
-    """Messages are one object per identity, and copies of a process share them."""
-    Message = ladc18_node.Message
-    monkeypatch.setattr(Message, "__deepcopy__", lambda self, memo: self, raising=False)
-    monkeypatch.setattr(ladc18_node, "Message", functools.cache(Message))
-
-    def deepcopy(self, memo):
-        new = object.__new__(type(self))
-        shared = ("limits", "tally", "size_of", "height", "i")
-        own = {k: copy.deepcopy(v, memo) for k, v in vars(self).items() if k not in shared}
-        vars(new).update({k: getattr(self, k) for k in shared} | own)
-        return new
-
-    monkeypatch.setattr(Process, "__deepcopy__", deepcopy, raising=False)
-    monkeypatch.setattr(Tally, "number", 0, raising=False)
-
-    def model(limits: Limits, make: type[Process] = Process) -> Model:
-        tally = Tally()
-        return Model(lambda i: make(i, limits, tally), 4, causal=False)
-
-    return model
+def covered(**budget: int) -> exhaustive.Covered:
+    """Every schedule among 4 processes, whoever broadcasts and crashes."""
+    trial = Trial("ladc18", {}, budget=budget, every=True)
+    return exhaustive.search_exhaustively(trial.make, trial.rules(), 10**6, 1000.0)
 
 
-NO_AGGR = Limits(4, 0, 1, 1, 1)
-BUNDLES = Limits(4, 2 * UNIT_PS, 1460, 24, 20)
-
-
-def test_every_schedule_of_events_of_2_messages_among_4_processes_is_right(small_model):
-    assert explore(small_model(NO_AGGR), (0, 1)) > 100
-    assert explore(small_model(BUNDLES), (0, 3)) > 1000
+@pytest.mark.parametrize("budget", [{"broadcasts": 2, "crashes": 0}, {"broadcasts": 1, "crashes": 1}], ids=str)
+def test_every_schedule_of_events_among_4_processes_is_right(budget):
+    found = covered(**budget)
+    assert (found.complete, found.broken) == (True, None) and found.states > 1000
 
 
 @pytest.mark.slow
-def test_every_schedule_of_events_of_3_messages_among_4_processes_is_right(small_model):
-    for script in ((0, 1, 3), (0, 0, 0), (0, 0, 2)):
-        assert explore(small_model(NO_AGGR), script) > 1000
+@pytest.mark.parametrize("budget", [{"broadcasts": 3, "crashes": 0}, {"broadcasts": 2, "crashes": 1}], ids=str)
+def test_the_first_400_000_states_of_a_larger_model_are_right(budget):
+    trial = Trial("ladc18", {}, budget=budget, every=True)
+    found = exhaustive.search_exhaustively(trial.make, trial.rules(), 400_000, 1000.0)
+    assert found.broken is None and found.ends > 0
 
 
-def test_every_schedule_with_a_crash_at_any_instant_is_right(small_model):
-    for crashing in (1, 2, 3):
-        assert explore(small_model(NO_AGGR), (0,), crashing) > 50
-    assert explore(small_model(NO_AGGR), (0, 3), 1) > 1000
-    assert explore(small_model(NO_AGGR), (0, 0), 3) > 1000
+def test_every_schedule_of_2_bundled_messages_is_right(monkeypatch):
+    monkeypatch.setattr(exploration, "Limits", lambda *_: Limits(4, 2 * UNIT_PS, 1460, 24, 20))
+    found = covered(broadcasts=2, crashes=0)
+    assert (found.complete, found.broken) == (True, None) and found.states > 10_000
 
 
 # ---- printed lines that fail, and mutants --------------------------------------------------------------------------
@@ -253,25 +234,6 @@ class ForgetsEarly(Process):
         self.in_crash = False
 
 
-class NoWindow(Process):
-    """A mutant: never remembers what it delivered."""
-
-    def update_window(self, m):
-        pass
-
-
-class NoRetransmission(Process):
-    """A mutant: on a crash it only forgets the acks."""
-
-    def on_crash(self, j):
-        self.correct[j] = 0
-        for m, entries in list(self.ack_set.items()):
-            for p, q in list(entries):
-                if q == j or not self.correct[m.src] or not self.correct[p]:
-                    self.drop_ack(m, p, q)
-                    self.check_acks(m, p)
-
-
 def test_line_33_as_printed_sends_a_message_round_in_circles():
     one = limits(16, SCENARIOS["NO-AGGR"])
     printed = run(one, [(0, 0)], {}, protocol=as_in_the_paper(one, SubtreeOfTheSource), units=100)
@@ -309,14 +271,12 @@ def test_line_53_as_printed_forgets_a_message_that_must_be_sent_again():
     assert resent_after_a_crash(ForgetsEarly) == []
 
 
-def test_a_process_that_forgets_its_windows_delivers_twice(small_model):
-    with pytest.raises(Broken, match="twice"):
-        explore(small_model(NO_AGGR, NoWindow), (0, 3), 1)
-
-
-def test_a_process_that_does_not_send_again_leaves_others_without_the_message(small_model):
-    with pytest.raises(Broken, match="never delivers"):
-        explore(small_model(NO_AGGR, NoRetransmission), (0,), 2)
+@pytest.mark.parametrize(
+    ("mutant", "what"), [(seeded_ladc18.no_window, " twice"), (seeded_ladc18.no_retransmission, "never delivers")]
+)
+def test_a_process_without_its_windows_or_retransmissions_is_caught(mutant, what, monkeypatch):
+    mutant(monkeypatch)
+    assert what in covered(broadcasts=2, crashes=1).broken
 
 
 # ---- the audit and the faults of the study -------------------------------------------------------------------------
