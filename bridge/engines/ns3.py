@@ -48,7 +48,7 @@ class Ns3Engine:
             return f"engine ns3 has no radio '{network.radio}', it has {there}: use one of them, or --engine omnet"
         return None if adapters[0].is_built() else missing_tools()
 
-    def adapters(self) -> list[Adapter]:
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
         """Return the adapter for the installed ns-3, if there is one."""
         found = find_ns3()
         if found is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable, version_folder
 from causeway.errors import UserError
 from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.toolchain.installation import SOURCES
-from causeway.toolchain.omnet_find import INET, Found
+from causeway.toolchain.omnet_find import Found, fitting_inet
 
 INET_EDGE = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}
@@ -24,22 +23,17 @@ WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 
 def missing_inet(found: Found) -> str | None:
     """Return why INET cannot be used, and what to do, in one line; None if it can."""
-    if found.inet_root is None and (root := os.environ.get("INET_ROOT")):
-        return (
-            f"INET_ROOT={root} is no built INET (it has no src/libINET.so); unset INET_ROOT to search the usual "
-            "places, or name another folder"
-        )
     if found.inet_root is None:
         return (
-            "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or set "
-            "INET_ROOT=...; or use --engine ns3"
+            f"no INET found beside OMNeT++: build INET {fitting_inet(found.version)} (inet.omnetpp.org) in a directory "
+            "inet* beside it or set INET_ROOT=...; or use --engine ns3"
         )
-    if not found.inet_is_known:
-        return (
-            f"the adapter is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
-            f"parameters differ: build INET {INET} beside it, or set INET_ROOT=..."
-        )
-    return None
+    return found.inet_refusal
+
+
+def ned_folders(found: Found) -> tuple[Path, ...]:
+    """Return the roots of the adapter's NED packages for the version of INET."""
+    return INET_EDGE, SOURCES / "omnet" / version_folder(found)
 
 
 def launch_inet(network: MobileNetwork, found: Found) -> Launch:
@@ -56,7 +50,7 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
     return Launch(
         INET_EDGE / "omnetpp.ini",
         CONFIGS[network.radio],
-        (INET_EDGE, source),
+        (*ned_folders(found), source),
         (str(source / "INET"), loadable(found, INET_LIBRARY)),
         {"**.station[*].tcp.delayedAcksEnabled": "true"} if network.wire_delayed_acks else {},
     )
@@ -96,6 +90,7 @@ def plain_command(found: Found, config: str, *arguments: str) -> list[str]:
     source = found.inet_root / "src"
     libraries = (source / "INET", loadable(found, LIBRARY), loadable(found, INET_LIBRARY))
     return [
-        str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini", "-c", config,
+        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(map(str, (*ned_folders(found), source))),
+        "-f", "omnetpp.ini", "-c", config,
         *(part for library in libraries for part in ("-l", str(library))), *arguments,
     ]  # fmt: skip

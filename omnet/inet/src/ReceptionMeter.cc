@@ -9,6 +9,7 @@
 #include "inet/mobility/contract/IMobility.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IRadioMedium.h"
 #include "inet/physicallayer/wireless/common/radio/packetlevel/Radio.h"
+#include "inet_version.h"
 
 namespace causeway {
 
@@ -75,7 +76,7 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     frame.destination = address ? address->getDestAddress() : inet::MacAddress::BROADCAST_ADDRESS;
     frame.tag = edge_ ? find_tag(packet->peekAll().get()) : nullptr;
     on_air_[transmission->getId()] = frame;
-    const bool from_station = radios_[key(transmission->getTransmitter())].is_station;
+    const bool from_station = radios_[key(radio_of(transmission))].is_station;
     (from_station ? total_.station_frames : total_.host_frames) += 1;
     (from_station ? total_.station_bytes : total_.host_bytes) += packet->getByteLength();
     if (frame.tag && !mac_repeats_ && outOfReach(*frame.tag, transmission)) {
@@ -96,7 +97,7 @@ bool ReceptionMeter::meantFor(const Frame &frame, const Receiver &receiver) cons
 }
 
 void ReceptionMeter::arrivalEnded(const IReception *reception) {
-    Receiver &receiver = radios_[key(reception->getReceiver())];
+    Receiver &receiver = radios_[key(radio_of(reception))];
     const bool got_it = receiver.got_it;
     receiver.got_it = false;
     const ITransmission *transmission = reception->getTransmission();
