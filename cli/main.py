@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,27 @@ def _place(folder: Path | None) -> Path | None:
     return None if folder is None else place(folder)
 
 
+def _choose(variable: str) -> Callable[[Path | None], Path | None]:
+    """Return a callback that puts a folder into a variable of the environment, also for processes that are started."""
+
+    def chosen(folder: Path | None) -> Path | None:
+        if folder is not None:
+            os.environ[variable] = str(folder.resolve())
+        return folder
+
+    return chosen
+
+
+Omnetpp = Annotated[
+    Path | None,
+    typer.Option(
+        "--omnetpp", metavar="DIR", help="The OMNeT++ to use (OMNETPP_ROOT).", callback=_choose("OMNETPP_ROOT")
+    ),
+]
+Inet = Annotated[
+    Path | None,
+    typer.Option("--inet", metavar="DIR", help="The INET to use (INET_ROOT).", callback=_choose("INET_ROOT")),
+]
 OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
 Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
@@ -60,6 +82,8 @@ def doctor(
     ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Restore or remove damaged runs; remove orphans.")] = False,
     former_repair: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Check the software on this machine, or a result folder, and advise what to do about each problem."""
     from causeway.cli import doctor
@@ -165,6 +189,8 @@ def run(
     animate: Animate = None,
     log: LogLevel = "",
     log_file: LogFile = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
@@ -189,6 +215,8 @@ def attach(
     ] = "",
     times: Annotated[int, typer.Option(min=0, help="End after so many simulations (0: when interrupted).")] = 0,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Keep the results, a folder an attempt.")] = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Wait for simulations that you start in a shell, the IDE, Qtenv or a debugger, and print the settings for them."""
     from causeway.cli.attach import attach_study
@@ -303,6 +331,8 @@ def build_(
     engine: Annotated[
         list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Compile the adapters and the kernels of all studies into the cache folder (CAUSEWAY_CACHE).
 

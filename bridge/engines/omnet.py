@@ -190,10 +190,11 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
 def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
     """Return the command line of the simulation."""
     ned_path = dict.fromkeys(str(p) for p in (ABSTRACT, *launch.ned_path))
+    is_ours = launch.ini.is_relative_to(SOURCES)
     settings = {
+        **({"simtime-resolution": "ps"} if is_ours else {}),
         **launch.settings,
         "scheduler-class": '"causeway::CausewayScheduler"',
-        "simtime-resolution": "ps",
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
         "cmdenv-express-mode": "true",

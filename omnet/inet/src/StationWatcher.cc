@@ -25,7 +25,7 @@ void StationWatcher::initialize(int stage) {
         scheduleAt(SIMTIME_ZERO, timer_);
         if (!edge_) return;
         const Setup &setup = Bridge::instance().setup();
-        places_every_ = SimTime::fromRaw(setup.mobile_network().places_every_ps());
+        places_every_ = instant_of(setup.mobile_network().places_every_ps());
         if (places_every_ == SIMTIME_ZERO) return;
         place_timer_ = new cMessage("record places");
         place_timer_->setSchedulingPriority(-1);
