@@ -10,7 +10,7 @@ from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.toolchain.installation import SOURCES
 from causeway.toolchain.omnet_find import Found, fitting_inet
 
-INET_EDGE = SOURCES / "omnet" / "inet"
+INET_ADAPTER = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
@@ -33,7 +33,7 @@ def missing_inet(found: Found) -> str | None:
 
 def ned_folders(found: Found) -> tuple[Path, ...]:
     """Return the roots of the adapter's NED packages for the version of INET."""
-    return INET_EDGE, SOURCES / "omnet" / version_folder(found)
+    return INET_ADAPTER, SOURCES / "omnet" / version_folder(found)
 
 
 def launch_inet(network: MobileNetwork, found: Found) -> Launch:
@@ -48,7 +48,7 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
     assert found.inet_root is not None
     source: Path = found.inet_root / "src"
     return Launch(
-        INET_EDGE / "omnetpp.ini",
+        INET_ADAPTER / "omnetpp.ini",
         CONFIGS[network.radio],
         (*ned_folders(found), source),
         (str(source / "INET"), loadable(found, INET_LIBRARY)),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.engines.omnet_inet import INET_EDGE, plain_command
+from causeway.bridge.engines.omnet_inet import INET_ADAPTER, plain_command
 from causeway.errors import RunError, UserError
 from causeway.network.networks import WIRELESS_TCP
 from causeway.pycontrol.node import EVERYONE
@@ -182,7 +182,7 @@ def opp_run(config: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     found = find_omnetpp()
     assert found is not None
     command = plain_command(found, config, *arguments)
-    return subprocess.run(command, cwd=INET_EDGE, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=INET_ADAPTER, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("config", ["PlainUnitDisk", "PlainWifi"])

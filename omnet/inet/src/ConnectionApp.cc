@@ -28,10 +28,10 @@ int ConnectionApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
 void ConnectionApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         node_ = par("nodeId");
-        edge_ = Edge::find(this);
+        adapter_ = Adapter::find(this);
         look_ = new cMessage("look for bytes");
-    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && edge_) {
-        edge_->addConnections(node_, this);
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && adapter_) {
+        adapter_->addConnections(node_, this);
     }
 }
 
@@ -87,12 +87,12 @@ void ConnectionApp::listen(int port, bool begin) {
 }
 
 void ConnectionApp::connect(const Action &action) {
-    const inet::L3Address to = edge_->addressOf(action.peer, action.interface);
+    const inet::L3Address to = adapter_->addressOf(action.peer, action.interface);
     if (to.isUnspecified()) {
         throw cRuntimeError("node %d cannot be reached over interface %d", action.peer, action.interface);
     }
     End *end = add(action.ref, new TcpSocket());
-    end->socket->bind(edge_->opens(node_, action.ref));
+    end->socket->bind(adapter_->opens(node_, action.ref));
     keep_data(*tcp_, *end->socket);
     end->socket->connect(to, action.size_bytes);
 }
@@ -109,7 +109,7 @@ ConnectionApp::End *ConnectionApp::add(int64_t connection, TcpSocket *socket) {
 }
 
 void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *info) {
-    const int64_t connection = edge_->accepts(edge_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
+    const int64_t connection = adapter_->accepts(adapter_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
     auto accepted = new TcpSocket(info);
     if (connection < 0) {  // given up meanwhile
         strangers_.emplace_back(accepted);
@@ -132,7 +132,7 @@ cModule *ConnectionApp::tcpOf(const TcpSocket &socket) const {
 void ConnectionApp::socketEstablished(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
     end.tcp = check_and_cast<TcpConnection *>(tcpOf(*socket));
-    edge_->tcpOpened();
+    adapter_->tcpOpened();
     if (!end.established) tell(Kind::CONNECTED, end, 0);
     end.established = true;
     lookAt(end);
@@ -269,13 +269,13 @@ void ConnectionApp::socketFailure(TcpSocket *socket, int code) {
 }
 
 void ConnectionApp::fail(End &end, Ending::Value why) {
-    edge_->tcpBroken();
+    adapter_->tcpBroken();
     tell(Kind::ENDED, end, why);
     drop(end);
 }
 
 void ConnectionApp::drop(End &end) {
-    edge_->gaveUp(end.connection);
+    adapter_->gaveUp(end.connection);
     by_socket_.erase(end.socket->getSocketId());
     const auto found = ends_.find(end.connection);
     over_.push_back(std::move(found->second));

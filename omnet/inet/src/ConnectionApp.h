@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "inet/transportlayer/contract/tcp/TcpSocket.h"
 
 namespace inet::tcp {
@@ -36,7 +36,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     };
 
     int node_ = -1;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     inet::tcp::Tcp *tcp_ = nullptr;
     std::map<int64_t, std::unique_ptr<End>> ends_;               // by connection
     std::map<int, End *> by_socket_;                             // by socket id
@@ -61,7 +61,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void otherIsDone(End &end);
     void fail(End &end, Ending::Value why);
     void drop(End &end);
-    void tell(Kind::Value kind, const End &end, int64_t arg) { edge_->connection(kind, node_, end.connection, arg); }
+    void tell(Kind::Value kind, const End &end, int64_t arg) { adapter_->connection(kind, node_, end.connection, arg); }
 
     // Handles an acknowledgement, and a segment, of one of this node's connections.
     using cListener::receiveSignal;
