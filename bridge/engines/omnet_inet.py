@@ -17,6 +17,9 @@ CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "
 INET_FOLDERS = ("src", "examples", "tutorials", "showcases")
 """The folders of an INET with NED packages."""
 
+SAME_INSTANT = {"**.sameTransmissionStartTimeCheck": '"ignore"'}
+"""From INET 4.6 on, two frames that begin at one instant are an error. Nodes act at exact instants."""
+
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 """The rates of 802.11g without those of 802.11b."""
 
@@ -67,7 +70,7 @@ def launch_own(network: InetNetwork, found: Found) -> Launch:
         network.config,
         ned_path_of(ini, network.ned_path, found.inet_root),
         (str(found.inet_root / "src" / "INET"), loadable(found, INET_LIBRARY), *network.libs),
-        {"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {},
+        {**SAME_INSTANT, **({"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {})},
         network.run,
     )
 
