@@ -12,13 +12,13 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
+from causeway.cli.installations import Inet, Omnetpp
 from causeway.cli.once import Interrupted, Once
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.user_file import in_users_words
@@ -34,27 +34,6 @@ def _place(folder: Path | None) -> Path | None:
     return None if folder is None else place(folder)
 
 
-def _choose(variable: str) -> Callable[[Path | None], Path | None]:
-    """Return a callback that puts a folder into a variable of the environment, also for processes that are started."""
-
-    def chosen(folder: Path | None) -> Path | None:
-        if folder is not None:
-            os.environ[variable] = str(folder.resolve())
-        return folder
-
-    return chosen
-
-
-Omnetpp = Annotated[
-    Path | None,
-    typer.Option(
-        "--omnetpp", metavar="DIR", help="The OMNeT++ to use (OMNETPP_ROOT).", callback=_choose("OMNETPP_ROOT")
-    ),
-]
-Inet = Annotated[
-    Path | None,
-    typer.Option("--inet", metavar="DIR", help="The INET to use (INET_ROOT).", callback=_choose("INET_ROOT")),
-]
 OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
 Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 

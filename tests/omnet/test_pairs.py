@@ -16,7 +16,7 @@ from causeway.bridge.engines.omnet import OmnetEngine, inet_adapter_of
 from causeway.errors import UserError
 from causeway.studies.runner import Job, run_job
 from causeway.toolchain.adapters import build
-from causeway.toolchain.omnet_find import Found, find_omnetpp, installed, version_of
+from causeway.toolchain.omnet_find import Found, find_omnetpp, installed
 
 pytestmark = [pytest.mark.omnet]
 STORED = Path(__file__).with_name("digests.json")
@@ -110,7 +110,7 @@ def test_an_inet_with_which_the_adapter_does_not_compile_leaves_abstract_network
         job = Job("mobile20", SMALL, 1, "omnet")
         why = engine.missing(job.network())
         assert why is not None and "\n" not in why and "does not compile (see " in why
-        with pytest.raises(UserError, match="engine omnet cannot run here: the INET adapter for .* does not compile"):
+        with pytest.raises(UserError, match=r"engine omnet cannot run here: the INET adapter for .* does not compile"):
             run_job(job)
         assert engines.get("omnet").missing() is None
     finally:
@@ -121,25 +121,6 @@ def causeway(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "causeway.cli.main", *words]
     environment = {**os.environ, "COLUMNS": "1000"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-
-
-def test_a_library_of_another_pair_is_refused_in_one_line() -> None:
-    """As in an ini file with the load-libs of another INET: two libraries of INET in one process."""
-    here = pairs()
-    if len({pair.inet_root for pair in here}) < 2:
-        pytest.skip("this machine has one pair only")
-    one, other = here[0], next(pair for pair in here if pair.inet_root != here[0].inet_root)
-    assert one.inet_root is not None and version_of(one.inet_root)
-    build(inet_adapter_of(other))
-    library = inet_adapter_of(other).product("omnet-inet/libcauseway_inet.so")
-    command = [
-        str(one.opp_run), "-u", "Cmdenv", "-l", str(one.inet_root / "src" / "INET"), "-l",
-        str(library.with_name("causeway_inet")), "-h",
-    ]  # fmt: skip
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode != 0
-    said = [line for line in (ran.stdout + ran.stderr).splitlines() if "causeway" in line or "Error" in line]
-    assert any(str(other.inet_root) in line or "Cannot load library" in line for line in said), ran.stdout + ran.stderr
 
 
 if __name__ == "__main__":
