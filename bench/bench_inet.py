@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from bench.mobile import PLAIN, SEED, cost_by_hosts, run_mobile
 from causeway.bridge.engines.omnet import OmnetEngine
-from causeway.bridge.engines.omnet_inet import INET_EDGE, missing_inet, plain_command
+from causeway.bridge.engines.omnet_inet import INET_ADAPTER, missing_inet, plain_command
 from causeway.errors import RunError, UserError
 from causeway.pycontrol.loop import Outcome
 from causeway.studies.mobile20.study import Mobile20Params
@@ -96,7 +96,7 @@ def _plain(found: Found, params: Mobile20Params, simulated_s: float, air: Mappin
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as results:
         command = plain_command(found, "PlainUnitDisk", *settings, f"--result-dir={results}")
-        ran = subprocess.run(command, cwd=INET_EDGE, capture_output=True, text=True, check=False)
+        ran = subprocess.run(command, cwd=INET_ADAPTER, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         raise RunError(f"the plain network did not run: {ran.stdout[-300:]} {ran.stderr[-300:]}")
     return time.perf_counter() - began

@@ -85,7 +85,7 @@ class AttachEngine:
         """Return None: the simulation is already there."""
         return None
 
-    def adapters(self) -> list[Adapter]:
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
         """Return no adapters: the simulation has its own."""
         return []
 

@@ -130,6 +130,6 @@ class Engine(Protocol):
         """Return why the engine cannot run (this network) here and what to do, in one line; None if it can."""
         ...
 
-    def adapters(self) -> list[Adapter]:
-        """Return the adapters that it needs. `open` compiles them unless `toolchain.adapters.build` has."""
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
+        """Return the adapters that it needs (for this network). `open` compiles them unless somebody has before."""
         ...

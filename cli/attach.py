@@ -11,7 +11,7 @@ from rich.text import Text
 
 from causeway.analysis import store
 from causeway.bridge.attached import AttachEngine
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, adapter_of, command, launch_of, loadable
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, OmnetEngine, command, launch_of, loadable
 from causeway.cli import outcome
 from causeway.cli.console import printable
 from causeway.cli.run import nodes_in_words
@@ -23,7 +23,7 @@ from causeway.studies.external_project import ExternalProject
 from causeway.studies.parameters import parse_settings
 from causeway.studies.runner import Job, make_spec, run_job
 from causeway.toolchain.adapters import build
-from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.toolchain.omnet_find import Found, find_omnetpp, missing_omnetpp
 
 
 def attach_study(
@@ -32,10 +32,13 @@ def attach_study(
     """Wait for simulations that the user starts, `times` of them (0: until interrupted), and run the study on each."""
     found = find_omnetpp()
     if found is None:
-        raise UserError(f"nothing can be attached here: {HOW_TO_GET_IT}")
-    build(adapter_of(found))
+        raise UserError(f"nothing can be attached here: {missing_omnetpp()}")
     external = ExternalProject("", "General", hosts) if hosts else None
     job = Job(name, parse_settings(settings), seed, "omnet", external=external)
+    if why := OmnetEngine().missing(job.network()):
+        raise UserError(f"nothing can be attached here: {why}")
+    for adapter in OmnetEngine().adapters(job.network()):
+        build(adapter)
     engine = AttachEngine(lambda: _say(console, "a simulation has come"))
     try:
         _print_lines(job, engine, found, console)

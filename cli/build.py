@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from causeway.bridge import engines
 from causeway.errors import UserError
+from causeway.network.networks import Network
 from causeway.toolchain.adapters import Adapter, build
 
 KERNELS = "kernels"
@@ -16,29 +17,53 @@ KERNELS = "kernels"
 
 
 def build_adapters(names: Sequence[str], console: Console) -> None:
-    """Compile the adapters of these engines, or `kernels`; by default everything that can be compiled here."""
+    """Compile the adapters of these engines, or `kernels`; by default everything that can be compiled here.
+
+    Raises:
+        UserError: An engine has nothing to build, or an adapter does not compile; the others were built.
+    """
+    failures = []
     for name in [n for n in names or engines.ENGINES if n != KERNELS]:
         engine = engines.get(name)
         adapters = engine.adapters()
         if not adapters and names:
             raise UserError(f"engine {name} has nothing to build: {engine.missing() or 'it runs in process'}")
         if not adapters and (why := engine.missing()):
-            console.print(f"engine {name} is left out: {why}", markup=False, highlight=False, soft_wrap=True)
+            _say(console, f"engine {name} is left out: {why}")
         for adapter in adapters:
-            with_progress(adapter, console)
-            console.print(
-                f"engine {name} is ready: {adapter.simulator}, in {adapter.directory}",
-                markup=False, highlight=False, soft_wrap=True,
-            )  # fmt: skip
+            try:
+                with_progress(adapter, console)
+            except UserError as error:
+                failures.append(error)
+            else:
+                _say(console, f"engine {name} is ready: {adapter.simulator}, in {adapter.directory}")
+        if name == "omnet" and adapters:
+            _say_without_inet(console)
     if not names or KERNELS in names:
         from causeway.cli.kernels import build_kernels
 
         build_kernels(console)
+    if failures:
+        raise failures[0]
 
 
-def prepare(name: str, console: Console) -> None:
-    """Compile the adapters that an engine needs, before a run on it."""
-    for adapter in engines.get(name).adapters():
+def _say_without_inet(console: Console) -> None:
+    """Print why there are abstract networks only, if there is no INET that can be used."""
+    from causeway.bridge.engines.omnet_inet import missing_inet
+    from causeway.toolchain.omnet_find import find_omnetpp
+
+    found = find_omnetpp()
+    if found is not None and (why := missing_inet(found)):
+        _say(console, f"INET is left out, so engine omnet has abstract networks only: {why}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def prepare(name: str, network: Network, console: Console) -> None:
+    """Compile the adapters that an engine needs for a network, before a run on it."""
+    for adapter in engines.get(name).adapters(network):
         with_progress(adapter, console)
 
 

@@ -18,6 +18,9 @@ from rich.text import Text
 
 from causeway.bridge import engines
 from causeway.errors import UserError
+from causeway.network.networks import InetNetwork
+from causeway.network.workload import Workload
+from causeway.toolchain.adapters import missing_tools
 from causeway.toolchain.installation import other_distribution
 from causeway.toolchain.installation import version as version_of_causeway
 
@@ -102,27 +105,42 @@ def _tool(name: str, what_for: str, advice: str) -> Check:
 
 
 def _omnetpp() -> Iterator[Check]:
-    from causeway.toolchain.omnet_find import find_omnetpp
+    from causeway.bridge.engines.omnet import adapter_of, inet_adapter_of
+    from causeway.toolchain.omnet_find import HOW_TO_GET_IT, find_omnetpp, installed
 
-    found = find_omnetpp()
-    if found is None:
-        advice = "install OMNeT++ 6.1 (omnetpp.org), then set OMNETPP_ROOT or put its bin folder on PATH"
-        yield Check("OMNeT++", "not found", False, advice)
+    used, every = find_omnetpp(), list(installed())
+    if not any(one.what == "OMNeT++" for one in every):
+        yield Check("OMNeT++", "not found", False, HOW_TO_GET_IT)
         return
-    yield Check("OMNeT++", f"{found.version} in {found.root}", True)
-    if found.inet_root is None:
-        advice = "install INET 4.5 beside OMNeT++ (inet.omnetpp.org), or set INET_ROOT"
-        yield Check("INET", "not found", False, advice)
-    else:
+    for one in every:
+        place = f"{one.version} in {one.root}"
+        if one.pair is None or one.refusal:
+            yield Check(one.what, f"{place}: refused", False, one.refusal or "")
+            continue
+        is_inet = one.what == "INET"
+        adapter = inet_adapter_of(one.pair) if is_inet else adapter_of(one.pair)
+        beside = f" with OMNeT++ {one.pair.version}" if is_inet else ""
+        is_used = used is not None and one.root in (used.root, used.inet_root) and one.pair.root == used.root
+        why = None if adapter.is_built() else missing_tools() or adapter.failure()
+        state = "works" if adapter.is_built() else "refused" if why else "builds"
+        yield Check(one.what, f"{place}{beside}: {state}{', used' if is_used else ''}", why is None, why or "")
+    if not any(one.what == "INET" for one in every) and used is not None:
         from causeway.bridge.engines.omnet_inet import missing_inet
 
-        why = missing_inet(found)
-        yield Check("INET", f"{found.inet_version} in {found.inet_root}", why is None, why or "")
+        yield Check("INET", "not found", False, missing_inet(used) or "")
 
 
 def _engine(name: str) -> Check:
     try:
-        why = engines.get(name).missing()
+        engine = engines.get(name)
+        why = engine.missing()
+        partly = [text for text in map(engine.missing, _SAMPLES.get(name, ())) if text] if why is None else []
     except ImportError as error:
-        why = str(error)
+        why, partly = str(error), []
+    if partly:
+        return Check(f"engine {name}", "ready for abstract networks only", True, partly[0])
     return Check(f"engine {name}", "ready" if why is None else "not ready", why is None, why or "")
+
+
+_SAMPLES = {"omnet": (InetNetwork(1, "", Workload(1)),)}
+"""Networks that need more of an engine than others."""

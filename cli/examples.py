@@ -61,7 +61,7 @@ class Looker:
         if recording is None:
             if not self.most_s or job.engine not in engines.ENGINES:
                 raise UserError(f"`{command}` draws what went wrong")
-            prepare(job.engine, self.console)
+            prepare(job.engine, job.network(), self.console)
         with self.console.status(f"looking at run {run_id} once more"):
             found = look(job, recording, EACH, self.most_s or inf)
         if not found.chains:

@@ -36,7 +36,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
         f"{job.run_id}: {'its recording' if recording else 'run once more on ' + job.engine}, looked at", soft_wrap=True
     )
     if recording is None:
-        prepare(job.engine, console)
+        prepare(job.engine, job.network(), console)
     found = look(job, recording, wanted)
     folder = recording.parent.parent if recording is not None else Path(target) if Path(target).is_dir() else out_dir
     name_frames(found, folder / "pcap" / job.run_id)

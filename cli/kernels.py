@@ -24,6 +24,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from causeway.analysis.convert import convert
 from causeway.bridge import engines
 from causeway.errors import RunError, UserError
+from causeway.network.networks import Network
 from causeway.studies import registry
 from causeway.studies.runner import Job, engines_of, run_job
 from causeway.toolchain.compiled_code import kernels_dir
@@ -110,7 +111,7 @@ def _run_smallest(name: str) -> None:
         job = Job(name, point, 1, "inline")
         network = study.network(job.params, job.seed)
         for engine in engines_of(study, network):
-            if engines.get(engine).missing(network) is None and _is_built(engine):
+            if engines.get(engine).missing(network) is None and _is_built(engine, network):
                 run_job(job.but(engine=engine))
 
 
@@ -122,9 +123,9 @@ def _convert_samples() -> None:
         convert([file], Path(folder, "out"))
 
 
-def _is_built(engine: str) -> bool:
-    """Return whether the adapters of an engine are compiled: this command compiles kernels only."""
-    return all(adapter.is_built() for adapter in engines.get(engine).adapters())
+def _is_built(engine: str, network: Network | None = None) -> bool:
+    """Return whether the adapters of an engine (for a network) are compiled: this command compiles kernels only."""
+    return all(adapter.is_built() for adapter in engines.get(engine).adapters(network))
 
 
 def _stamp(name: str) -> Path:

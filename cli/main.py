@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
+from causeway.cli.installations import Inet, Omnetpp
 from causeway.cli.once import Interrupted, Once
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.user_file import in_users_words
@@ -60,6 +61,8 @@ def doctor(
     ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Restore or remove damaged runs; remove orphans.")] = False,
     former_repair: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Check the software on this machine, or a result folder, and advise what to do about each problem."""
     from causeway.cli import doctor
@@ -169,6 +172,8 @@ def run(
     pdb: Debugger = False,
     log: LogLevel = "",
     log_file: LogFile = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
@@ -193,6 +198,8 @@ def attach(
     ] = "",
     times: Annotated[int, typer.Option(min=0, help="End after so many simulations (0: when interrupted).")] = 0,
     out_dir: Annotated[Path | None, typer.Option("--out", help="Keep the results, a folder an attempt.")] = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Wait for simulations that you start in a shell, the IDE, Qtenv or a debugger, and print the settings for them."""
     from causeway.cli.attach import attach_study
@@ -307,6 +314,8 @@ def build_(
     engine: Annotated[
         list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
     ] = None,
+    omnetpp: Omnetpp = None,
+    inet: Inet = None,
 ) -> None:
     """Compile the adapters and the kernels of all studies into the cache folder (CAUSEWAY_CACHE).
 

@@ -149,7 +149,7 @@ def _run_study(options: RunOptions, console: Console) -> bool:
     study, out_dir = registry.get(options.study), options.out_dir
     jobs = _planned(options, study)
     engine = jobs[0].engine
-    prepare(engine, console)
+    prepare(engine, jobs[0].network(), console)
     if options.twice:
         return compare_runs(jobs, options.as_json, console)
     out_dir.mkdir(parents=True, exist_ok=True)

@@ -125,7 +125,8 @@ def _core(engine: str) -> Iterator[Path]:
     yield from (SOURCES / "bridge" / "engines").glob(f"{engine}*.py")
     for adapter in _adapters(engine):
         yield from adapter.sources()
-        yield from (SOURCES / adapter.folder).rglob("*.ini")
+        for folder in adapter.folders or (adapter.folder,):
+            yield from (SOURCES / folder).rglob("*.ini")
 
 
 def _adapters(engine: str) -> list[Adapter]:

@@ -3,7 +3,8 @@
 Start here:
 
 - `installation.py`: the sources of this installation, its version and commit, the user's cache folder
-- `omnet_find.py`: where OMNeT++ and INET are installed; `adapters.py` compiles the C++ adapters of simulators
+- `omnet_find.py` and `ns3_find.py`: where simulators are installed, and why one cannot be used; `adapters.py` compiles
+  the C++ adapters of simulators
 - `jit.py`: numba's decorators, as all of Causeway uses them; `compiled_code.py` has the folders of what they compile,
   `first_compile.py` reports the first function that has to be compiled
 - `user_file.py`: a user's Python file as a module; `siblings.py` the files beside it, `sources.py` the modules that it

@@ -38,14 +38,19 @@ class Adapter:
     """An adapter for one installed simulator."""
 
     name: str
+    """Its name in messages."""
     simulator: str
     """The simulator and its version, as in the name of the folder."""
     folder: str
-    """The folder of the adapter's sources, below `SOURCES`."""
+    """The folder of its Makefile, below `SOURCES`."""
     products: tuple[str, ...]
     """The files that building makes, below `directory`."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """The variables passed to its Makefile."""
+    folders: tuple[str, ...] = ()
+    """The folders of its own sources, below `SOURCES`; (): `folder`."""
+    base: Adapter | None = None
+    """The adapter that it is linked with; its folder is passed to the Makefile as BASE."""
 
     @property
     def directory(self) -> Path:
@@ -60,15 +65,31 @@ class Adapter:
 
     def sources(self) -> list[Path]:
         """Return every file that the adapter is compiled from."""
-        folders = [SOURCES / folder for folder in (*SHARED, self.folder)]
+        folders = [SOURCES / folder for folder in (*SHARED, *(self.folders or (self.folder,)))]
         files = [path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES]
-        return files + [path for folder in folders for path in folder.rglob("Makefile")]
+        makefiles = [path for folder in folders for path in folder.rglob("Makefile")]
+        base = self.base.sources() if self.base is not None else []
+        return list(dict.fromkeys([*files, *makefiles, SOURCES / self.folder / "Makefile", *base]))
 
     def is_built(self) -> bool:
         """Return whether all products exist and were built from the present sources."""
+        return self._stamped("stamp") and all(self.product(p).exists() for p in self.products)
+
+    def failure(self) -> str | None:
+        """Return why the present sources could not be compiled, in one line; None if they could, or nobody tried."""
+        if self.base is not None and (why := self.base.failure()):
+            return why
+        if not self._stamped("failed"):
+            return None
+        return (
+            f"the {self.name} adapter for {self.simulator} does not compile (see {self.directory / 'log'}): use "
+            "another version, or mend what is wrong there and say `causeway build`"
+        )
+
+    def _stamped(self, name: str) -> bool:
+        """Return whether a file in its folder has the digest of the present sources."""
         with suppress(OSError):
-            stamp = (self.directory / "stamp").read_text()
-            return stamp == digest_of(self.sources(), SOURCES) and all(self.product(p).exists() for p in self.products)
+            return (self.directory / name).read_text() == digest_of(self.sources(), SOURCES)
         return False
 
 
@@ -94,6 +115,8 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
         return
     if why := missing_tools():
         raise UserError(why)
+    if adapter.base is not None:
+        build(adapter.base, say)
     directory = adapter.directory
     if " " in str(directory):
         raise UserError(f"make cannot build in a folder with a space in its name: {directory}; set {VARIABLE}=DIR")
@@ -101,9 +124,14 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
     with _only_one(directory / "lock"):
         if adapter.is_built():
             return
-        (directory / "stamp").unlink(missing_ok=True)
+        for name in ("stamp", "failed"):
+            (directory / name).unlink(missing_ok=True)
         stamp = digest_of(adapter.sources(), SOURCES)
-        _make(adapter, directory, say)
+        try:
+            _make(adapter, directory, say)
+        except UserError:
+            (directory / "failed").write_text(stamp)
+            raise
         (directory / "stamp").write_text(stamp)
 
 
@@ -116,7 +144,8 @@ def _only_one(path: Path) -> Iterator[None]:
 
 
 def _make(adapter: Adapter, directory: Path, say: Say) -> None:
-    variables = {"BUILD": str(directory), "PYTHON": sys.executable, **adapter.variables}
+    base = {"BASE": str(adapter.base.directory)} if adapter.base is not None else {}
+    variables = {"BUILD": str(directory), "PYTHON": sys.executable, **base, **adapter.variables}
     command = ["make", "-j2", "-C", str(SOURCES / adapter.folder), *(f"{k}={v}" for k, v in variables.items())]
     lines: deque[str] = deque(maxlen=LAST_LINES)
     with (directory / "log").open("w") as log, subprocess.Popen(

@@ -1,4 +1,9 @@
-"""Finds the installed OMNeT++ and INET: OMNETPP_ROOT and INET_ROOT, else PATH, else the usual folders."""
+"""Finds OMNeT++ and INET, and says why an installation cannot be used. Start at `find_omnetpp` and `installed`.
+
+OMNETPP_ROOT and INET_ROOT (or `--omnetpp` and `--inet`) choose. Without them, an OMNeT++ on PATH is used (a shell in
+which its `setenv` was sourced, or one of opp_env), else the newest in an opp_env workspace around the present folder,
+in the home folder or in /opt, preferably one with an INET that fits. An INET fits the OMNeT++ that it was built with.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +11,34 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 OLDEST = (6, 0)
-INET = "4.5"
-"""The INET that the adapter is written for. 4.6 needs OMNeT++ 6.2 and has no UnitDiskRadio, 4.7 has no crcMode."""
+"""The oldest OMNeT++ that the adapters are written for."""
+INETS = {"4.5": "6.0", "4.6": "6.2", "4.7": "6.4"}
+"""The versions of INET that the adapter is written for, and the oldest OMNeT++ that each can be built with."""
 HOW_TO_GET_IT = (
-    "no OMNeT++ found: install OMNeT++ 6.1 (omnetpp.org), build it (MODE=release), put its bin directory on PATH or "
-    "set OMNETPP_ROOT=..."
+    "no OMNeT++ found: install OMNeT++ 6.1 or newer (omnetpp.org), build it (MODE=release), put its bin directory on "
+    "PATH or set OMNETPP_ROOT=..."
 )
+OPP_ENV = ".opp_env_workspace"
+"""The folder by which opp_env knows its workspaces."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """An installed OMNeT++, and the INET beside it if there is one."""
+    """An OMNeT++ that can be used, and the INET that is used with it."""
 
     root: Path
     version: str
     inet_root: Path | None
+    """The INET, even if it cannot be used; None if there is none."""
     inet_version: str | None
+    inet_refusal: str | None = None
+    """The reason why the INET cannot be used, and the remedy."""
 
     @property
     def opp_run(self) -> Path:
@@ -35,9 +47,9 @@ class Found:
         return release if release.exists() else self.root / "bin" / "opp_run"
 
     @property
-    def inet_is_known(self) -> bool:
-        """True if the adapter is written for this INET."""
-        return self.inet_version is not None and is_known(self.inet_version)
+    def has_inet(self) -> bool:
+        """True if there is an INET that can be used."""
+        return self.inet_root is not None and self.inet_refusal is None
 
     @property
     def omnetpp_text(self) -> str:
@@ -47,45 +59,196 @@ class Found:
     @property
     def text(self) -> str:
         """The versions for users and result tables."""
-        return self.omnetpp_text + (f", INET {self.inet_version}" if self.inet_version else "")
+        return self.omnetpp_text + (f", INET {self.inet_version}" if self.has_inet else "")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An OMNeT++ or INET on this machine."""
+
+    what: str
+    version: str
+    root: Path
+    refusal: str | None
+    """The reason why it cannot be used, and the remedy."""
+    pair: Found | None = None
+    """The pair of OMNeT++ and INET, or the OMNeT++, in which it is used."""
 
 
 def find_omnetpp() -> Found | None:
-    """Return the OMNeT++ to use; None if none is built."""
-    for root in _roots():
-        version = _version(root, "omnetpp-")
-        if version and (root / "bin" / "opp_run").exists() and _numbers(version) >= OLDEST:
-            inet_root = _find_inet(root)
-            return Found(root, version, inet_root, _version(inet_root, "inet-") if inet_root else None)
+    """Return the OMNeT++ to use; None if there is none that can be used."""
+    if root := os.environ.get("OMNETPP_ROOT"):
+        return None if omnetpp_refusal(Path(root)) else pair_of(Path(root))
+    for here in _on_path():
+        if omnetpp_refusal(here) is None:
+            return pair_of(here)
+    pairs = [pair_of(one) for one in _elsewhere() if omnetpp_refusal(one) is None]
+    return next((pair for pair in pairs if pair.has_inet), pairs[0] if pairs else None)
+
+
+def missing_omnetpp() -> str:
+    """Return why no OMNeT++ can be used, and what to do, in one line."""
+    if root := os.environ.get("OMNETPP_ROOT"):
+        return f"OMNETPP_ROOT={root}: {omnetpp_refusal(Path(root))}"
+    refused = (omnetpp_refusal(root) for root in (*_on_path(), *_elsewhere()))
+    return next((why for why in refused if why), HOW_TO_GET_IT)
+
+
+def pair_of(root: Path) -> Found:
+    """Return an OMNeT++ with the INET that is used with it: INET_ROOT, else the newest that fits."""
+    version = version_of(root) or ""
+    if chosen := os.environ.get("INET_ROOT"):
+        return _pair(root, version, Path(chosen))
+    pairs = [_pair(root, version, inet) for inet in _inets(root)]
+    built = [pair for pair in pairs if pair.inet_root is not None and (pair.inet_root / "src" / "libINET.so").exists()]
+    fitting = (pair for pair in pairs if pair.has_inet)
+    return next(fitting, None) or next(iter([*built, *pairs]), Found(root, version, None, None))
+
+
+def _pair(root: Path, version: str, inet: Path) -> Found:
+    return Found(root, version, inet, version_of(inet), inet_refusal(inet, root, version))
+
+
+def installed() -> Iterator[Installed]:
+    """Yield every OMNeT++ and INET that is found, those that cannot be used, too."""
+    named = os.environ.get("OMNETPP_ROOT")
+    roots = _different([*([Path(named)] if named else []), *_on_path(), *_elsewhere()])
+    pairs = []
+    for root in roots:
+        if (refusal := omnetpp_refusal(root)) is None:
+            pairs.append(pair_of(root))
+        yield Installed("OMNeT++", version_of(root) or "?", root, refusal, None if refusal else pairs[-1])
+    chosen = os.environ.get("INET_ROOT")
+    for inet in _different([*([Path(chosen)] if chosen else []), *(i for root in roots for i in _inets(root))]):
+        yield _installed_inet(inet, pairs)
+
+
+def _different(folders: list[Path]) -> list[Path]:
+    """Return the folders without those that are another name of one before."""
+    return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
+
+
+def _installed_inet(inet: Path, pairs: list[Found]) -> Installed:
+    tried = [_pair(pair.root, pair.version, inet) for pair in pairs]
+    fits = next((pair for pair in tried if pair.has_inet), None)
+    refusal = None if fits else tried[0].inet_refusal if tried else "no OMNeT++ is found to use it with"
+    return Installed("INET", version_of(inet) or "?", inet, refusal, fits)
+
+
+# ---- refusals -------------------------------------------------------------------------------------------------------
+
+
+def omnetpp_refusal(root: Path) -> str | None:
+    """Return why an OMNeT++ cannot be used, and the remedy, in one line; None if it can."""
+    version = version_of(root) if (root / "Makefile.inc").exists() or (root / "Version").exists() else None
+    if version is None:
+        return f"{root} is no OMNeT++: it has no file Version; name the folder that has bin/ and Version"
+    if _numbers(version) < OLDEST:
+        return f"OMNeT++ {version} in {root} is too old: install 6.1 or newer (omnetpp.org), or name another one"
+    programs = root / "bin"
+    if (programs / "opp_run_release").exists() or (
+        (programs / "opp_run").exists() and not (programs / "opp_run_dbg").exists()
+    ):
+        return _compiler_refusal(root, version)
+    how = "only in debug mode" if (programs / "opp_run_dbg").exists() else "not"
+    return f"OMNeT++ {version} in {root} is {how} built: cd {root} && . ./setenv && make MODE=release"
+
+
+def _compiler_refusal(root: Path, version: str) -> str | None:
+    compiler = compiler_of(root)
+    if any(shutil.which(word) is None for word in compiler.split() if not word.startswith("-")):
+        return (
+            f"OMNeT++ {version} in {root} was configured for the compiler {compiler}, which is not on PATH: install "
+            "it, or configure and build OMNeT++ again with PREFER_CLANG=no"
+        )
     return None
 
 
-def _roots() -> Iterable[Path]:
-    if root := os.environ.get("OMNETPP_ROOT"):
-        yield Path(root)
-        return  # an explicit choice has no alternatives
+def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
+    """Return why an INET cannot be used with an OMNeT++, and the remedy, in one line; None if it can."""
+    version = version_of(inet)
+    name = f"INET {version or '?'} in {inet}"
+    if not (inet / "src" / "libINET.so").exists():
+        if (inet / "src" / "libINET_dbg.so").exists():
+            return f"{name} is built only in debug mode: build it with make MODE=release, too"
+        said = "INET_ROOT=" if os.environ.get("INET_ROOT") == str(inet) else ""
+        other = "; unset INET_ROOT to search the usual places, or name another folder" if said else ": build it"
+        return f"{said}{inet} is no built INET (it has no src/libINET.so){other}"
+    known = minor_of(version or "")
+    if known not in INETS:
+        how = "newer" if _numbers(version or "") > _numbers(max(INETS, key=_numbers)) else "older"
+        return (
+            f"{name} is {how} than the adapter is written for: build INET {', '.join(list(INETS)[:-1])} or "
+            f"{list(INETS)[-1]} beside OMNeT++, or set INET_ROOT=..."
+        )
+    needed = INETS[known]
+    if _numbers(omnetpp)[:2] < _numbers(needed):
+        return (
+            f"{name} needs OMNeT++ {needed} or newer, not {omnetpp} (in {root}): set OMNETPP_ROOT to one, or build "
+            f"INET {fitting_inet(omnetpp)} beside it"
+        )
+    return _built_otherwise(name, inet, root)
+
+
+def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
+    """Return why the library of an INET does not go with an OMNeT++ and the adapter's compiler."""
+    made = _dynamic_section(inet / "src" / "libINET.so")
+    if "[libc++.so" in made:
+        return (
+            f"{name} was built with the library libc++, the adapter is built with libstdc++: build INET again with "
+            "g++, or with clang++ without -stdlib=libc++"
+        )
+    paths = {Path(entry).parent for run in re.findall(r"runpath: \[(.*?)\]", made) for entry in run.split(":")}
+    others = [path for path in sorted(paths) if (path / "Version").exists() and version_of(path)]
+    if others and not any(other.resolve() == root.resolve() for other in others if (other / "Makefile.inc").exists()):
+        return f"{name} was built with the OMNeT++ in {others[0]}, not with {root}: set OMNETPP_ROOT={others[0]}"
+    return None
+
+
+@cache
+def _dynamic_section(library: Path) -> str:
+    """Return the dynamic section of a library as readelf prints it; "" if it cannot."""
+    if shutil.which("readelf") is None:
+        return ""
+    command = ["readelf", "-d", str(library)]
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
+
+
+def fitting_inet(omnetpp: str) -> str:
+    """Return the newest version of INET that the adapter is written for and that an OMNeT++ can build."""
+    return [inet for inet, needed in INETS.items() if _numbers(needed) <= _numbers(omnetpp)][-1]
+
+
+# ---- places ---------------------------------------------------------------------------------------------------------
+
+
+def _on_path() -> Iterator[Path]:
+    """Yield the OMNeT++ of this shell: on PATH, or of a sourced setenv."""
     if tool := shutil.which("opp_configfilepath"):
         config = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
         if config:
             yield Path(config).resolve().parent
-    for parent in (Path.home(), Path("/opt")):
+    elif root := os.environ.get("__omnetpp_root_dir"):  # noqa: SIM112
+        yield Path(root)
+
+
+def _elsewhere() -> Iterator[Path]:
+    for parent in (*_workspace(), Path.home(), Path("/opt")):
         yield from _newest_first(parent, "omnetpp*")
 
 
-def _find_inet(omnetpp_root: Path) -> Path | None:
-    """Return the INET to use: one with a built library, preferably of the known version."""
-    if root := os.environ.get("INET_ROOT"):
-        candidates = [Path(root)]
-    else:
-        parents = dict.fromkeys([omnetpp_root.parent, omnetpp_root / "samples", Path.home(), Path("/opt")])
-        candidates = [root for parent in parents for root in _newest_first(parent, "inet*")]
-    built = [root for root in candidates if (root / "src" / "libINET.so").exists()]
-    return next((root for root in built if is_known(_version(root, "inet-") or "")), built[0] if built else None)
+def _workspace() -> Iterator[Path]:
+    """Yield the workspace of opp_env around the present folder, if there is one."""
+    here = Path.cwd()
+    yield from [folder for folder in (here, *here.parents) if (folder / OPP_ENV).is_dir()][:1]
 
 
-def is_known(inet_version: str) -> bool:
-    """Return whether the adapter is written for this INET."""
-    return _numbers(inet_version)[:2] == _numbers(INET)
+def _inets(omnetpp_root: Path) -> list[Path]:
+    """Return the folders named inet* where one belongs to an OMNeT++, nearest and newest first."""
+    parents = [omnetpp_root.parent, omnetpp_root / "samples", *_workspace(), Path.home(), Path("/opt")]
+    return list(
+        dict.fromkeys(root for parent in parents for root in _newest_first(parent, "inet*") if (root / "src").is_dir())
+    )
 
 
 def _newest_first(parent: Path, pattern: str) -> list[Path]:
@@ -95,15 +258,36 @@ def _newest_first(parent: Path, pattern: str) -> list[Path]:
         return []
 
 
+# ---- versions -------------------------------------------------------------------------------------------------------
+
+
+def minor_of(version: str) -> str:
+    """Return the first two numbers of a version: 4.5 of 4.5.4."""
+    return ".".join(map(str, _numbers(version)[:2]))
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(n) for n in re.findall(r"\d+", text))
 
 
-def _version(root: Path, prefix: str) -> str | None:
-    """Return the version in an installation's Version file, else the one in the name of its directory."""
-    text = root.name
-    if (root / "Version").exists():
-        text = (root / "Version").read_text().strip()
-    elif (root / "WHATSNEW").exists() and (match := re.search(r"\bINET-(\d[\d.]*)", (root / "WHATSNEW").read_text())):
-        text = match[1]
-    return text.removeprefix(prefix) if _numbers(text) else None
+def version_of(root: Path) -> str | None:
+    """Return the version in OMNeT++'s file Version or in INET's sources, else the one in the name of the folder."""
+    for file, pattern in (
+        ("Version", r"(?:omnetpp-|inet-)?(\S+)"),
+        ("src/inet/common/INETDefs.h", r"INET_VERSION +0x(\d\d)(\d\d)\n#define +INET_PATCH_LEVEL +0x(\d\d)"),
+        ("WHATSNEW", r"\bINET-(\d[\d.]*)"),
+    ):
+        path = root / file
+        if path.is_file() and (match := re.search(pattern, path.read_text(errors="replace"))):
+            numbers = match.groups()
+            return numbers[0] if len(numbers) == 1 else ".".join(str(int(number, 16)) for number in numbers)
+    return root.name.removeprefix("omnetpp-").removeprefix("inet-") if _numbers(root.name) else None
+
+
+@cache
+def compiler_of(root: Path) -> str:
+    """Return the C++ compiler that an OMNeT++ is configured for; "" if its Makefile.inc does not say."""
+    with_compiler = root / "Makefile.inc"
+    text = with_compiler.read_text(errors="replace") if with_compiler.is_file() else ""
+    match = re.search(r"^CXX *= *(.+?) *$", text, re.MULTILINE)
+    return match[1] if match else ""

@@ -65,6 +65,8 @@ class AdapterBase {
     }
     // Takes a node down or brings it up now. Its connections are dropped without a message to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
+    // Returns the time at which something that is due now, and was due at `due_ps`, is reported.
+    virtual int64_t told_ps(int64_t due_ps) { return due_ps; }
     // Records a value, in simulators with result files of their own.
     virtual void record(const Action &action) { (void)action; }
     // Shows a window and the number of actions that answered it, in graphical environments.

@@ -50,7 +50,7 @@ class InlineEngine:
         """Return None: the engine needs nothing that is not installed with Causeway."""
         return None
 
-    def adapters(self) -> list[Adapter]:
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
         """Return no adapters."""
         return []
 

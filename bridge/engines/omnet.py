@@ -32,7 +32,7 @@ from causeway.errors import UserError
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.toolchain.adapters import Adapter, build, missing_tools
 from causeway.toolchain.installation import SOURCES
-from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.toolchain.omnet_find import Found, compiler_of, find_omnetpp, minor_of, missing_omnetpp
 
 LIBRARY = "omnet/libcauseway_omnet.so"
 INET_LIBRARY = "omnet-inet/libcauseway_inet.so"
@@ -70,26 +70,33 @@ class OmnetEngine:
         """See `causeway.bridge.engine.Engine`."""
         found = find_omnetpp()
         if found is None:
-            return HOW_TO_GET_IT
+            return missing_omnetpp()
         if isinstance(network, MobileNetwork | InetNetwork):
             from causeway.bridge.engines.omnet_inet import missing_inet
 
             if why := missing_inet(found):
                 return why
-        return None if adapter_of(found).is_built() else missing_tools()
+            adapter = inet_adapter_of(found)
+        else:
+            adapter = adapter_of(found)
+        return None if adapter.is_built() else missing_tools() or adapter.failure()
 
-    def adapters(self) -> list[Adapter]:
-        """Return the adapter for the installed OMNeT++, if there is one."""
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
+        """Return the adapters for the installed OMNeT++: its own, and that of an INET which can be used."""
         found = find_omnetpp()
-        return [] if found is None else [adapter_of(found)]
+        if found is None:
+            return []
+        with_inet = found.has_inet and not isinstance(network, AbstractNetwork)
+        return [adapter_of(found), *([inet_adapter_of(found)] if with_inet else [])]
 
     def open(self, spec: RunSpec) -> PairSession:
         """Begin a run; compile the adapter before if it is out of date."""
         found = find_omnetpp()
-        if found is None or (why := self.missing()):
-            raise UserError(f"engine omnet cannot run here: {HOW_TO_GET_IT if found is None else why}")
-        build(adapter_of(found))
+        if found is None or (why := self.missing(spec.network)):
+            raise UserError(f"engine omnet cannot run here: {missing_omnetpp() if found is None else why}")
         launch = launch_of(spec, found)
+        for adapter in self.adapters(spec.network):
+            build(adapter)
         if (ui := spec.options.get("ui", CMDENV)) != CMDENV:
             if why := missing_ui(found, ui):
                 raise UserError(why)
@@ -117,18 +124,34 @@ def missing_ui(found: Found, ui: str) -> str | None:
 
 
 def adapter_of(found: Found) -> Adapter:
-    """Return the adapter for this installation, with the INET modules if there is an INET."""
-    simulator, variables, products = f"omnetpp-{found.version}", {"OMNETPP_ROOT": str(found.root)}, [LIBRARY]
-    if found.inet_is_known:
-        simulator += f"-inet-{found.inet_version}"
-        variables["INET_ROOT"] = str(found.inet_root)
-        products.append(INET_LIBRARY)
-    return Adapter("omnet", simulator, "omnet", tuple(products), variables)
+    """Return the adapter for an OMNeT++."""
+    folders = ("omnet/src", "omnet/abstract")
+    return Adapter("OMNeT++", f"omnetpp-{found.version}", "omnet", (LIBRARY,), _variables(found), folders)
+
+
+def inet_adapter_of(found: Found) -> Adapter:
+    """Return the adapter for the INET of a pair, which is linked with that for the OMNeT++."""
+    assert found.inet_root is not None and found.inet_version is not None
+    of_version = version_folder(found)
+    variables = {**_variables(found), "INET_ROOT": str(found.inet_root), "VERSION": of_version}
+    simulator = f"omnetpp-{found.version}-inet-{found.inet_version}"
+    folders = ("omnet/inet", f"omnet/{of_version}")
+    return Adapter("INET", simulator, "omnet/inet", (INET_LIBRARY,), variables, folders, adapter_of(found))
+
+
+def version_folder(found: Found) -> str:
+    """Return the folder of the adapter, below omnet, for the version of INET."""
+    return f"inet-{minor_of(found.inet_version or '')}"
+
+
+def _variables(found: Found) -> dict[str, str]:
+    compiler = compiler_of(found.root)
+    return {"OMNETPP_ROOT": str(found.root), **({"CXX": compiler} if compiler else {})}
 
 
 def loadable(found: Found, library: str) -> str:
     """Return one of the adapter's libraries in the form for `opp_run -l`: without lib and .so."""
-    path = adapter_of(found).product(library)
+    path = (inet_adapter_of(found) if library == INET_LIBRARY else adapter_of(found)).product(library)
     return str(path.with_name(path.stem.removeprefix("lib")))
 
 
@@ -165,10 +188,11 @@ def launch_of(spec: RunSpec, found: Found) -> Launch:
 def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
     """Return the command line of the simulation."""
     ned_path = dict.fromkeys(str(p) for p in (ABSTRACT, *launch.ned_path))
+    is_ours = launch.ini.is_relative_to(SOURCES)
     settings = {
+        **({"simtime-resolution": "ps"} if is_ours else {}),
         **launch.settings,
         "scheduler-class": '"causeway::CausewayScheduler"',
-        "simtime-resolution": "ps",
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
         "cmdenv-express-mode": "true",

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadable, version_folder
 from causeway.errors import UserError
 from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.toolchain.installation import SOURCES
-from causeway.toolchain.omnet_find import INET, Found
+from causeway.toolchain.omnet_find import Found, fitting_inet
 
-INET_EDGE = SOURCES / "omnet" / "inet"
+INET_ADAPTER = SOURCES / "omnet" / "inet"
 CONFIGS = {"unitdisk": "UnitDisk", "csma": "Csma", "acking": "Acking", "wifi": "Wifi"}
 """radio -> configuration of omnet/inet/omnetpp.ini"""
 
 INET_FOLDERS = ("src", "examples", "tutorials", "showcases")
 """The folders of an INET with NED packages."""
+
+SAME_INSTANT = {"**.sameTransmissionStartTimeCheck": '"ignore"'}
+"""From INET 4.6 on, two frames that begin at one instant are an error. Nodes act at exact instants."""
 
 WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 """The rates of 802.11g without those of 802.11b."""
@@ -24,22 +26,17 @@ WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 
 def missing_inet(found: Found) -> str | None:
     """Return why INET cannot be used, and what to do, in one line; None if it can."""
-    if found.inet_root is None and (root := os.environ.get("INET_ROOT")):
-        return (
-            f"INET_ROOT={root} is no built INET (it has no src/libINET.so); unset INET_ROOT to search the usual "
-            "places, or name another folder"
-        )
     if found.inet_root is None:
         return (
-            "no INET found beside OMNeT++: build INET 4.5 (inet.omnetpp.org) in a directory inet* beside it or set "
-            "INET_ROOT=...; or use --engine ns3"
+            f"no INET found beside OMNeT++: build INET {fitting_inet(found.version)} (inet.omnetpp.org) in a directory "
+            "inet* beside it or set INET_ROOT=...; or use --engine ns3"
         )
-    if not found.inet_is_known:
-        return (
-            f"the adapter is not written for INET {found.inet_version} (in {found.inet_root}), whose radios and "
-            f"parameters differ: build INET {INET} beside it, or set INET_ROOT=..."
-        )
-    return None
+    return found.inet_refusal
+
+
+def ned_folders(found: Found) -> tuple[Path, ...]:
+    """Return the roots of the adapter's NED packages for the version of INET."""
+    return INET_ADAPTER, SOURCES / "omnet" / version_folder(found)
 
 
 def launch_inet(network: MobileNetwork, found: Found) -> Launch:
@@ -54,9 +51,9 @@ def launch_inet(network: MobileNetwork, found: Found) -> Launch:
     assert found.inet_root is not None
     source: Path = found.inet_root / "src"
     return Launch(
-        INET_EDGE / "omnetpp.ini",
+        INET_ADAPTER / "omnetpp.ini",
         CONFIGS[network.radio],
-        (INET_EDGE, source),
+        (*ned_folders(found), source),
         (str(source / "INET"), loadable(found, INET_LIBRARY)),
         {"**.station[*].tcp.delayedAcksEnabled": "true"} if network.wire_delayed_acks else {},
     )
@@ -73,7 +70,7 @@ def launch_own(network: InetNetwork, found: Found) -> Launch:
         network.config,
         ned_path_of(ini, network.ned_path, found.inet_root),
         (str(found.inet_root / "src" / "INET"), loadable(found, INET_LIBRARY), *network.libs),
-        {"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {},
+        {**SAME_INSTANT, **({"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {})},
         network.run,
     )
 
@@ -96,6 +93,7 @@ def plain_command(found: Found, config: str, *arguments: str) -> list[str]:
     source = found.inet_root / "src"
     libraries = (source / "INET", loadable(found, LIBRARY), loadable(found, INET_LIBRARY))
     return [
-        str(found.opp_run), "-u", "Cmdenv", "-n", f"{INET_EDGE}:{source}", "-f", "omnetpp.ini", "-c", config,
+        str(found.opp_run), "-u", "Cmdenv", "-n", ":".join(map(str, (*ned_folders(found), source))),
+        "-f", "omnetpp.ini", "-c", config,
         *(part for library in libraries for part in ("-l", str(library))), *arguments,
     ]  # fmt: skip

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, adapter_of, loadable
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, inet_adapter_of, loadable
 from causeway.bridge.engines.omnet_inet import missing_inet
 from causeway.errors import UserError
 from causeway.toolchain.adapters import build
-from causeway.toolchain.omnet_find import HOW_TO_GET_IT, Found, find_omnetpp
+from causeway.toolchain.omnet_find import Found, find_omnetpp, missing_omnetpp
 
 QUERY_S = 60.0
 """Far longer than opp_run needs to list runs."""
@@ -45,8 +45,8 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
         raise UserError(f"there is no ini file {ini}")
     found = find_omnetpp()
     if found is None or (why := missing_inet(found)):
-        raise UserError(f"{ini} cannot be run here: {HOW_TO_GET_IT if found is None else why}")
-    build(adapter_of(found))
+        raise UserError(f"{ini} cannot be run here: {missing_omnetpp() if found is None else why}")
+    build(inet_adapter_of(found))
     runs = read_runs(_ask(found, ini, config))
     _check_names(runs, ini, config)
     if not runs:

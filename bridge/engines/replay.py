@@ -32,7 +32,7 @@ class ReplayEngine:
         """Return None: a recording needs no further software."""
         return None
 
-    def adapters(self) -> list[Adapter]:
+    def adapters(self, network: Network | None = None) -> list[Adapter]:
         """Return no adapters."""
         return []
 

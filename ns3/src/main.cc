@@ -2,6 +2,7 @@
 //
 // Start reading at Adapter::run (adapter.cc), the loop. SimulatedNetwork (mobile_network.cc) is the network.
 
+#include <cstdlib>
 #include <exception>
 
 #include "adapter.h"
@@ -52,7 +53,8 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
 
 int main() {
     causeway::Adapter adapter;
-    const causeway::Setup &setup = adapter.hello("ns3", "ns-3.44");
+    const char *version = std::getenv("CAUSEWAY_ENGINE_VERSION");
+    const causeway::Setup &setup = adapter.hello("ns3", version ? version : "ns-3");
     try {
         if (!setup.has_mobile_network()) throw std::runtime_error("the ns-3 adapter builds mobile networks only");
         const auto simulator = causeway::SteppedSimulator::install();

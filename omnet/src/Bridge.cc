@@ -41,10 +41,12 @@ const Setup &Bridge::setup() {
         if (getEnvir()->isGUI())
             Channel::instead_of_exit([](const std::string &why) { throw cRuntimeError("causeway: %s", why.c_str()); });
         const char *version = std::getenv("CAUSEWAY_ENGINE_VERSION");
-        hello("omnet", version ? version
-                               : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." +
-                                     std::to_string(OMNETPP_VERSION & 0xff));
-        if (SimTime::getScaleExp() != -12) fail("simulation time must be in picoseconds: simtime-resolution = ps");
+        const std::string known =
+            version ? version
+                    : "OMNeT++ " + std::to_string(OMNETPP_VERSION >> 8) + "." + std::to_string(OMNETPP_VERSION & 0xff);
+        const std::string unit = unit_of_time();
+        hello("omnet", unit == "ps" ? known : known + ", simtime-resolution " + unit);
+        instant_of(AdapterBase::setup().duration_ps());  // refuses a run that is too long for the resolution
     }
     return AdapterBase::setup();
 }
@@ -69,16 +71,24 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
         *exchanged = true;
         return true;
     }
-    const Client::Step next = step(next_ps, simTime().raw());
+    const Client::Step next = step(next_ps, now_ps());
     *exchanged = next == Client::EXCHANGE;
     return next != Client::END;
+}
+
+int64_t Bridge::toldPs() {
+    if (told_ps_ < 0 || simTime() > told_at_) {
+        told_ps_ = std::max(now_ps(), told_ps_ + 1);
+        told_at_ = simTime();
+    }
+    return told_ps_;
 }
 
 void Bridge::end() {
     if (!connected() || finished_) return;
     finished_ = true;
     measureFingerprint();
-    finish(simTime().raw(), getSimulation()->getEventNumber(), measured_);
+    finish(std::max(now_ps(), told_ps_), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
 }
 
@@ -95,7 +105,7 @@ void Bridge::measureFingerprint() {
 void Bridge::exchanged(const Window &window, size_t actions) {
     if (getEnvir()->isExpressMode()) return;
     cContextSwitcher context(getSimulation()->getSystemModule());  // the log is the network's
-    EV << "causeway: window " << window.number() << " up to " << SimTime::fromRaw(window.end_ps())
+    EV << "causeway: window " << window.number() << " up to " << instant_of(window.end_ps())
        << " s: " << window.kind().size() << " events sent, " << actions << " actions received\n";
 }
 
@@ -110,7 +120,9 @@ NodeHandler *Bridge::handlerOf(int node) {
 void *Bridge::schedule(const Due &due) {
     handlerOf(due.action.node);
     auto event = new DueEvent(due);
-    event->scheduleAt(due.time_ps());
+    const int64_t end_ps =
+        AdapterBase::setup().duration_ps();  // later events never happen, and may be beyond all times
+    event->scheduleAt(end_ps > 0 ? std::min(due.time_ps(), end_ps) : due.time_ps());
     return event;
 }
 
@@ -153,7 +165,7 @@ void Bridge::record(const Action &action) {
     }
     double value;
     std::memcpy(&value, &action.ref, sizeof value);
-    vector->recordWithTimestamp(SimTime::fromRaw(action.time_ps), value);
+    vector->recordWithTimestamp(instant_of(action.time_ps), value);
 }
 
 }  // namespace causeway

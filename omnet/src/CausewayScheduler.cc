@@ -24,9 +24,9 @@ cEvent *CausewayScheduler::takeNextEvent() {
     while (true) {
         const cEvent *event = firstEvent();
         bool exchanged = false;
-        if (!bridge.mayRun(event ? event->getArrivalTime().raw() : kNever, &exchanged)) {
+        if (!bridge.mayRun(event ? ps_of(event->getArrivalTime()) : kNever, &exchanged)) {
             // modules average over time up to the end of the run, as with OMNeT++'s own time limit
-            if (bridge.end_ps() > simTime().raw()) sim->setSimTime(SimTime::fromRaw(bridge.end_ps()));
+            if (bridge.end_ps() > now_ps()) sim->setSimTime(instant_of(bridge.end_ps()));
             throw cTerminationException("causeway: %s", bridge.end_reason().c_str());
         }
         if (!exchanged) return sim->getFES()->removeFirst();

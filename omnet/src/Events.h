@@ -40,7 +40,7 @@ class Event : public omnetpp::cEvent {
     omnetpp::cObject *getTargetObject() const override { return nullptr; }
 
     void scheduleAt(int64_t time_ps) {
-        setArrivalTime(omnetpp::SimTime::fromRaw(time_ps));
+        setArrivalTime(instant_of(time_ps));
         omnetpp::getSimulation()->insertEvent(this);
     }
 };

@@ -45,8 +45,6 @@ class Leave : public Event, public Pooled<Leave> {
     int64_t failures_;
 };
 
-int64_t now_ps() { return simTime().raw(); }
-
 // Returns whether no other event is left at this instant.
 bool instant_is_over() {
     const cEvent *next = getSimulation()->getFES()->peekFirst();

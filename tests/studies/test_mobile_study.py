@@ -136,7 +136,7 @@ def test_how_wires_acknowledge_reaches_the_engine(wire_acks: str, delayed: bool,
     monkeypatch.setattr(omnet_inet, "missing_inet", lambda found: None)
     monkeypatch.setattr(omnet_inet, "loadable", lambda found, library: Path(library))
     network = registry.get("mobile20").network(Mobile20Params(wire_acks=wire_acks), 1)
-    settings = omnet_inet.launch_inet(network, SimpleNamespace(inet_root=Path("inet"))).settings
+    settings = omnet_inet.launch_inet(network, SimpleNamespace(inet_root=Path("inet"), inet_version="4.5.4")).settings
     assert network.wire_delayed_acks is delayed
     assert settings == ({"**.station[*].tcp.delayedAcksEnabled": "true"} if delayed else {})
 

@@ -81,6 +81,29 @@ def test_an_adapter_that_does_not_compile_shows_makes_output_and_counts_as_not_b
     with pytest.raises(UserError, match=r"the small adapter does not compile(?s:.*)no such header: radio\.h"):
         build(small())
     assert not small().is_built()
+    why = small().failure()
+    assert why is not None and "does not compile (see " in why and "\n" not in why
+    (sources / "small" / "Makefile").write_text(MAKEFILE)
+    assert small().failure() is None
+    build(small())
+    assert small().is_built() and small().failure() is None
+
+
+def test_an_adapter_is_built_after_the_one_that_it_is_linked_with_and_leaves_that_alone_if_it_fails(
+    sources: Path,
+) -> None:
+    (sources / "upper").mkdir()
+    makefile = "all:\n\tcp $(BASE)/made/thing $(BUILD)/thing\n"
+    (sources / "upper" / "Makefile").write_text(makefile)
+    upper = Adapter("upper", "sim-1.0-models-2.0", "upper", ("thing",), base=small())
+    build(upper)
+    assert upper.is_built() and upper.product("thing").read_text() == "int one;\n"
+    (sources / "small" / "part.cc").write_text("int two;\n")
+    assert not upper.is_built()
+    (sources / "upper" / "Makefile").write_text("all:\n\tfalse\n")
+    with pytest.raises(UserError, match="the upper adapter does not compile"):
+        build(upper)
+    assert small().is_built() and upper.failure() and small().failure() is None
 
 
 def test_missing_tools_are_named_in_one_line(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:

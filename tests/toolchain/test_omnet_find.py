@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from causeway.bridge.engines.omnet import OmnetEngine
 from causeway.bridge.engines.omnet_inet import missing_inet
-from causeway.toolchain.omnet_find import find_omnetpp
+from causeway.network.networks import AbstractNetwork, InetNetwork, constant_delay
+from causeway.network.workload import Workload
+from causeway.toolchain import omnet_find
+from causeway.toolchain.omnet_find import find_omnetpp, inet_refusal, installed, missing_omnetpp, omnetpp_refusal
 
 
-def install(root: Path, version: str, built: bool = True) -> Path:
+def install(root: Path, version: str, built: str = "release") -> Path:
     (root / "bin").mkdir(parents=True)
     (root / "Version").write_text(f"omnetpp-{version}\n")
-    (root / "Makefile.inc").touch()
+    (root / "Makefile.inc").write_text("CXX = sh\n")
     if built:
         (root / "bin" / "opp_run").touch()
+        (root / "bin" / f"opp_run_{built}").touch()
     tool = root / "bin" / "opp_configfilepath"
     tool.write_text(f"#!/bin/sh\necho {root}/Makefile.inc\n")
     tool.chmod(0o755)
     return root
 
 
-def install_inet(root: Path, said: str = "INET-4.5.4 (October 2024)", built: bool = True) -> Path:
-    (root / "src").mkdir(parents=True)
-    (root / "WHATSNEW").write_text(f"What is new\n\n{said}\n")
+DEFINES = "#define INET_VERSION        0x{:02x}{:02x}\n#define INET_PATCH_LEVEL    0x{:02x}\n"
+
+
+def install_inet(root: Path, version: str = "4.5.4", built: str = "libINET.so") -> Path:
+    (root / "src" / "inet" / "common").mkdir(parents=True)
+    (root / "src" / "inet" / "common" / "INETDefs.h").write_text(DEFINES.format(*map(int, version.split("."))))
     if built:
-        (root / "src" / "libINET.so").touch()
+        (root / "src" / built).touch()
     return root
 
 
@@ -64,7 +74,7 @@ def test_path_comes_before_the_home_directory(tmp_path: Path, monkeypatch: pytes
 def test_of_several_in_the_home_directory_the_newest_built_one_is_used(tmp_path: Path) -> None:
     install(tmp_path / "home" / "omnetpp-6.0.3", "6.0.3")
     right = install(tmp_path / "home" / "omnetpp-6.1", "6.1")
-    install(tmp_path / "home" / "omnetpp-6.2", "6.2", built=False)
+    install(tmp_path / "home" / "omnetpp-6.2", "6.2", built="")
     found = find_omnetpp()
     assert found is not None
     assert found.root == right
@@ -77,7 +87,7 @@ def test_one_that_is_too_old_does_not_count(tmp_path: Path, monkeypatch: pytest.
 
 def test_inet_is_found_beside_omnetpp_once_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "sims" / "omnetpp-6.1", "6.1")))
-    install_inet(tmp_path / "sims" / "inet-4.6", "INET-4.6.0", built=False)
+    install_inet(tmp_path / "sims" / "inet-4.6", "4.6.0", built="")
     inet = install_inet(tmp_path / "sims" / "inet-4.5")
     found = find_omnetpp()
     assert found is not None
@@ -90,23 +100,141 @@ def test_the_inet_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch
     monkeypatch.setenv("INET_ROOT", str(tmp_path / "gone"))
     found = find_omnetpp()
     assert found is not None
-    assert found.inet_root is None
+    assert found.inet_root == tmp_path / "gone" and not found.has_inet
 
 
-def test_an_inet_that_the_adapter_is_not_written_for_is_passed_over_and_refused_where_it_is_alone(
+def test_an_inet_that_needs_a_newer_omnetpp_is_passed_over_and_refused_where_it_is_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """INET 4.6 and 4.7 have no module UnitDiskRadio: a run would end with an error of NED."""
+    """Its headers say #error below that version."""
     root = install(tmp_path / "sims" / "omnetpp-6.1", "6.1")
-    newer = install_inet(tmp_path / "sims" / "inet4.6", "INET-4.6 (February 2026)")
+    newer = install_inet(tmp_path / "sims" / "inet4.6", "4.6.0")
     monkeypatch.setenv("OMNETPP_ROOT", str(root))
     found = find_omnetpp()
-    assert found is not None and found.inet_root == newer
+    assert found is not None and found.inet_root == newer and not found.has_inet
     why = missing_inet(found)
-    assert why is not None and "not written for INET 4.6" in why and "build INET 4.5" in why
+    assert why is not None and "INET 4.6.0" in why and "needs OMNeT++ 6.2 or newer, not 6.1" in why
+    assert "build INET 4.5" in why
+    assert found.text == "OMNeT++ 6.1"
     known = install_inet(tmp_path / "sims" / "inet-4.5")
     found = find_omnetpp()
     assert found is not None and found.inet_root == known and missing_inet(found) is None
+
+
+@pytest.mark.parametrize(("version", "how"), [("4.4.1", "older"), ("4.8.0", "newer"), ("5.0.0", "newer")])
+def test_an_inet_that_the_adapter_is_not_written_for_is_refused(tmp_path: Path, version: str, how: str) -> None:
+    root = install(tmp_path / "omnetpp", "6.4")
+    why = inet_refusal(install_inet(tmp_path / "inet", version), root, "6.4")
+    assert why is not None and f"INET {version}" in why and f"is {how} than the adapter is written for" in why
+    assert "4.5, 4.6 or 4.7" in why
+
+
+def test_a_library_in_debug_mode_only_is_refused_with_the_mode_to_build(tmp_path: Path) -> None:
+    root = install(tmp_path / "omnetpp", "6.1", built="dbg")
+    assert "only in debug mode built" in (omnetpp_refusal(root) or "") and "MODE=release" in (
+        omnetpp_refusal(root) or ""
+    )
+    inet = install_inet(tmp_path / "inet", built="libINET_dbg.so")
+    why = inet_refusal(inet, root, "6.1")
+    assert why is not None and "is built only in debug mode: build it with make MODE=release" in why
+
+
+def test_an_inet_of_another_standard_library_or_another_omnetpp_is_refused(tmp_path: Path) -> None:
+    """Real libraries: one linked with libc++, one that looks for its OMNeT++ in another folder."""
+    root, other = install(tmp_path / "omnetpp-6.1", "6.1"), install(tmp_path / "omnetpp-6.2", "6.2")
+    library(tmp_path / "libc++.so.1", "-Wl,-soname,libc++.so.1")
+    strange = install_inet(tmp_path / "strange")
+    library(strange / "src" / "libINET.so", "-Wl,--no-as-needed", str(tmp_path / "libc++.so.1"))
+    assert "was built with the library libc++" in (inet_refusal(strange, root, "6.1") or "")
+    elsewhere = install_inet(tmp_path / "elsewhere")
+    library(elsewhere / "src" / "libINET.so", f"-Wl,-rpath,{other / 'lib'}:.")
+    why = inet_refusal(elsewhere, root, "6.1")
+    assert why is not None and f"was built with the OMNeT++ in {other}" in why and f"set OMNETPP_ROOT={other}" in why
+    assert inet_refusal(elsewhere, other, "6.2") is None
+
+
+def library(path: Path, *options: str) -> None:
+    source = path.with_suffix(".c")
+    source.touch()
+    command = ["gcc", "-shared", "-o", str(path), str(source), *options]
+    if shutil.which("gcc") is None or shutil.which("readelf") is None:
+        pytest.skip("no gcc here")
+    subprocess.run(command, check=True)
+    omnet_find._dynamic_section.cache_clear()
+
+
+def test_a_compiler_that_is_gone_is_named(tmp_path: Path) -> None:
+    root = install(tmp_path / "omnetpp", "6.1")
+    (root / "Makefile.inc").write_text("CXX = ccache-of-nobody clang++-99 -stdlib=libc++\n")
+    omnet_find.compiler_of.cache_clear()
+    why = omnetpp_refusal(root)
+    assert why is not None and "configured for the compiler ccache-of-nobody clang++-99" in why
+
+
+def test_the_reason_is_given_where_the_omnetpp_that_is_named_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version, built, said in (("5.7", "release", "too old"), ("6.1", "", "is not built"), ("6.1", "dbg", "debug")):
+        root = install(tmp_path / f"{version}{built}", version, built)
+        monkeypatch.setenv("OMNETPP_ROOT", str(root))
+        why = OmnetEngine().missing()
+        assert why == missing_omnetpp() and why.startswith(f"OMNETPP_ROOT={root}") and said in why and "\n" not in why
+    monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "gone"))
+    assert "is no OMNeT++" in missing_omnetpp()
+
+
+def test_every_installation_is_listed_with_its_pair_or_the_reason(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    older, newer = install(home / "omnetpp-6.1", "6.1"), install(home / "omnetpp-6.2", "6.2")
+    old = install(home / "omnetpp-5.7", "5.7")
+    inet, inet_newer = install_inet(home / "inet4.5"), install_inet(home / "inet4.6", "4.6.0")
+    ours = [one for one in installed() if one.root.is_relative_to(tmp_path)]
+    assert [one.root for one in ours] == [newer, older, old, inet_newer, inet]
+    assert {one.root for one in ours if one.refusal} == {old}
+    pairs = {one.root: one.pair.root for one in ours if one.pair is not None}
+    assert pairs[inet_newer] == newer
+
+
+def test_an_omnetpp_with_an_inet_that_fits_comes_before_a_newer_one_without(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    older = install(home / "omnetpp-6.1", "6.1")
+    newer = install(home / "omnetpp-6.2", "6.2")
+    inet = install_inet(home / "inet4.5")
+    library(inet / "src" / "libINET.so", f"-Wl,-rpath,{older / 'lib'}")
+    found = find_omnetpp()
+    assert found is not None and (found.root, found.inet_root) == (older, inet)
+    library(install_inet(home / "inet4.6", "4.6.0") / "src" / "libINET.so", f"-Wl,-rpath,{newer / 'lib'}")
+    found = find_omnetpp()
+    assert found is not None and found.text == "OMNeT++ 6.2, INET 4.6.0"
+
+
+def test_a_workspace_of_opp_env_around_the_present_folder_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / ".opp_env_workspace").mkdir(parents=True)
+    root, inet = install(workspace / "omnetpp-6.1.0", "6.1.0"), install_inet(workspace / "inet-4.5.4")
+    (workspace / "mine").mkdir()
+    monkeypatch.chdir(workspace / "mine")
+    found = find_omnetpp()
+    assert found is not None and (found.root, found.inet_root) == (root, inet)
+
+
+def test_an_inet_that_does_not_fit_leaves_the_abstract_network_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its adapter is another one, which only networks of INET need."""
+    monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "omnetpp-6.1", "6.1")))
+    abstract, own = AbstractNetwork(2, constant_delay(1), Workload(2)), InetNetwork(2, "own.ini", Workload(2))
+    engine = OmnetEngine()
+    alone = engine.adapters()[0]
+    monkeypatch.setenv("INET_ROOT", str(install_inet(tmp_path / "inet", "4.6.0")))
+    assert engine.adapters() == engine.adapters(abstract) == [alone]
+    assert "needs OMNeT++ 6.2" in (engine.missing(own) or "")
+    monkeypatch.setenv("INET_ROOT", str(install_inet(tmp_path / "fits")))
+    assert engine.adapters(abstract) == [alone]
+    with_inet = engine.adapters(own)
+    assert with_inet[0] == alone and with_inet[1].base == alone and "inet-4.5.4" in with_inet[1].simulator
 
 
 def test_an_inet_root_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

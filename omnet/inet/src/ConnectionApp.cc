@@ -1,5 +1,8 @@
 #include "ConnectionApp.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "inet/common/ModuleAccess.h"
 #include "inet/common/packet/Packet.h"
 #include "inet/common/packet/chunk/ByteCountChunk.h"
@@ -7,6 +10,7 @@
 #include "inet/transportlayer/contract/tcp/TcpCommand_m.h"
 #include "inet/transportlayer/tcp/Tcp.h"
 #include "inet/transportlayer/tcp/TcpConnection.h"
+#include "inet_version.h"
 
 namespace causeway {
 
@@ -16,23 +20,27 @@ using inet::tcp::TcpConnection;
 
 Define_Module(ConnectionApp);
 
+static const simsignal_t acknowledged_signal = cComponent::registerSignal("rcvAck");
+static const simsignal_t segment_signal = cComponent::registerSignal("tcpRcvPayloadBytes");
+
 int ConnectionApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void ConnectionApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         node_ = par("nodeId");
-        edge_ = Edge::find(this);
-    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && edge_) {
-        edge_->addConnections(node_, this);
+        adapter_ = Adapter::find(this);
+        look_ = new cMessage("look for bytes");
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && adapter_) {
+        adapter_->addConnections(node_, this);
     }
 }
 
 void ConnectionApp::act(const Action &action) {
     Enter_Method("act");
-    if (!tcp_) {  // let TCP keep data until it is asked, so that its window is the program's
+    if (!tcp_) {
         tcp_ = check_and_cast<inet::tcp::Tcp *>(inet::getContainingNode(this)->getSubmodule("tcp"));
-        tcp_->useDataNotification = true;
-        tcp_->subscribe(TcpConnection::rcvAckSignal, this);
+        tcp_->subscribe(acknowledged_signal, this);
+        tcp_->subscribe(segment_signal, this);
     }
     if (action.kind == Act::LISTEN) return listen(action.size_bytes, action.peer != 0);
     if (action.kind == Act::CONNECT) return connect(action);
@@ -74,16 +82,18 @@ void ConnectionApp::listen(int port, bool begin) {
     listener->setOutputGate(gate("socketOut"));
     listener->setCallback(this);
     listener->bind(port);
+    keep_data(*tcp_, *listener);
     listener->listen();
 }
 
 void ConnectionApp::connect(const Action &action) {
-    const inet::L3Address to = edge_->addressOf(action.peer, action.interface);
+    const inet::L3Address to = adapter_->addressOf(action.peer, action.interface);
     if (to.isUnspecified()) {
         throw cRuntimeError("node %d cannot be reached over interface %d", action.peer, action.interface);
     }
     End *end = add(action.ref, new TcpSocket());
-    end->socket->bind(edge_->opens(node_, action.ref));
+    end->socket->bind(adapter_->opens(node_, action.ref));
+    keep_data(*tcp_, *end->socket);
     end->socket->connect(to, action.size_bytes);
 }
 
@@ -99,7 +109,7 @@ ConnectionApp::End *ConnectionApp::add(int64_t connection, TcpSocket *socket) {
 }
 
 void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *info) {
-    const int64_t connection = edge_->accepts(edge_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
+    const int64_t connection = adapter_->accepts(adapter_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
     auto accepted = new TcpSocket(info);
     if (connection < 0) {  // given up meanwhile
         strangers_.emplace_back(accepted);
@@ -113,23 +123,35 @@ void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *i
     socket->accept(info->getNewSocketId());
 }
 
+// Returns TCP's module for a socket's connection; null if there is none any more.
+cModule *ConnectionApp::tcpOf(const TcpSocket &socket) const {
+    const std::string name = "conn-" + std::to_string(socket.getSocketId());
+    return tcp_->getSubmodule(name.c_str());
+}
+
 void ConnectionApp::socketEstablished(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
-    const std::string name = "conn-" + std::to_string(socket->getSocketId());
-    end.tcp = check_and_cast<TcpConnection *>(tcp_->getSubmodule(name.c_str()));
-    edge_->tcpOpened();
+    end.tcp = check_and_cast<TcpConnection *>(tcpOf(*socket));
+    adapter_->tcpOpened();
     if (!end.established) tell(Kind::CONNECTED, end, 0);
     end.established = true;
+    lookAt(end);
 }
 
 // ---- bytes ----------------------------------------------------------------------------------------------------------
 void ConnectionApp::handleMessage(cMessage *message) {
+    if (message == look_) {
+        for (const int64_t connection : std::exchange(got_data_, {})) {
+            const auto found = ends_.find(connection);
+            if (found != ends_.end()) arrivedMore(*found->second);
+        }
+        return;
+    }
     auto &tags = check_and_cast<inet::ITaggedObject *>(message)->getTags();
     const int id = tags.getTag<inet::SocketInd>()->getSocketId();
     const auto found = by_socket_.find(id);
-    if (found != by_socket_.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
-        arrivedMore(*found->second);
-        delete message;
+    if (found != by_socket_.end() && tells_of_data(message)) {
+        delete message;  // its signal has told of it
     } else if (found != by_socket_.end()) {
         found->second->socket->processMessage(message);
     } else {
@@ -154,10 +176,11 @@ void ConnectionApp::write(End &end, int64_t bytes) {
     end.socket->send(packet);
 }
 
-// Notes bytes that the program has read. INET's TCP passes on all its data or none: it is asked once all was read.
+// Takes bytes that the program has read from TCP.
 void ConnectionApp::read(End &end, int64_t bytes) {
-    end.taken = std::min(end.taken + bytes, end.arrived);
-    if (end.taken == end.arrived) ask_for_data(*end.socket);
+    bytes = std::min(bytes, end.arrived - end.taken);
+    end.taken += bytes;
+    take_read(*end.socket, bytes, end.taken == end.arrived);
 }
 
 // TCP has passed on its data: sends the other end an acknowledgement if it waits for the window to open.
@@ -170,21 +193,47 @@ void ConnectionApp::socketDataArrived(TcpSocket *socket, inet::Packet *packet, b
     end.tcp->sendAck();
 }
 
+// Returns whether the other end's FIN, which has a sequence number like a byte, has arrived in order.
+static bool other_end_closed(const TcpConnection &tcp) {
+    const int state = tcp.getFsmState();
+    return state == inet::tcp::TCP_S_CLOSE_WAIT || state == inet::tcp::TCP_S_LAST_ACK ||
+           state == inet::tcp::TCP_S_CLOSING || state == inet::tcp::TCP_S_TIME_WAIT;
+}
+
+// Reports new bytes of a connection once TCP has handled its segment.
+void ConnectionApp::lookAt(const End &end) {
+    got_data_.insert(end.connection);
+    if (!look_->isScheduled()) scheduleAt(simTime(), look_);
+}
+
 void ConnectionApp::arrivedMore(End &end) {
+    if (tcpOf(*end.socket) != end.tcp) return;  // TCP has deleted it: its end is being reported
     const auto *state = end.tcp->getState();
-    const bool past_the_end = state->fin_rcvd && state->rcv_nxt == state->rcv_fin_seq + 1;
-    const uint32_t in_order = state->rcv_nxt - state->irs - 1 - (past_the_end ? 1 : 0);
+    const uint32_t in_order = state->rcv_nxt - state->irs - 1 - (other_end_closed(*end.tcp) ? 1 : 0);
     const uint32_t more = in_order - static_cast<uint32_t>(end.arrived);
     if (more == 0) return;
     end.arrived += more;
     tell(Kind::BYTES, end, more);
 }
 
+// Returns the established end of a connection of TCP; null if it is none of the program's.
+ConnectionApp::End *ConnectionApp::endOf(cComponent *tcp_connection) {
+    const auto found = by_socket_.find(check_and_cast<TcpConnection *>(tcp_connection)->getSocketId());
+    return found != by_socket_.end() && found->second->tcp ? found->second : nullptr;
+}
+
+void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, intval_t payload, cObject *) {
+    const End *end = payload > 0 ? endOf(source) : nullptr;
+    if (!end) return;
+    Enter_Method("segment");
+    lookAt(*end);
+}
+
 void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, uintval_t acknowledged, cObject *) {
-    const auto *connection = check_and_cast<TcpConnection *>(source);
-    const auto found = by_socket_.find(connection->getSocketId());
-    if (found == by_socket_.end() || !found->second->established) return;
-    End &end = *found->second;
+    End *found = endOf(source);
+    if (!found) return;
+    End &end = *found;
+    const TcpConnection *connection = end.tcp;
     const uint32_t position = static_cast<uint32_t>(acknowledged) - connection->getState()->iss - 1;
     const auto more = static_cast<int32_t>(position - static_cast<uint32_t>(end.room_reported));
     const int64_t room = std::min<int64_t>(more, end.written - end.room_reported);
@@ -199,10 +248,9 @@ void ConnectionApp::socketPeerClosed(TcpSocket *socket) { otherIsDone(*static_ca
 // Both ends have closed the connection, or TCP did so by itself and has deleted it.
 void ConnectionApp::socketClosed(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
-    const std::string name = "conn-" + std::to_string(socket->getSocketId());
     if (end.other_is_done)
         drop(end);
-    else if (tcp_->getSubmodule(name.c_str()))
+    else if (tcpOf(*socket))
         otherIsDone(end);
     else
         fail(end, end.established ? Ending::TIMED_OUT : Ending::REFUSED);
@@ -221,19 +269,17 @@ void ConnectionApp::socketFailure(TcpSocket *socket, int code) {
 }
 
 void ConnectionApp::fail(End &end, Ending::Value why) {
-    edge_->tcpBroken();
+    adapter_->tcpBroken();
     tell(Kind::ENDED, end, why);
     drop(end);
 }
 
 void ConnectionApp::drop(End &end) {
-    edge_->gaveUp(end.connection);
+    adapter_->gaveUp(end.connection);
     by_socket_.erase(end.socket->getSocketId());
     const auto found = ends_.find(end.connection);
     over_.push_back(std::move(found->second));
     ends_.erase(found);
 }
-
-void ask_for_data(TcpSocket &socket) { socket.sendCommand(new inet::Request("READ", inet::TCP_C_READ)); }
 
 }  // namespace causeway

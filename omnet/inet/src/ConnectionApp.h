@@ -3,9 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "inet/transportlayer/contract/tcp/TcpSocket.h"
 
 namespace inet::tcp {
@@ -20,6 +21,7 @@ class ConnectionApp : public omnetpp::cSimpleModule,
                       public omnetpp::cListener,
                       public inet::TcpSocket::ICallback {
   public:
+    ~ConnectionApp() override { cancelAndDelete(look_); }
     void act(const Action &action) override;
     void forget() override;
 
@@ -34,12 +36,14 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     };
 
     int node_ = -1;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     inet::tcp::Tcp *tcp_ = nullptr;
     std::map<int64_t, std::unique_ptr<End>> ends_;               // by connection
     std::map<int, End *> by_socket_;                             // by socket id
     std::map<int, std::unique_ptr<inet::TcpSocket>> listeners_;  // by port
     std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
+    std::set<int64_t> got_data_;                                 // connections with a new segment
+    omnetpp::cMessage *look_ = nullptr;                          // timer: report the bytes of these connections
     std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of connections already given up; being reset
 
     int numInitStages() const override;
@@ -51,15 +55,21 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     End *add(int64_t connection, inet::TcpSocket *socket);
     void write(End &end, int64_t bytes);
     void read(End &end, int64_t bytes);
+    omnetpp::cModule *tcpOf(const inet::TcpSocket &socket) const;
+    void lookAt(const End &end);
     void arrivedMore(End &end);
     void otherIsDone(End &end);
     void fail(End &end, Ending::Value why);
     void drop(End &end);
-    void tell(Kind::Value kind, const End &end, int64_t arg) { edge_->connection(kind, node_, end.connection, arg); }
+    void tell(Kind::Value kind, const End &end, int64_t arg) { adapter_->connection(kind, node_, end.connection, arg); }
 
-    // Handles an acknowledgement of one of this node's connections.
+    // Handles an acknowledgement, and a segment, of one of this node's connections.
+    using cListener::receiveSignal;
     void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::uintval_t acknowledged,
                        omnetpp::cObject *details) override;
+    void receiveSignal(omnetpp::cComponent *source, omnetpp::simsignal_t signal, omnetpp::intval_t payload,
+                       omnetpp::cObject *details) override;
+    End *endOf(omnetpp::cComponent *tcp_connection);
 
     void socketDataArrived(inet::TcpSocket *socket, inet::Packet *packet, bool) override;
     void socketAvailable(inet::TcpSocket *socket, inet::TcpAvailableInfo *info) override;
@@ -70,8 +80,5 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     void socketStatusArrived(inet::TcpSocket *, inet::TcpStatusInfo *) override {}
     void socketDeleted(inet::TcpSocket *) override {}
 };
-
-// Makes TCP pass on the data that it keeps for a socket until it is asked.
-void ask_for_data(inet::TcpSocket &socket);
 
 }  // namespace causeway

@@ -91,7 +91,7 @@ void CoveredMobility::setInitialPosition() {
 void CoveredMobility::setTargetPosition() {
     if (!path_.empty()) {
         follow();
-        const auto [x_m, y_m] = path_.target(simTime().raw());
+        const auto [x_m, y_m] = path_.target(now_ps());
         targetPosition = nextChange == -1 ? lastPosition : Coord(x_m, y_m, 0);
         return;
     }
@@ -111,18 +111,18 @@ void CoveredMobility::walkTo(const Coord &target) {
 
 // Sets the position, the velocity and the time of the next change from the path.
 void CoveredMobility::follow() {
-    const int64_t now_ps = simTime().raw(), until_ps = path_.until(now_ps);
-    const auto [x_m, y_m] = path_.at(now_ps);
-    const auto [x_m_s, y_m_s] = path_.velocity(now_ps);
+    const int64_t now = now_ps(), until_ps = path_.until(now);
+    const auto [x_m, y_m] = path_.at(now);
+    const auto [x_m_s, y_m_s] = path_.velocity(now);
     lastPosition = Coord(x_m, y_m, 0);
     lastVelocity = Coord(x_m_s, y_m_s, 0);
-    nextChange = until_ps == kNever ? SimTime(-1) : SimTime::fromRaw(until_ps);
+    nextChange = until_ps == kNever ? SimTime(-1) : instant_of(until_ps);
 }
 
 void CoveredMobility::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
     Enter_Method("go");
     moveAndUpdate();
-    path_.go(simTime().raw(), x_mm, y_mm, speed_mm_s, {lastPosition.x, lastPosition.y});
+    path_.go(now_ps(), x_mm, y_mm, speed_mm_s, {lastPosition.x, lastPosition.y});
     follow();
     lastUpdate = simTime();
     scheduleUpdate();

@@ -19,9 +19,9 @@ void DatagramApp::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         node_ = par("nodeId");
         port_ = par("port");
-        edge_ = Edge::find(this);
+        adapter_ = Adapter::find(this);
     } else if (stage == inet::INITSTAGE_APPLICATION_LAYER) {
-        if (edge_) edge_->addSender(node_, Interface::WIRELESS, this);
+        if (adapter_) adapter_->addSender(node_, Interface::WIRELESS, this);
         cModule *table = inet::getContainingNode(this)->getSubmodule("interfaceTable");
         const char *name = par("wirelessInterface");
         auto wireless = check_and_cast<inet::IInterfaceTable *>(table)->findInterfaceByName(name);
@@ -42,13 +42,13 @@ void DatagramApp::sendPacket(const PacketTag &tag) {
     packet->insertAtBack(tagged_payload(tag));
     packet->addTag<inet::InterfaceReq>()->setInterfaceId(wireless_id_);
     inet::L3Address to = inet::Ipv4Address::ALLONES_ADDRESS;
-    if (tag.peer >= 0) to = edge_->addressOf(tag.peer, Interface::WIRELESS);
+    if (tag.peer >= 0) to = adapter_->addressOf(tag.peer, Interface::WIRELESS);
     socket_.sendTo(packet, to, port_);
 }
 
 void DatagramApp::socketDataArrived(inet::UdpSocket *, inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekData().get());
-    if (edge_ && tag) edge_->arrival(node_, tag->packet, Interface::WIRELESS);
+    if (adapter_ && tag) adapter_->arrival(node_, tag->packet, Interface::WIRELESS);
     delete packet;
 }
 

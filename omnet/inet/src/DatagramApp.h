@@ -1,7 +1,7 @@
 // Interface 0: a packet is a UDP datagram over the wireless channel.
 #pragma once
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "inet/transportlayer/contract/udp/UdpSocket.h"
 
 namespace causeway {
@@ -12,7 +12,7 @@ class DatagramApp : public omnetpp::cSimpleModule, public PacketSender, public i
 
   protected:
     int node_ = -1, port_ = 0, wireless_id_ = -1;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     inet::UdpSocket socket_;
 
     int numInitStages() const override;

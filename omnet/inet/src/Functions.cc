@@ -48,10 +48,10 @@ static cValue number(cComponent *, cValue args[], int) {
     if (name == "hosts") return cValue(static_cast<intval_t>(n.hosts()));
     if (name == "cellRadius") return cValue(n.cell_radius_mm() / 1000.0, "m");
     if (name == "wireBitrate") return cValue(static_cast<double>(n.wire_bps()), "bps");
-    if (name == "wireDelay") return cValue(SimTime::fromRaw(n.wire_delay_ps()).dbl(), "s");
+    if (name == "wireDelay") return cValue(instant_of(n.wire_delay_ps()).dbl(), "s");
     if (name == "speed") return cValue(n.speed_mm_s() / 1000.0, "mps");
     if (name == "coveredOnly") return cValue(n.covered_only());
-    if (name == "positionEvery") return cValue(SimTime::fromRaw(n.position_every_ps()).dbl(), "s");
+    if (name == "positionEvery") return cValue(instant_of(n.position_every_ps()).dbl(), "s");
     if (name == "hostTcp") return cValue(n.host_tcp());
     throw cRuntimeError("causewayNetwork(): there is no '%s'", name.c_str());
 }

@@ -3,6 +3,7 @@
 #include "inet/common/ModuleAccess.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IPropagation.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IRadio.h"
+#include "inet_version.h"
 #include "omnet/src/Bridge.h"
 
 namespace causeway {
@@ -57,9 +58,9 @@ bool LocalRadioMedium::isReceptionAttempted(const IRadio *receiver, const ITrans
                                             IRadioSignal::SignalPart part) const {
     static const bool bridged = Bridge::configured();
     if (bridged && !Bridge::instance().network_faults().empty()) {
-        const int from = nodeOf(transmission->getTransmitter()), to = nodeOf(receiver);
+        const int from = nodeOf(radio_of(transmission)), to = nodeOf(receiver);
         const inet::Coord at = receiver->getAntenna()->getMobility()->getCurrentPosition();
-        if (from >= 0 && to >= 0 && Bridge::instance().network_faults().deaf(from, to, simTime().raw(), at.x, at.y))
+        if (from >= 0 && to >= 0 && Bridge::instance().network_faults().deaf(from, to, now_ps(), at.x, at.y))
             return false;
     }
     return RadioMedium::isReceptionAttempted(receiver, transmission, part);

@@ -40,7 +40,7 @@ NodeSwitch::Result NodeSwitch::datagramPreRoutingHook(inet::Packet *packet) {
     static const bool bridged = Bridge::configured();
     if (bridged && !Bridge::instance().network_faults().empty()) {
         const int from = other_end(packet), to = static_cast<int>(par("nodeId").intValue());
-        if (from >= 0 && Bridge::instance().network_faults().cut(from, to, simTime().raw())) return DROP;
+        if (from >= 0 && Bridge::instance().network_faults().cut(from, to, now_ps())) return DROP;
     }
     return pass();
 }

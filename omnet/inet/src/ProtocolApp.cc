@@ -36,7 +36,7 @@ void ProtocolApp::initialize(int stage) {
         look_ = new cMessage("look");
         look_->setSchedulingPriority(-1);  // before the traffic of the same instant
         if (mobility_) scheduleAt(SIMTIME_ZERO, look_);
-        places_every_ = SimTime::fromRaw(nodes_->bridge().setup().own_network().places_every_ps());
+        places_every_ = instant_of(nodes_->bridge().setup().own_network().places_every_ps());
         if (!mobility_ || places_every_ == SIMTIME_ZERO) return;
         record_ = new cMessage("record place");
         record_->setSchedulingPriority(-1);

@@ -135,7 +135,7 @@ void ProtocolNodes::unreachable(const PacketTag &tag) {
 
 void ProtocolNodes::hostSwitched(int node, bool up) {
     if (bridge_.is_up(node) == up) return;
-    bridge_.happen({AdapterBase::Due::SWITCH, {Act::NODE, 0, node, up, 0, simTime().raw(), 0}});
+    bridge_.happen({AdapterBase::Due::SWITCH, {Act::NODE, 0, node, up, 0, now_ps(), 0}});
 }
 
 // Reports a datagram for one node as lost when a module on its way drops it. One for all nodes may have further copies,

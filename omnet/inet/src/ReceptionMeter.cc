@@ -1,6 +1,6 @@
 #include "ReceptionMeter.h"
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "NodeSwitch.h"
 #include "inet/common/ModuleAccess.h"
 #include "inet/common/Simsignals.h"
@@ -9,6 +9,7 @@
 #include "inet/mobility/contract/IMobility.h"
 #include "inet/physicallayer/wireless/common/contract/packetlevel/IRadioMedium.h"
 #include "inet/physicallayer/wireless/common/radio/packetlevel/Radio.h"
+#include "inet_version.h"
 
 namespace causeway {
 
@@ -26,13 +27,13 @@ void ReceptionMeter::initialize(int stage) {
     cell_radius_ = par("cellRadius");
     mac_repeats_ = par("macRepeats");
     min_frame_ = par("minFrame").intValue();
-    edge_ = Edge::find(this);
+    adapter_ = Adapter::find(this);
     cModule *medium = inet::getModuleFromPar<cModule>(par("radioMediumModule"), this);
     for (simsignal_t signal : {IRadioMedium::radioAddedSignal, IRadioMedium::signalDepartureStartedSignal,
                                IRadioMedium::signalArrivalEndedSignal, IRadioMedium::signalRemovedSignal}) {
         medium->subscribe(signal, this);
     }
-    if (edge_) getParentModule()->subscribe(inet::packetDroppedSignal, this);
+    if (adapter_) getParentModule()->subscribe(inet::packetDroppedSignal, this);
 }
 
 // The medium signals radios, transmissions and their arrivals; a radio signals a packet that it passes up just before
@@ -73,20 +74,20 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     Frame frame;
     const auto address = packet->findTag<inet::MacAddressInd>();
     frame.destination = address ? address->getDestAddress() : inet::MacAddress::BROADCAST_ADDRESS;
-    frame.tag = edge_ ? find_tag(packet->peekAll().get()) : nullptr;
+    frame.tag = adapter_ ? find_tag(packet->peekAll().get()) : nullptr;
     on_air_[transmission->getId()] = frame;
-    const bool from_station = radios_[key(transmission->getTransmitter())].is_station;
+    const bool from_station = radios_[key(radio_of(transmission))].is_station;
     (from_station ? total_.station_frames : total_.host_frames) += 1;
     (from_station ? total_.station_bytes : total_.host_bytes) += packet->getByteLength();
     if (frame.tag && !mac_repeats_ && outOfReach(*frame.tag, transmission)) {
-        edge_->lost(frame.tag->peer, frame.tag->packet, Interface::WIRELESS);
+        adapter_->lost(frame.tag->peer, frame.tag->packet, Interface::WIRELESS);
     }
 }
 
 // Returns whether the frame is a datagram for one node, and that is out of range.
 bool ReceptionMeter::outOfReach(const PacketTag &tag, const ITransmission *transmission) const {
     if (tag.interface != Interface::WIRELESS || tag.peer < 0) return false;
-    auto mobility = check_and_cast<inet::IMobility *>(edge_->moduleOf(tag.peer)->getSubmodule("mobility"));
+    auto mobility = check_and_cast<inet::IMobility *>(adapter_->moduleOf(tag.peer)->getSubmodule("mobility"));
     return transmission->getStartPosition().distance(mobility->getCurrentPosition()) > cell_radius_;
 }
 
@@ -96,7 +97,7 @@ bool ReceptionMeter::meantFor(const Frame &frame, const Receiver &receiver) cons
 }
 
 void ReceptionMeter::arrivalEnded(const IReception *reception) {
-    Receiver &receiver = radios_[key(reception->getReceiver())];
+    Receiver &receiver = radios_[key(radio_of(reception))];
     const bool got_it = receiver.got_it;
     receiver.got_it = false;
     const ITransmission *transmission = reception->getTransmission();
@@ -107,13 +108,13 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
     const PacketTag *tag = found->second.tag;
     const bool final = !mac_repeats_ || found->second.destination.isBroadcast();
     if (!got_it && final && tag && tag->interface == Interface::WIRELESS)
-        edge_->lost(receiver.node, tag->packet, Interface::WIRELESS);
+        adapter_->lost(receiver.node, tag->packet, Interface::WIRELESS);
 }
 
 // The sender's MAC has given up repeating a frame: now the datagram is lost. (TCP sends its segments again.)
 void ReceptionMeter::gaveUp(const inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekAll().get());
-    if (tag && tag->interface == Interface::WIRELESS) edge_->lost(tag->peer, tag->packet, Interface::WIRELESS);
+    if (tag && tag->interface == Interface::WIRELESS) adapter_->lost(tag->peer, tag->packet, Interface::WIRELESS);
 }
 
 void ReceptionMeter::finish() {
@@ -125,7 +126,7 @@ void ReceptionMeter::finish() {
     };
     for (const auto &[name, value] : numbers) {
         recordScalar(name, value);
-        if (edge_) edge_->measure(name, value);
+        if (adapter_) adapter_->measure(name, value);
     }
 }
 

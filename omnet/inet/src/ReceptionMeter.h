@@ -11,7 +11,7 @@
 
 namespace causeway {
 
-class Edge;
+class Adapter;
 class NodeSwitch;
 
 class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener {
@@ -43,7 +43,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
     double cell_radius_ = 0;
     bool mac_repeats_ = false;
     int64_t min_frame_ = 0;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     Counts total_;
     std::unordered_map<const void *, Receiver> radios_;
     std::unordered_map<int, Frame> on_air_;

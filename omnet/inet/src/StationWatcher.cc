@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "inet/common/InitStages.h"
 
 namespace causeway {
@@ -19,13 +19,13 @@ void StationWatcher::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         check_every_ = par("checkEvery");
         position_every_ = par("positionEvery");
-        edge_ = Edge::find(this);
+        adapter_ = Adapter::find(this);
         timer_ = new cMessage("look");
         timer_->setSchedulingPriority(-1);  // before the traffic of the same instant
         scheduleAt(SIMTIME_ZERO, timer_);
-        if (!edge_) return;
+        if (!adapter_) return;
         const Setup &setup = Bridge::instance().setup();
-        places_every_ = SimTime::fromRaw(setup.mobile_network().places_every_ps());
+        places_every_ = instant_of(setup.mobile_network().places_every_ps());
         if (places_every_ == SIMTIME_ZERO) return;
         place_timer_ = new cMessage("record places");
         place_timer_->setSchedulingPriority(-1);
@@ -70,7 +70,7 @@ simtime_t StationWatcher::nextMultipleOf(simtime_t every) const {
 }
 
 void StationWatcher::tellPlaces() {
-    for (const Walker &one : all_) edge_->placed(one.node, one.mobility->getCurrentPosition());
+    for (const Walker &one : all_) adapter_->placed(one.node, one.mobility->getCurrentPosition());
     if (moving_) scheduleAfter(places_every_, place_timer_);
 }
 
@@ -89,12 +89,12 @@ void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
 
 void StationWatcher::look(bool check, bool report_all) {
     for (Walker &w : walkers_) {
-        if (edge_ && !edge_->isUp(w.node)) continue;  // it sees nothing; a change is reported when it is up again
+        if (adapter_ && !adapter_->isUp(w.node)) continue;  // it sees nothing; a change is reported when it is up again
         const inet::Coord at = w.mobility->getCurrentPosition();
         const int station = check ? cells_.nearest(point(at)) : w.station;
         const bool changed = station != w.station;
         w.station = station;
-        if (edge_ && (changed || report_all)) edge_->moved(w.node, station, at);
+        if (adapter_ && (changed || report_all)) adapter_->moved(w.node, station, at);
         if (changed)
             for (auto &call : calls_) call(w.node, station);
     }

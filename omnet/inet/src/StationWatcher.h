@@ -9,7 +9,7 @@
 
 namespace causeway {
 
-class Edge;
+class Adapter;
 
 class StationWatcher : public omnetpp::cSimpleModule {
   public:
@@ -38,7 +38,7 @@ class StationWatcher : public omnetpp::cSimpleModule {
     std::vector<Walker> walkers_;
     std::vector<Walker> all_;  // stations, too
     std::vector<std::function<void(int, int)>> calls_;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     omnetpp::cMessage *timer_ = nullptr, *place_timer_ = nullptr;
 
     int numInitStages() const override;

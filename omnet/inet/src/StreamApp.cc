@@ -16,11 +16,11 @@ void StreamApp::initialize(int stage) {
         node_ = par("nodeId");
         interface_ = par("interface");
         links_.reconnectAfter(par("reconnectAfter"));
-        edge_ = Edge::find(this);
-    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && edge_) {
-        edge_->addSender(node_, interface_, this);
+        adapter_ = Adapter::find(this);
+    } else if (stage == inet::INITSTAGE_APPLICATION_LAYER && adapter_) {
+        adapter_->addSender(node_, interface_, this);
         links_.listen(static_cast<int>(par("port").intValue()) + interface_);
-    } else if (stage == inet::INITSTAGE_LAST && edge_) {
+    } else if (stage == inet::INITSTAGE_LAST && adapter_) {
         openWires();
         if (par("followStation")) {
             cModule *watcher = inet::getContainingNode(this)->getParentModule()->getSubmodule("watcher");
@@ -53,7 +53,7 @@ void StreamApp::follow(int station) {
 void StreamApp::sendPacket(const PacketTag &tag) {
     Enter_Method("sendPacket");
     if (tag.peer < 0) throw cRuntimeError("interface %d has no broadcast: packets need a peer", interface_);
-    if (interface_ == Interface::WIRE) edge_->wireSent(tag.size);
+    if (interface_ == Interface::WIRE) adapter_->wireSent(tag.size);
     links_.send(tag);
 }
 
@@ -62,7 +62,7 @@ void StreamApp::handleMessage(cMessage *message) {
 }
 
 inet::L3Address StreamApp::addressOf(int node) {
-    const inet::L3Address to = edge_->addressOf(node, interface_);
+    const inet::L3Address to = adapter_->addressOf(node, interface_);
     if (to.isUnspecified()) throw cRuntimeError("node %d cannot be reached over interface %d", node, interface_);
     return to;
 }

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "Edge.h"
+#include "Adapter.h"
 #include "TcpLinks.h"
 
 namespace causeway {
@@ -14,7 +14,7 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public Tcp
 
   protected:
     int node_ = -1, interface_ = Interface::WIRE, station_ = -1;
-    Edge *edge_ = nullptr;
+    Adapter *adapter_ = nullptr;
     TcpLinks links_{*this, this};
     std::set<int> awaited_;  // the nodes that open the connection to this one
 
@@ -26,13 +26,13 @@ class StreamApp : public omnetpp::cSimpleModule, public PacketSender, public Tcp
     void follow(int station);
 
     inet::L3Address addressOf(int node) override;
-    int nodeOf(const inet::L3Address &address) override { return edge_->nodeOf(address); }
+    int nodeOf(const inet::L3Address &address) override { return adapter_->nodeOf(address); }
     bool opens(int node) const override { return !awaited_.count(node); }
     bool keeps(int node) const override { return node == station_ || interface_ == Interface::WIRE; }
-    void arrived(const PacketTag &tag) override { edge_->arrival(node_, tag.packet, interface_); }
-    void lost(const PacketTag &tag) override { edge_->lost(tag.peer, tag.packet, interface_); }
-    void opened() override { edge_->tcpOpened(); }
-    void broken() override { edge_->tcpBroken(); }
+    void arrived(const PacketTag &tag) override { adapter_->arrival(node_, tag.packet, interface_); }
+    void lost(const PacketTag &tag) override { adapter_->lost(tag.peer, tag.packet, interface_); }
+    void opened() override { adapter_->tcpOpened(); }
+    void broken() override { adapter_->tcpBroken(); }
 };
 
 }  // namespace causeway

@@ -1,9 +1,9 @@
 #include "TcpLinks.h"
 
-#include "ConnectionApp.h"
 #include "inet/common/packet/Packet.h"
 #include "inet/common/socket/SocketTag_m.h"
 #include "inet/transportlayer/contract/tcp/TcpCommand_m.h"
+#include "inet_version.h"
 
 namespace causeway {
 
@@ -117,8 +117,8 @@ bool TcpLinks::take(cMessage *message) {
     const auto &tags = check_and_cast<inet::ITaggedObject *>(message)->getTags();
     const auto &ind = tags.findTag<inet::SocketInd>();
     const auto found = ind ? links_.find(ind->getSocketId()) : links_.end();
-    if (found != links_.end() && message->getKind() == inet::TCP_I_DATA_NOTIFICATION) {
-        ask_for_data(*found->second->socket);  // TCP waits for it because of a ConnectionApp on the node
+    if (found != links_.end() && tells_of_data(message)) {
+        take_all(*found->second->socket);  // TCP waits for it because of a ConnectionApp on the node
         delete message;
     } else if (found != links_.end()) {
         found->second->socket->processMessage(message);

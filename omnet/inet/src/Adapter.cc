@@ -1,4 +1,4 @@
-#include "Edge.h"
+#include "Adapter.h"
 
 #include "CoveredMobility.h"
 #include "NodeSwitch.h"
@@ -12,20 +12,22 @@ namespace causeway {
 
 using namespace omnetpp;
 
-Define_Module(Edge);
+Define_Module(Adapter);
 
 static constexpr int FIRST_PORT = 49152;  // the first of IANA's dynamic ports
 
-Edge *Edge::find(cModule *inside) {
+Adapter *Adapter::find(cModule *inside) {
     for (cModule *m = inside; m; m = m->getParentModule()) {
-        if (auto edge = dynamic_cast<Edge *>(m->getSubmodule("edge"))) return edge;
+        for (const char *name : {"adapter", "edge"}) {  // "edge": its former name
+            if (auto adapter = dynamic_cast<Adapter *>(m->getSubmodule(name))) return adapter;
+        }
     }
     return nullptr;
 }
 
-int Edge::numInitStages() const { return inet::NUM_INIT_STAGES; }
+int Adapter::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
-void Edge::initialize(int stage) {
+void Adapter::initialize(int stage) {
     if (stage == inet::INITSTAGE_LOCAL) {
         bridge_ = &Bridge::instance();
         findNodes();
@@ -35,7 +37,7 @@ void Edge::initialize(int stage) {
     }
 }
 
-void Edge::finish() {
+void Adapter::finish() {
     measure("wire_packets", wire_packets_);
     measure("wire_bytes", wire_bytes_);
     measure("tcp_opened", opened_);
@@ -43,7 +45,7 @@ void Edge::finish() {
 }
 
 // Finds the modules with a node id. Ids are dense, from 0.
-void Edge::findNodes() {
+void Adapter::findNodes() {
     for (cModule::SubmoduleIterator it(getParentModule()); !it.end(); ++it) {
         cModule *module = *it;
         if (!module->hasPar("nodeId")) continue;
@@ -61,7 +63,7 @@ void Edge::findNodes() {
 }
 
 // Checks that the network of the ini file has as many nodes as the controller's description, if there is one.
-void Edge::checkSetup() const {
+void Adapter::checkSetup() const {
     const Setup &setup = bridge_->setup();
     if (!setup.has_mobile_network()) return;
     const auto &wanted = setup.mobile_network();
@@ -74,13 +76,13 @@ void Edge::checkSetup() const {
 
 static int32_t mm(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
 
-void Edge::moved(int node, int station, const inet::Coord &at) {
+void Adapter::moved(int node, int station, const inet::Coord &at) {
     bridge_->emitStation(node, station, mm(at.x), mm(at.y));
 }
 
-void Edge::placed(int node, const inet::Coord &at) { bridge_->tellPlace(node, mm(at.x), mm(at.y)); }
+void Adapter::placed(int node, const inet::Coord &at) { bridge_->tellPlace(node, mm(at.x), mm(at.y)); }
 
-void Edge::End::onSend(const Action &action) {
+void Adapter::End::onSend(const Action &action) {
     PacketSender *sender = action.interface < senders.size() ? senders[action.interface] : nullptr;
     if (!sender) throw cRuntimeError("node %d has no interface %d", action.node, action.interface);
     if (action.size_bytes <= 0) throw cRuntimeError("packet %ld has no length", static_cast<long>(action.ref));
@@ -93,27 +95,27 @@ void Edge::End::onSend(const Action &action) {
     sender->sendPacket(tag);
 }
 
-void Edge::End::onConnection(const Action &action) {
+void Adapter::End::onConnection(const Action &action) {
     if (!connections) {
         throw cRuntimeError("%s has no TCP connections: give it a ConnectionApp", module->getFullPath().c_str());
     }
     connections->act(action);
 }
 
-void Edge::End::onMove(const Action &action) {
+void Adapter::End::onMove(const Action &action) {
     auto mobility = dynamic_cast<CoveredMobility *>(module->getSubmodule("mobility"));
     if (!mobility) throw cRuntimeError("%s cannot MOVE: give it a CoveredMobility", module->getFullPath().c_str());
     const auto [x_mm, y_mm] = unpack_position(action.ref);
     mobility->go(x_mm, y_mm, action.size_bytes);
 }
 
-void Edge::End::onNode(bool up) {
+void Adapter::End::onNode(bool up) {
     if (connections && !up) connections->forget();
     if (!on_off) throw cRuntimeError("%s cannot go down: give it a NodeSwitch", module->getFullPath().c_str());
     on_off->setUp(up);
 }
 
-void Edge::findAddresses() {
+void Adapter::findAddresses() {
     for (size_t id = 0; id < nodes_.size(); ++id) {
         auto table = check_and_cast<inet::IInterfaceTable *>(nodes_[id]->module->getSubmodule("interfaceTable"));
         for (int i = 0; i < table->getNumInterfaces(); ++i) {
@@ -128,19 +130,21 @@ void Edge::findAddresses() {
     }
 }
 
-void Edge::addSender(int node, int interface, PacketSender *sender) { nodes_.at(node)->senders.at(interface) = sender; }
+void Adapter::addSender(int node, int interface, PacketSender *sender) {
+    nodes_.at(node)->senders.at(interface) = sender;
+}
 
-void Edge::addConnections(int node, ConnectionUser *user) { nodes_.at(node)->connections = user; }
+void Adapter::addConnections(int node, ConnectionUser *user) { nodes_.at(node)->connections = user; }
 
 // Returns dynamic ports, which no server uses, one after the other.
-int Edge::opens(int node, int64_t connection) {
+int Adapter::opens(int node, int64_t connection) {
     int &last = nodes_.at(node)->last_port;
     last = last < FIRST_PORT || last == Constant::LAST_PORT ? FIRST_PORT : last + 1;
     coming_[{node, last}] = connection;
     return last;
 }
 
-int64_t Edge::accepts(int node, int port) {
+int64_t Adapter::accepts(int node, int port) {
     const auto found = coming_.find({node, port});
     if (found == coming_.end()) return -1;
     const int64_t connection = found->second;
@@ -148,7 +152,7 @@ int64_t Edge::accepts(int node, int port) {
     return connection;
 }
 
-void Edge::gaveUp(int64_t connection) {
+void Adapter::gaveUp(int64_t connection) {
     for (auto it = coming_.begin(); it != coming_.end(); ++it) {
         if (it->second != connection) continue;
         coming_.erase(it);
@@ -156,13 +160,13 @@ void Edge::gaveUp(int64_t connection) {
     }
 }
 
-inet::L3Address Edge::addressOf(int node, int interface) const {
+inet::L3Address Adapter::addressOf(int node, int interface) const {
     if (node < 0 || node >= static_cast<int>(nodes_.size()))
         throw cRuntimeError("there is no node %d to send to", node);
     return nodes_[node]->addresses[interface == Interface::WIRE ? Interface::WIRE : Interface::WIRELESS];
 }
 
-int Edge::nodeOf(const inet::L3Address &address) const {
+int Adapter::nodeOf(const inet::L3Address &address) const {
     const auto found = by_address_.find(address);
     return found == by_address_.end() ? -1 : found->second;
 }

@@ -34,10 +34,10 @@ class ConnectionUser {
     virtual void forget() = 0;
 };
 
-class Edge : public omnetpp::cSimpleModule {
+class Adapter : public omnetpp::cSimpleModule {
   public:
     // Returns the adapter of the network around a module; null if the network runs without a bridge.
-    static Edge *find(omnetpp::cModule *inside);
+    static Adapter *find(omnetpp::cModule *inside);
 
     // ---- events, at the current simulation time --------------------------------------------------------------------
     void arrival(int node, int64_t packet, int interface) { bridge_->emitArrival(node, packet, interface); }
