@@ -250,7 +250,19 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
     text, left = written(page.read_text(), study, module.TABLES, rows)
     _land(page, text)
     written_files.append(f"{page}: tables written" + (f"; left as they are: {', '.join(left)}" if left else ""))
-    return written_files
+    return written_files + _of_all(page.parent)
+
+
+def _of_all(papers: Path) -> list[str]:
+    """Write the tables of all papers: in the README beside the page, and in that of the checkout."""
+    from causeway.studies import scores
+
+    candidates = (papers / "README.md", papers.parent.parent / "README.md")
+    pages = [page for page in candidates if page.is_file() and f"<!-- table: {scores.ALL} " in page.read_text()]
+    runs = scores.papers(papers / "numbers") if pages else []
+    for page in pages:
+        _land(page, scores.written(page.read_text(), runs))
+    return [f"{page}: tables of all papers written" for page in pages]
 
 
 def _land(path: Path, text: str) -> None:
@@ -286,10 +298,15 @@ def short(value: float) -> str:
 
 
 def with_interval(values: Sequence[float], show: Callable[[float], str] = short) -> str:
-    """Format the mean and its 95 % interval; "" if there are no values."""
+    """Format the mean and its 95 % interval; "" if there are no values.
+
+    An interval that is wider on one side than the mean says nothing: "too few seeds".
+    """
     if not values:
         return ""
     _, mean, sd, low, high = arithmetic.interval(list(values))
+    if (high - low) / 2 > abs(mean):
+        return "too few seeds"
     return show(mean) + (f" ± {show((high - low) / 2)}" if len(values) > 1 and sd > 0 else "")
 
 

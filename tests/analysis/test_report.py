@@ -108,7 +108,8 @@ def test_the_tally_counts_what_was_not_run(page):
     reported = [words(line) for line in section(page, "published").iter("li")]
     assert reported == [
         "inline: of 4 published numbers 3 inside the interval or the bounds, or equal, 1 not run here",
-        "omnet: of 4 published numbers 1 inside the interval or the bounds, or equal, 2 of too few seeds, 1 not run here",
+        "omnet: of 4 published numbers 1 inside the interval or the bounds, or equal, 2 of too few seeds, "
+        "1 not run here",
     ]
 
 
