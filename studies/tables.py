@@ -62,13 +62,12 @@ class Measured:
         return Measured(self.study, tuple(row for row in here if not engine or row["engine"] == engine))
 
     def values(self, formula: str) -> list[float]:
-        """Return a scalar, or an expression over scalars, of every run that has it."""
-        found = [float(expression.evaluate(formula, row.get, _divide)) for row in self._with(formula)]
-        return [value for value in found if not math.isnan(value)]
-
-    def _with(self, formula: str) -> list[Row]:
+        """Return a scalar, or an expression over scalars and parameters, of every run that has it."""
         names = expression.names(formula)
-        return [row for row in self.rows if all(row.get(name) is not None for name in names)]
+        rows = [{name: _of(row, name) for name in names} for row in self.rows]
+        whole = [row for row in rows if None not in row.values()]
+        found = [float(expression.evaluate(formula, row.__getitem__, _divide)) for row in whole]
+        return [value for value in found if not math.isnan(value)]
 
     def mean(self, formula: str) -> float:
         """Return the mean of a scalar, or of an expression over scalars; raise NotRun if no run has it."""
@@ -101,6 +100,11 @@ class Measured:
 def _published(study: type[Study]) -> list[dict[str, Any]]:
     path = study.published_file()
     return [row for row in published.read(path) if row["study"] == study.name] if path else []
+
+
+def _of(row: Row, name: str) -> Any:
+    """Return a scalar of a run or, if there is none of this name, a parameter."""
+    return row[name] if row.get(name) is not None else row["parameters"].get(name)
 
 
 def _divide(a: Any, b: Any) -> float:
