@@ -207,12 +207,12 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
 
     Returns:
         The text of the page; and the names of tables that were left as they are, each with the reason: no function
-        writes it, or a point of it was not run.
+        writes it, or a point of it was not run. Where there is no table yet, the page says that it was not run.
     """
     measured, left = Measured(study, rows), []
 
     def replace(found: re.Match[str]) -> str:
-        begin, name, table, _, end = found.groups()
+        begin, name, table, before, end = found.groups()
         if name != study.name:
             return found[0]
         title = table.strip()
@@ -222,6 +222,8 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
         try:
             return begin + "\n".join(tables[title](measured)) + "\n" + end
         except NotRun as error:
+            if "|" not in before:
+                return begin + f"Not run: {error}.\n" + end
             left.append(f"{title} ({error})")
             return found[0]
 
