@@ -201,7 +201,7 @@ def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
                 for sweep in one.sweeps
                 for point in measured.study.sweeps[sweep]
             ]
-            seeds = [sum(row["parameters"] == point for row in measured.rows) for point in points]
+            seeds = [len(measured.by_point.get(frozenset(point.items()), [])) for point in points]
             readings = {_reading(point, one.across) for point in points}
             stored = {_reading(point, one.across) for point, count in zip(points, seeds, strict=True) if count}
             run = sorted(count for count in seeds if count)

@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -58,8 +58,19 @@ class Measured:
             point: Values of parameters; all others have their defaults.
         """
         wanted = self.study.Params(**point).model_dump(exclude=set(free))
-        here = (row for row in self.rows if wanted.items() <= row["parameters"].items())
+        if free:
+            here = [row for row in self.rows if wanted.items() <= row["parameters"].items()]
+        else:
+            here = self.by_point.get(frozenset(wanted.items()), [])
         return Measured(self.study, tuple(row for row in here if not engine or row["engine"] == engine))
+
+    @cached_property
+    def by_point(self) -> dict[frozenset[tuple[str, Any]], list[Row]]:
+        """The runs of each point."""
+        found: dict[frozenset[tuple[str, Any]], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(frozenset(row["parameters"].items()), []).append(row)
+        return found
 
     def values(self, formula: str) -> list[float]:
         """Return a scalar, or an expression over scalars and parameters, of every run that has it."""
