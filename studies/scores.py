@@ -72,6 +72,8 @@ class Tried:
     sweeps: tuple[str, ...]
     across: tuple[str, ...] = ()
     """Parameters that distinguish points of one reading: sizes, experiments."""
+    elsewhere: int = 0
+    """Readings that were tried outside of the tree: nobody can run them again."""
 
 
 def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
@@ -206,10 +208,11 @@ def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
             stored = {_reading(point, one.across) for point, count in zip(points, seeds, strict=True) if count}
             run = sorted(count for count in seeds if count)
             rows.append((
-                one.headline, str(len(readings)), str(len(stored)),
-                f"{run[0]} to {run[-1]}" if run else "–", ", ".join(f"`--sweep {sweep}`" for sweep in one.sweeps),
+                one.headline, str(len(readings)), str(len(stored)), f"{run[0]} to {run[-1]}" if run else "–",
+                str(one.elsewhere or ""), ", ".join(f"`--sweep {sweep}`" for sweep in one.sweeps),
             ))  # fmt: skip
-        return lines(("headline", "readings tried", "stored", "seeds of a point", "sweep"), rows)
+        head = ("headline", "readings in the sweeps", "run and stored", "seeds of a point", "tried outside of the tree")
+        return lines((*head, "sweep"), rows)
 
     return table
 

@@ -264,7 +264,7 @@ IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
 TRIED = (
     Tried("all numbers, jointly", ("joint",), across=("experiment", "rate")),
     Tried("all numbers, one change at a time", ("readings", "acks", "paper-acking", "paper-wifi", "paper-literal"),
-          across=("experiment", "rate", "duration_s")),
+          across=("experiment", "rate", "duration_s"), elsewhere=25),
 )  # fmt: skip
 OF_DEFAULT = ("radio", "spacing_m", "placement", "acks", "radio_bps", "intervals", "wire_acks")
 """The parameters by which the rows of the published numbers differ that are about one number."""

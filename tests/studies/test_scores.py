@@ -59,7 +59,7 @@ def of_two_points() -> tuple[Measured, ModuleType]:
     )
     module.__dict__.update(
         READINGS=(Reading("text", lambda _: None), Reading("ours", dict)),
-        TRIED=(Tried("Table 1", ("table1",), across=("nodes",)),),
+        TRIED=(Tried("Table 1", ("table1",), across=("nodes",), elsewhere=28),),
         PAIRED={},
         IMPOSSIBLE={},
         is_number=lambda row: row["scalar"] == "packets",
@@ -80,7 +80,7 @@ def test_a_number_that_chose_a_parameter_judges_nothing_and_one_that_was_not_run
 
 def test_readings_that_were_tried_are_counted_from_the_sweep() -> None:
     measured, module = of_two_points()
-    assert tried(module)(measured)[2] == "| Table 1 | 2 | 1 | 5 to 5 | `--sweep table1` |"
+    assert tried(module)(measured)[2] == "| Table 1 | 2 | 1 | 5 to 5 | 28 | `--sweep table1` |"
 
 
 def test_a_formula_may_have_a_parameter() -> None:
