@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -58,17 +58,27 @@ class Measured:
             point: Values of parameters; all others have their defaults.
         """
         wanted = self.study.Params(**point).model_dump(exclude=set(free))
-        here = (row for row in self.rows if wanted.items() <= row["parameters"].items())
+        if free:
+            here = [row for row in self.rows if wanted.items() <= row["parameters"].items()]
+        else:
+            here = self.by_point.get(frozenset(wanted.items()), [])
         return Measured(self.study, tuple(row for row in here if not engine or row["engine"] == engine))
 
-    def values(self, formula: str) -> list[float]:
-        """Return a scalar, or an expression over scalars, of every run that has it."""
-        found = [float(expression.evaluate(formula, row.get, _divide)) for row in self._with(formula)]
-        return [value for value in found if not math.isnan(value)]
+    @cached_property
+    def by_point(self) -> dict[frozenset[tuple[str, Any]], list[Row]]:
+        """The runs of each point."""
+        found: dict[frozenset[tuple[str, Any]], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(frozenset(row["parameters"].items()), []).append(row)
+        return found
 
-    def _with(self, formula: str) -> list[Row]:
+    def values(self, formula: str) -> list[float]:
+        """Return a scalar, or an expression over scalars and parameters, of every run that has it."""
         names = expression.names(formula)
-        return [row for row in self.rows if all(row.get(name) is not None for name in names)]
+        rows = [{name: _of(row, name) for name in names} for row in self.rows]
+        whole = [row for row in rows if None not in row.values()]
+        found = [float(expression.evaluate(formula, row.__getitem__, _divide)) for row in whole]
+        return [value for value in found if not math.isnan(value)]
 
     def mean(self, formula: str) -> float:
         """Return the mean of a scalar, or of an expression over scalars; raise NotRun if no run has it."""
@@ -101,6 +111,11 @@ class Measured:
 def _published(study: type[Study]) -> list[dict[str, Any]]:
     path = study.published_file()
     return [row for row in published.read(path) if row["study"] == study.name] if path else []
+
+
+def _of(row: Row, name: str) -> Any:
+    """Return a scalar of a run or, if there is none of this name, a parameter."""
+    return row[name] if row.get(name) is not None else row["parameters"].get(name)
 
 
 def _divide(a: Any, b: Any) -> float:
@@ -203,12 +218,12 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
 
     Returns:
         The text of the page; and the names of tables that were left as they are, each with the reason: no function
-        writes it, or a point of it was not run.
+        writes it, or a point of it was not run. Where there is no table yet, the page says that it was not run.
     """
     measured, left = Measured(study, rows), []
 
     def replace(found: re.Match[str]) -> str:
-        begin, name, table, _, end = found.groups()
+        begin, name, table, before, end = found.groups()
         if name != study.name:
             return found[0]
         title = table.strip()
@@ -218,6 +233,8 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
         try:
             return begin + "\n".join(tables[title](measured)) + "\n" + end
         except NotRun as error:
+            if "|" not in before:
+                return begin + f"Not run: {error}.\n" + end
             left.append(f"{title} ({error})")
             return found[0]
 
@@ -250,7 +267,19 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
     text, left = written(page.read_text(), study, module.TABLES, rows)
     _land(page, text)
     written_files.append(f"{page}: tables written" + (f"; left as they are: {', '.join(left)}" if left else ""))
-    return written_files
+    return written_files + _of_all(page.parent)
+
+
+def _of_all(papers: Path) -> list[str]:
+    """Write the tables of all papers: in the README beside the page, and in that of the checkout."""
+    from causeway.studies import scores
+
+    candidates = (papers / "README.md", papers.parent.parent / "README.md")
+    pages = [page for page in candidates if page.is_file() and f"<!-- table: {scores.ALL} " in page.read_text()]
+    runs = scores.papers(papers / "numbers") if pages else []
+    for page in pages:
+        _land(page, scores.written(page.read_text(), runs))
+    return [f"{page}: tables of all papers written" for page in pages]
 
 
 def _land(path: Path, text: str) -> None:
@@ -286,10 +315,15 @@ def short(value: float) -> str:
 
 
 def with_interval(values: Sequence[float], show: Callable[[float], str] = short) -> str:
-    """Format the mean and its 95 % interval; "" if there are no values."""
+    """Format the mean and its 95 % interval; "" if there are no values.
+
+    An interval that is wider on one side than the mean says nothing: "too few seeds".
+    """
     if not values:
         return ""
     _, mean, sd, low, high = arithmetic.interval(list(values))
+    if (high - low) / 2 > abs(mean):
+        return "too few seeds"
     return show(mean) + (f" ± {show((high - low) / 2)}" if len(values) > 1 and sd > 0 else "")
 
 

@@ -14,7 +14,10 @@ from causeway.analysis.plots import Plot
 from causeway.analysis.published import NOT_COMPARED
 from causeway.analysis.report.verdict import Verdict, bounds_verdict, explained, verdict
 
-_WORDS = {"good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away"}
+_WORDS = {
+    "good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away",
+    "few": "of too few seeds",
+}  # fmt: skip
 NOT_RUN = "not run here"
 
 
@@ -129,7 +132,7 @@ def verdicts(comparison: pd.DataFrame, published: pd.DataFrame, studies: set[str
 
 
 def _judge(row: Mapping[Any, Any]) -> Verdict:
-    measured = row["measured"], row["ci95_low"], row["ci95_high"]
+    measured = row["measured"], row["ci95_low"], row["ci95_high"], row["runs"]
     if row["relation"] in ("=", "about"):
         return verdict(row["published"], *measured)
     return bounds_verdict(row["low"], row["high"], row["relation"] != "to", *measured)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
+from causeway.studies import scores
 from causeway.studies.dcs23.factors import COUNTED, interval
-from causeway.studies.dcs23.study import AUTHORS, OWN_MEAN, RANDOM
-from causeway.studies.tables import Measured, Table, lines, short, with_interval
+from causeway.studies.dcs23.study import AUTHORS, DYNAMIC, FIXED, MATRIX_SHAPES, OWN_MEAN, RANDOM, SHAPES
+from causeway.studies.scores import Reading, Tried
+from causeway.studies.tables import Measured, NotRun, Table, lines, short, with_interval
 
 UNTIL_S = tuple(range(10, 121, 10))
 """Ends of the 10 s stretches of Figure 10."""
@@ -35,9 +38,43 @@ def figure7_9(measured: Measured) -> list[str]:
             )
             counted = (short(runs.mean(what)) for what in COUNTED)
             clock = f"fixed, {entries}" if entries else "dynamic"
+            if not runs.rows:
+                raise NotRun(f"the {load} load, {entries or 'dynamic'}")
             rows.append(("" if entries else load, clock, size, *counted, paper, str(len(runs.rows))))
     head = ("load", "clock", "entries, mean (max)", "violations", "messages violated anywhere", "paper", "seeds")
     return lines(head, rows)
+
+
+def matrix(measured: Measured) -> list[str]:
+    """Compute sizes, violations and factors for each shape of the load, draw of components and policy.
+
+    The factor is that to a fixed clock of the paper's size under the same load, of sums over the seeds of both.
+    """
+    rows = []
+    for name, (shape, paper) in MATRIX_SHAPES.items():
+        fixed = measured.at(**shape, entries=FIXED[paper])
+        for draw in ("random", "id"):
+            for policy in DYNAMIC:
+                point = {**shape, **policy, "components_draw": draw}
+                runs = measured.at(**point)
+                if runs.rows:
+                    factor = _factor(runs, fixed, "violations") if fixed.rows else ""
+                    rows.append((
+                        name, draw, policy["policy"], with_interval(runs.values("entries_mean")),
+                        with_interval(runs.values("violations")), with_interval(fixed.values("violations")), factor,
+                        PAPER[paper],
+                    ))  # fmt: skip
+    if not rows:
+        raise NotRun("the sweep `matrix`")
+    head = ("load", "components", "policy", "entries", "violations", "of a fixed clock", "factor", "paper")
+    return lines(head, rows)
+
+
+PAPER = {
+    "bell": "260 entries, 58; a fixed clock of 260: 231; 4.0", "random": "97 entries, 45; a fixed clock of 97: 305; 6.8"
+}  # fmt: skip
+"""Load of the paper -> what it prints: entries and violations of the dynamic clock, violations of a fixed one, their
+ratio."""
 
 
 def factors(measured: Measured) -> list[str]:
@@ -48,13 +85,16 @@ def factors(measured: Measured) -> list[str]:
     rows = []
     for load, (point, clocks) in LOADS.items():
         for entries in list(clocks)[1:]:
-            rows.append((load, str(entries), *(_factor(measured, point, entries, what) for what in COUNTED)))
+            both = measured.at(**point, entries=0), measured.at(**point, entries=entries)
+            rows.append((load, str(entries), *(_factor(*both, what) for what in COUNTED)))
     return lines(("load", "fixed clock", "factor, violations", "factor, messages violated"), rows)
 
 
-def _factor(measured: Measured, point: dict[str, Any], entries: int, what: str) -> str:
-    few, many = ({row["seed"]: row[what] for row in measured.at(**point, entries=e).rows} for e in (0, entries))
+def _factor(dynamic: Measured, fixed: Measured, what: str) -> str:
+    few, many = ({row["seed"]: row[what] for row in one.rows} for one in (dynamic, fixed))
     both = np.array([(few[seed], many[seed]) for seed in sorted(set(few) & set(many))])
+    if not len(both):
+        raise NotRun("a dynamic and a fixed clock with the same seed")
     low, high = interval(both, lambda v: v[:, 1].sum() / v[:, 0].sum())
     return f"{both[:, 1].sum() / both[:, 0].sum():.1f} ({low:.1f} to {high:.1f}; {len(both)} seeds)"
 
@@ -81,6 +121,91 @@ def _over_time(found: list[tuple[str, Measured]]) -> list[str]:
     return lines(("until (s)", *map(str, UNTIL_S)), rows)
 
 
+# ---- every printed number under three readings ----------------------------------------------------------------------
+
+IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
+TRIED = (
+    Tried("Section V-B", ("figure7", "figure9", "matrix", "bell_stricter"), across=("entries",)),
+    Tried("Figure 10", ("figure10", "figure10_scripted")),
+)
+
+
+def is_number(row: dict[str, Any]) -> bool:
+    """Return whether a row is the one for a printed number: the others are the same numbers under other loads."""
+    return row["parameters"]["load"] in ("bell", "random", "skewed")
+
+
+def is_fitted(row: dict[str, Any], point: dict[str, Any]) -> bool:
+    """Return whether the number is the one by which the peak of our random load was chosen."""
+    return point["load"] == "random" and row["scalar"] == "violations" and point.get("entries") == FIXED["random"]
+
+
+def is_drawn(_point: dict[str, Any]) -> bool:
+    """Return True: delays are drawn at all points."""
+    return True
+
+
+def _times_fewer(measured: Measured, row: dict[str, Any]) -> list[float]:
+    """Return the violations of a fixed clock over those of a dynamic one: the ratio of sums, told as one value a seed.
+
+    The paper has one run of each. A ratio in each seed would have no mean where a dynamic clock errs a few times only.
+    """
+    point = row["parameters"]
+    fixed = measured.at(**_of_fixed(point)).values("violations")
+    dynamic = measured.at(**point).values("violations")
+    together = min(len(fixed), len(dynamic))
+    mean = sum(dynamic) / len(dynamic) if dynamic else 0.0
+    return [value / mean for value in fixed[:together]] if mean else []
+
+
+def _of_fixed(point: dict[str, Any]) -> dict[str, Any]:
+    """Return the point of the fixed clock that belongs to a dynamic one."""
+    only_dynamic = ("policy", "memory_s", "components_draw", "target_error")
+    return {name: value for name, value in point.items() if name not in only_dynamic} | {"entries": FIXED["random"]}
+
+
+PAIRED = {"times fewer violations than a fixed clock of the same mean": _times_fewer}
+
+
+def _text(point: dict[str, Any]) -> dict[str, Any]:
+    return {**RANDOM, **point} if point["load"] == "random" else point
+
+
+def _reading(bell: dict[str, Any], random: dict[str, Any]) -> Any:
+    """Return a reading that has these points for the two loads of Section V-B; Section V-C stays as it is."""
+
+    def change(point: dict[str, Any]) -> dict[str, Any]:
+        own = {"bell": bell, "random": random}.get(point["load"])
+        if own is None:
+            return point
+        return _of_shape(own, point.get("entries", 0))
+
+    return change
+
+
+def _of_shape(shape: dict[str, Any], entries: int) -> dict[str, Any]:
+    only_dynamic = ("policy", "memory_s", "components_draw", "target_error")
+    if entries:
+        return {name: value for name, value in shape.items() if name not in only_dynamic} | {"entries": entries}
+    return shape
+
+
+THEIRS = {**DYNAMIC[1], "components_draw": "id"}
+STRICT_BELL = {**AUTHORS, "load": "bell", "target_error": 1e-5}
+READINGS = (
+    Reading("the printed text", _text),
+    Reading(
+        "the authors' program",
+        _reading({**SHAPES["bells"], **THEIRS}, {**SHAPES["peaks"], **THEIRS}),
+    ),
+    Reading(
+        "ours: bell in turn at 1e-5; peaks as theirs",
+        _reading(STRICT_BELL, {**SHAPES["peaks"], **THEIRS}),
+    ),
+)
+_HERE = sys.modules[__name__]
+
 TABLES: dict[str, Table] = {
-    "figure7 figure9": figure7_9, "factors": factors, "figure10": figure10, "figure10_scripted": figure10_scripted,
+    "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "matrix": matrix, "figure7 figure9": figure7_9,
+    "factors": factors, "figure10": figure10, "figure10_scripted": figure10_scripted,
 }  # fmt: skip

@@ -164,6 +164,7 @@ class HashStudy(Study):
         ],
         "table1": [{**AUTHORS, "entries": 4, "detector": detector} for detector in DETECTORS],
         "table1_exponential": [{"detector": detector} for detector in DETECTORS],
+        "table1_sd30": [{**AUTHORS, "entries": 4, "delay_sd_ms": 30.0, "detector": "mostefaoui"}],
         "table2": [
             {**AUTHORS, **TABLE2, "processes": processes, "hash_limit": limit}
             for limit in LIMITS
@@ -171,6 +172,11 @@ class HashStudy(Study):
         ],
         "table2_exponential": [{**TABLE2, "processes": processes} for processes in PROCESSES],
         "table2_near": [{**AUTHORS, **TABLE2, **SEARCH, "processes": processes} for processes in PROCESSES],
+        "table2_program": [
+            {**AUTHORS, **TABLE2, **SEARCH, "processes": processes, "entries": 4, "delay_sd_ms": sd}
+            for sd in (20.0, 30.0)
+            for processes in PROCESSES
+        ],
         "table2_near_readings": [{**AUTHORS, **TABLE2, **SEARCH, **how, "processes": 1000} for how in NEAR_READINGS],
         "figure1": [
             {"clock_size": clock_size, "rate": rate, "detector": "hash", "messages": 2500}

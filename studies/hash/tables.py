@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-from causeway.studies.hash.study import AUTHORS, LIMITS, PROCESSES, SEARCH
-from causeway.studies.tables import Measured, Table, lines, percent, short, with_interval
+from causeway.studies import scores
+from causeway.studies.hash.study import AUTHORS, LIMITS, PROCESSES, SEARCH, TESTED_ONCE
+from causeway.studies.hash.study import READINGS as POINTS
+from causeway.studies.scores import Reading, Tried
+from causeway.studies.tables import Measured, NotRun, Table, lines, percent, short, with_interval
 
 PRINTED = {"none": 507, "mostefaoui": 502, "hash": 0}
 """Table 1: messages delivered out of causal order."""
@@ -86,6 +90,94 @@ def figure1(measured: Measured) -> list[str]:
     return lines(("messages/s (runs in brackets)", *map(str, RATES)), rows)
 
 
+def readings(measured: Measured) -> list[str]:
+    """Compute Table 1's number under other readings: 20,000 messages, told as messages of 100,000."""
+    rows = []
+    for point in POINTS:
+        runs = measured.at(**{"detector": "mostefaoui", "messages": 20_000, **point})
+        found = [with_interval(runs.values(f"{what}*5")) for what in ("messages_violated", "violations")]
+        if runs.rows:
+            ratio = f"{runs.mean('messages_violated') * 5 / PRINTED['none']:.2g}"
+            rows.append((_words(point), *found, ratio, str(len(runs.rows))))
+    if not rows:
+        raise NotRun("the sweep `readings`")
+    return lines(("reading", "messages", "deliveries", f"messages / {PRINTED['none']}", "seeds"), rows)
+
+
+def tested_once(measured: Measured) -> list[str]:
+    """Compute what it changes that a suspected message is tested again."""
+    rows = []
+    for point in TESTED_ONCE:
+        both = [measured.at(**{"detector": "hash", **point, "retest": again}) for again in (False, True)]
+        if both[0].rows:
+            cells = (f"{with_interval(one.values(PER_10000))} ({len(one.rows)})" if one.rows else "–" for one in both)
+            rows.append((_words(point), *cells))
+    if not rows:
+        raise NotRun("the sweep `tested_once`")
+    return lines(("requests for 10,000 messages and a process (runs)", "tested once, as printed", "tested again"), rows)
+
+
+def _words(point: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}={value}`" for name, value in point.items())
+
+
+# ---- every printed number under three readings ----------------------------------------------------------------------
+
+IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
+PAIRED: dict[str, Any] = {}
+TRIED = (
+    Tried("Table 1", ("readings", "table1", "table1_exponential", "table1_sd30"), across=("detector", "messages")),
+    Tried("Table 2", ("table2", "table2_exponential", "table2_near", "table2_program", "table2_near_readings"),
+          across=("processes",)),
+)  # fmt: skip
+
+
+def is_number(row: dict[str, Any]) -> bool:
+    """Return whether a row is the one for a printed number: the others are the same numbers under other readings."""
+    return row["where"] in ("Table 1", "Table 2 (limit 200)") and "authors' program" not in row["quantity"]
+
+
+def is_fitted(_row: dict[str, Any], _point: dict[str, Any]) -> bool:
+    """Return False: no parameter was chosen by a number."""
+    return False
+
+
+def is_drawn(_point: dict[str, Any]) -> bool:
+    """Return True: delays are drawn at all points."""
+    return True
+
+
+def _text(point: dict[str, Any]) -> dict[str, Any]:
+    own = {"intervals": "exponential", "entries_draw": "random", "entries": 2, "hash_limit": 1000}
+    return _seen({**point, **own, "retest": point["detector"] != "hash"})
+
+
+def _program(point: dict[str, Any]) -> dict[str, Any]:
+    search = SEARCH if point["detector"] == "hash" else {}
+    return _seen({**point, **AUTHORS, **search, "entries": 4, "delay_sd_ms": 30.0})
+
+
+def _ours(point: dict[str, Any]) -> dict[str, Any]:
+    if point["processes"] == TABLE1_PROCESSES:
+        return _seen({**point, **AUTHORS, "entries": 4})
+    return {**point, "intervals": "exponential", "entries_draw": "random", "entries": 2, "hash_limit": 1000}
+
+
+def _seen(point: dict[str, Any]) -> dict[str, Any]:
+    """Return the point with Mostefaoui's detector in place of none: it only flags deliveries, and changes none."""
+    return {**point, "detector": "mostefaoui"} if point["detector"] == "none" else point
+
+
+TABLE1_PROCESSES = 200
+READINGS = (
+    Reading("the printed text", _text),
+    Reading("the authors' program", _program),
+    Reading("ours: Table 1 in turn; Table 2 exponential", _ours),
+)
+_HERE = sys.modules[__name__]
+
 TABLES: dict[str, Table] = {
-    "table1": table1, "table1_exponential": table1_exponential, "table2": table2, "figure1": figure1,
+    "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "table1": table1,
+    "table1_exponential": table1_exponential, "readings": readings, "table2": table2, "figure1": figure1,
+    "tested_once": tested_once,
 }  # fmt: skip

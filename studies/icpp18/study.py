@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
+from scipy.stats import poisson
 
 from causeway.analysis.plots import Headline, Plot
 from causeway.bridge import engines
@@ -45,7 +46,9 @@ class Icpp18Params(Params):
     mtu: int = Field(1500, ge=1, le=10_000_000, description="size of the largest packet, in bytes")
     messages: int = Field(1, ge=1, le=10_000, description="number of broadcasts per node")
     spread: float = Field(600.0, ge=1e-3, le=1e6, description="all broadcasts start within this time, in units")
-    start: Literal["triangular", "uniform"] = Field("triangular", description="distribution of the start times")
+    start: Literal["triangular", "uniform", "poisson"] = Field(
+        "triangular", description="distribution of the start times; poisson: with mean spread, as printed"
+    )
     delay_mean: float = Field(100.0, ge=0, le=1e6, description="mean delay of a packet, in units")
     delay_sd: float = Field(25.0, ge=0, le=1e6, description="standard deviation of the delay, in units")
     whole_units: bool = Field(False, description="truncate delays to whole units, as in the first author's VCube-PS")
@@ -66,6 +69,14 @@ MANY_TREES: dict[str, object] = {"trees": "multi", **PRINTED}
 AGGREGATED: dict[str, object] = {"aggregation": True, **PRINTED}
 COMPARED: dict[str, object] = {**AGGREGATED, "compare": True}
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
+
+
+STARTS: list[dict[str, Any]] = [
+    {"start": "poisson", "spread": 1000.0},
+    *({"start": "uniform", "spread": spread} for spread in (450.0, 1000.0)),
+    {"start": "uniform", "spread": 500.0, "whole_units": True},
+]
+"""The printed start times, other draws, and those of the first author's VCube-PS."""
 
 
 def _both(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
@@ -92,6 +103,11 @@ class Icpp18Study(Study):
         "fig8": [{"nodes": n, "compare": True} for n in SIZES],
         "fig9": _both([1024]),
         "fig10": [{"nodes": 1024, "message_size": b} for b in (50, 5)],
+        "deviations": [{"nodes": n, "delay_sd": sd} for n in SIZES for sd in (30.0, 40.0, 50.0)],
+        "starts": [
+            *({"nodes": n, "aggregation": a, **start} for n in SIZES for start in STARTS for a in (True, False)),
+            *({"nodes": 256, "compare": True, **start} for start in STARTS),
+        ],
         "vcube_ps": [
             {"nodes": n, "whole_units": whole, **start}
             for n in (256, 512, 1024)
@@ -196,7 +212,10 @@ def _workload(params: Icpp18Params, seed: int) -> Workload:
         for node in range(params.nodes):
             first, second = (draw_unit(seed, STREAM_PROTOCOL + k, node, number) for k in (0, 1))
             phase = (first + second) / 2 if params.start == "triangular" else first
-            rows.append((int((phase + number) * params.spread) * UNIT_PS, node))
+            units = (phase + number) * params.spread
+            if params.start == "poisson":
+                units = poisson.ppf(first, params.spread) + number * params.spread
+            rows.append((int(units) * UNIT_PS, node))
     rows.sort()
     script = Script(
         np.array([t for t, _ in rows], np.int64),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from causeway.studies import scores
+from causeway.studies.scores import Reading, Tried
 from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, percent, with_interval
 
 LARGE = 1024
@@ -20,7 +24,7 @@ SCALARS = (
     *SHARES, *CHANGES, "nodes_buffering_to_50", "nodes_buffering_over_250", "buffered_max",
     *(f"nodes_aggregating_to_{m}" for m in (6, 7, 11, 12)), "queue_wait", "queue_wait_longer",
     "packets_over_1400_bytes", "packets_of_15_in_all", "dependencies_max", "messages_of_dependencies_max",
-    "dependencies_change",
+    "dependencies_change", "reception_latency", "delivery_latency",
 )  # fmt: skip
 
 
@@ -169,7 +173,123 @@ def rest(measured: Measured) -> list[str]:
     return lines(("", "measured", "paper", "runs"), rows)
 
 
+def fig11(measured: Measured) -> list[str]:
+    """Compute Figure 11, what one tree for all saves, and the latency that its root costs (Figure 1)."""
+    rows = []
+    for n in (8, *SIZES):
+        many, one = measured.at(nodes=n), measured.at(nodes=n, trees="single")
+        if one.rows:
+            both = [with_interval(runs.values("reception_latency")) for runs in (many, one)]
+            fewer = (
+                with_interval(fewer_with_one_tree(measured, n, what), _percents)
+                for what in FEWER_WITH_ONE_TREE.values()
+            )
+            rows.append((f"{n:,}", *fewer, *both, str(len(one.rows))))
+    if not rows:
+        raise NotRun("the sweep `fig11`")
+    return lines((
+        "nodes", "fewer packets of several messages (paper: over 86 % at 32)",
+        "fewer messages that wait (paper: over 84 % at 128)", "reception, a tree a source (units)",
+        "reception, one tree (units)", "runs of one tree",
+    ), rows)  # fmt: skip
+
+
+def _percents(value: float) -> str:
+    return f"{value:.3g} %"
+
+
+def deviations(measured: Measured) -> list[str]:
+    """Compute packets with aggregation, in percent off the paper's, for each standard deviation of the delay."""
+    rows = []
+    for n in SIZES:
+        paper = measured.paper("Table 1", "packets", nodes=n)
+        assert paper is not None
+        runs = [measured.at(nodes=n, delay_sd=sd) for sd in DEVIATIONS]
+        cells = [f"{percent(one.mean('packets') / paper)} ({len(one.rows)})" if one.rows else "" for one in runs]
+        rows.append((f"{n:,}", *cells))
+    return lines(("nodes (runs in brackets)", *(f"deviation {sd:g}" for sd in DEVIATIONS)), rows)
+
+
+# ---- every printed number under three readings ----------------------------------------------------------------------
+
+DEVIATIONS = (25.0, 30.0, 35.0, 40.0, 50.0)
+FEWER_WITH_ONE_TREE = {
+    "fewer aggregations with one tree (%)": "packets_aggregated",
+    "fewer delayed messages with one tree (%)": "messages_held",
+}
+
+
+def fewer_with_one_tree(measured: Measured, nodes: int, scalar: str) -> list[float]:
+    """Return how many percent fewer there are with one tree than with a tree a source: in each run with one tree."""
+    many = measured.at(nodes=nodes).values(scalar)
+    mean = sum(many) / len(many) if many else 0.0
+    return [100 - 100 * one / mean for one in measured.at(nodes=nodes, trees="single").values(scalar)] if mean else []
+
+
+def _fewer(measured: Measured, row: dict[str, Any]) -> list[float]:
+    if row["parameters"]["start"] != "triangular":
+        return []  # not run
+    return fewer_with_one_tree(measured, row["parameters"]["nodes"], FEWER_WITH_ONE_TREE[row["quantity"]])
+
+
+def _growth(measured: Measured, row: dict[str, Any]) -> list[float]:
+    """Return the reception latency at 16 to 1,024 nodes over that at 8, their mean or the largest."""
+    at = {n: measured.at(**{**row["parameters"], "nodes": n}).values("reception_latency") for n in (8, *SIZES)}
+    if not all(at.values()):
+        return []
+    seeds = min(len(values) for values in at.values())
+    ratios = [[at[n][seed] / at[8][seed] for n in SIZES] for seed in range(seeds)]
+    return [max(one) if "maximum" in row["condition"] else sum(one) / len(one) for one in ratios]
+
+
+PAIRED = {**dict.fromkeys(FEWER_WITH_ONE_TREE, _fewer), "reception latency at 1024 nodes over that at 8": _growth}
+FORMULAS = {
+    "aggregated_share": "100*packets_aggregated/packets",
+    "aggregates_of_2+aggregates_of_3": "100*(packets_of_2+packets_of_3)/(100-packets_of_1)",
+    **{f"aggregates_of_{m}": f"100*packets_of_{m}/(100-packets_of_1)" for m in (2, 3, 4, 5)},
+    "aggregates_of_6_up": "100*packets_of_6_up/(100-packets_of_1)",
+}
+"""Scalars that follow from stored ones."""
+IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
+TRIED = (
+    Tried("Tables 1 to 3, Figures 6 to 10", ("table1", "table1_sd35", "deviations", "starts", "vcube_ps"),
+          across=("nodes", "aggregation", "compare", "message_size"), elsewhere=28),
+)  # fmt: skip
+
+
+def is_number(_row: dict[str, Any]) -> bool:
+    """Return True: each row is a number of its own."""
+    return True
+
+
+def is_drawn(_point: dict[str, Any]) -> bool:
+    """Return True: delays are drawn at all points."""
+    return True
+
+
+def is_fitted(row: dict[str, Any], point: dict[str, Any]) -> bool:
+    """Return whether the start times were fitted to this number: Figure 6, and Table 3 without aggregation."""
+    fitted = row["where"] == "Fig. 6" or (row["where"] == "Table 3" and not point["aggregation"])
+    return point["start"] == "triangular" and fitted and "most" not in row["quantity"]
+
+
+def _text(point: dict[str, Any]) -> dict[str, Any]:
+    return {**point, "start": "poisson", "spread": 1000.0}
+
+
+def _sibling(point: dict[str, Any]) -> dict[str, Any]:
+    return {**point, "start": "uniform", "spread": 500.0, "whole_units": True}
+
+
+READINGS = (
+    Reading("the printed text", _text),
+    Reading("as the sibling program VCube-PS", _sibling),
+    Reading("ours: the default", dict),
+)
+_HERE = sys.modules[__name__]
+
 TABLES: dict[str, Table] = {
+    "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "fig11": fig11, "deviations": deviations,
     "table1": table1, "table2 table3 fig6": shares, "fig7": fig7, "fig8": fig8, "fig9 fig10": fig9_10,
     "rest": rest,
 }  # fmt: skip

@@ -97,6 +97,12 @@ FAULT_FREE = {"crashes": 0, "trees": 0}
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
 
 
+CRASH_LIMITS = (0.0, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+"""Latest crashes that were tried for Table 5; 0: n/10 units, at most 5."""
+FITTED_SIZES = (16, 64, 256)
+"""The sizes of Table 5 by which the latest crash is chosen; 8, 32 and 128 processes are predicted with it."""
+
+
 class Ladc18Study(Study):
     """Tables 2 to 5 and Figures 3 and 4."""
 
@@ -112,6 +118,13 @@ class Ladc18Study(Study):
         "table3": [*_grid(SIZES), *_grid(SIZES, crashes=1)],
         "table4": [*_grid(SIZES), *_grid(SIZES, crashes=1)],
         "table5": [p for n in SIZES for p in _grid([n], crashes=dimension(n) - 1)],
+        "table5_fit": [
+            {**point, "crash_within": limit}
+            for limit in CRASH_LIMITS
+            for n in SIZES
+            if n <= max(FITTED_SIZES)
+            for point in _grid([n], crashes=dimension(n) - 1)
+        ],
         "fig3": _grid(SIZES),
         "fig4": [{"processes": 1024, **SCENARIOS[s]} for s in ("SMALL2", "BIG2")],
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from scipy.stats import f as f_distribution
+
 from causeway.analysis import published
+from causeway.analysis.reduce import arithmetic
 from causeway.pycontrol.protocols.vcube.tree import dimension
-from causeway.studies.ladc18.study import SCENARIOS, SIZES
-from causeway.studies.tables import Measured, Table, beside, lines, number
+from causeway.studies import scores
+from causeway.studies.ladc18.study import CRASH_LIMITS, FITTED_SIZES, SCENARIOS, SIZES
+from causeway.studies.scores import Reading, Score, Tried
+from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, short
 
 SCALARS = ("packets", "latency", "violations", "unfinished")
 DECIMALS = {"packets": 0, "latency": 1}
@@ -111,4 +118,112 @@ def _overlap(cell: Cell) -> bool:
     return low <= cell.paper + cell.half and cell.paper - cell.half <= high
 
 
-TABLES: dict[str, Table] = {"summary": summary, "table3 table4": table3_4, "table5": table5}
+def table5_fit(measured: Measured) -> list[str]:
+    """Fit the latest crash to some sizes of Table 5, and predict the others.
+
+    The deviation is the mean of the absolute deviations in percent, over the cells of the sizes.
+    """
+    cells = _cells(measured, "Table 5", "latency")
+    rows = []
+    for limit in CRASH_LIMITS:
+        off: dict[bool, list[float]] = {True: [], False: []}
+        for cell in cells:
+            if (n := cell.parameters["processes"]) > max(FITTED_SIZES):
+                continue
+            runs = measured.at(**{**cell.parameters, "crash_within": limit})
+            if runs.rows:
+                off[n in FITTED_SIZES].append(abs(100 * (runs.mean("latency") / cell.paper - 1)))
+        if off[True] and off[False]:
+            means = [sum(values) / len(values) for values in off.values()]
+            within = (sum(value <= 5 for value in values) for values in off.values())
+            words = f"{limit:g} units" if limit else "n/10 units, at most 5 (the default)"
+            rows.append((words, *(f"{mean:.1f} %" for mean in means), *map(str, within)))
+    if not rows:
+        raise NotRun("the sweep `table5_fit`")
+    fitted, others = (", ".join(f"{n}" for n in SIZES if n <= max(FITTED_SIZES) and (n in FITTED_SIZES) is fit)
+                      for fit in (True, False))  # fmt: skip
+    head = ("crashes come within", f"off, {fitted} processes (fitted)", f"off, {others} (predicted)",
+            "fitted cells within 5 %", "predicted cells within 5 %")  # fmt: skip
+    return lines(head, rows)
+
+
+# ---- every printed number under three readings ----------------------------------------------------------------------
+
+IMPOSSIBLE = {
+    ("Table 2", "latency (units)", f"NO-AGGR, {trees} trees"): (
+        "TREE and ACK need eight hops of at least 1.0 each, and Table 3 prints 8.7 for the same processes and trees"
+    )
+    for trees in (4, 8, 16)
+}
+TRIED = (
+    Tried("Table 5", ("table5_fit",), ("processes", "crashes", "max_delay", "max_payload", "tree_size", "ack_size")),
+)  # fmt: skip
+
+
+def is_number(_row: dict[str, Any]) -> bool:
+    """Return True: each row is a number of its own."""
+    return True
+
+
+def is_drawn(point: dict[str, Any]) -> bool:
+    """Return whether anything is drawn: the times of several crashes. All else is the same in every run."""
+    return bool(point.get("crashes", 0) > 1)
+
+
+def is_fitted(row: dict[str, Any], point: dict[str, Any]) -> bool:
+    """Return whether the latest crash was chosen by this number: all means of Table 5."""
+    return row["where"] == "Table 5" and not point.get("crash_within")
+
+
+def groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the numbers of each table of the paper, without and with a crash."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        crash = ", process 1 crashes" if row["where"] in ("Table 3", "Table 4") and row["parameters"]["crashes"] else ""
+        found.setdefault(f"{row['where']}, {row['quantity']}{crash}", []).append(row)
+    return found
+
+
+def _width(measured: Measured, row: dict[str, Any]) -> Score:
+    """Compare half the width of the paper's interval of ten runs with that of ours, by the F test on variances."""
+    values = measured.at(**row["parameters"]).values("latency")
+    if len(values) < 2:
+        return Score("missing", "not run", math.nan)
+    *_, low, high = arithmetic.interval(values)
+    half, paper = (high - low) / 2, row["published"]
+    ratio = half / paper if paper else math.inf
+    # The intervals of both have the same number of runs, ten, so that the ratio of widths is that of deviations.
+    most = math.sqrt(f_distribution.ppf(0.975, len(values) - 1, 9))
+    if round(half, 1) == paper:
+        return Score("inside", f"{short(half)}, inside", 1.0)
+    kind = "inside" if 1 / most < ratio < most else "off"
+    return Score(kind, f"{short(half)}, {'inside' if kind == 'inside' else f'×{ratio:.3g}'}", ratio)
+
+
+def _reduction(measured: Measured, row: dict[str, Any]) -> list[float]:
+    """Return by how many percent of it the latency with one tree is above that with a tree for each process."""
+    one, many = (measured.at(**{**row["parameters"], "trees": trees}).values("latency") for trees in (1, 16))
+    return [100 * (one[0] / many[0] - 1)] if one and many else []
+
+
+PAIRED = {
+    "latency, 95 % interval either side (units)": _width,
+    "reduction of the latency by a tree for each process (%)": _reduction,
+}
+
+
+def _text(point: dict[str, Any]) -> dict[str, Any] | None:
+    return point if point.get("crashes", 0) <= 1 else None
+
+
+READINGS = (
+    Reading("the printed text", _text),
+    Reading("the authors' program: none", lambda _: None),
+    Reading("ours: the default", dict),
+)
+_HERE = sys.modules[__name__]
+
+TABLES: dict[str, Table] = {
+    "scores": scores.grouped(_HERE), "tried": scores.tried(_HERE), "summary": summary, "table3 table4": table3_4,
+    "table5": table5, "table5_fit": table5_fit,
+}  # fmt: skip

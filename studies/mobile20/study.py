@@ -188,6 +188,26 @@ READINGS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 """Readings of the text and of the authors' programs, one at a time (docs/lab/radio.md)."""
 
+OLDER_FILE: dict[str, Any] = {
+    "radio": "acking", "radio_bps": 1_000_000, "retry": "earlier", "acks": "periodic", "wire_acks": "at_once",
+}  # fmt: skip
+"""The authors' older file as a whole. It has a reach of 125 m; ours stays 120 m."""
+
+JOINT: tuple[dict[str, Any], ...] = tuple(
+    {"tree": tree, "radio": radio, "radio_bps": mbps * 1_000_000, "wire_acks": wires, "retry": retry}
+    for tree in ("star", "three")
+    for radio in ("unitdisk", "csma", "acking")
+    for mbps in (1, 2, 3, 4)
+    for wires in ("at_once", "delayed")
+    for retry in ("pending", "earlier")
+)
+"""The joint search: all combinations of what the text leaves open and the authors' files answer differently."""
+JOINT_S = 6
+"""Measured time of its runs: a screening."""
+JOINT_EXPERIMENTS: dict[str, dict[str, Any]] = {
+    e: {"experiment": e, "rate": RATES[e], "duration_s": JOINT_S} for e in ("static", "load", "dynamic")
+}
+
 SCENE = Scene(
     place="station", thing="host", at="cell", state="state",
     states=(
@@ -242,6 +262,9 @@ class Mobile20Study(Study):
             for e in ("static_tcp", "static", "load")
         ],
         "readings": [{"experiment": e, **reading} for reading in READINGS for e in ("static", "load")],
+        "joint": [{**reading, **experiment} for reading in JOINT for experiment in JOINT_EXPERIMENTS.values()],
+        "older-file": _points(**OLDER_FILE),
+        "text": _points(spacing_m=180.0, placement="anywhere", acks="periodic"),
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "cells": [{"cells": cells, "duration_s": 20} for cells in CELLS],

@@ -42,7 +42,7 @@ def describe(folder):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    folder = fill(tmp_path_factory.mktemp("results"), seeds=3)
+    folder = fill(tmp_path_factory.mktemp("results"), seeds=5)
     describe(folder)
     return report.write(folder)
 
@@ -85,7 +85,7 @@ def test_no_id_occurs_twice(page):
 
 def test_the_report_lists_the_runs_and_their_parameters(page):
     runs = table(section(page, "run"))
-    assert runs[1][:9] == ["clocks", "inline", "1", "0.1.0", "0123456789ab", "", "12", "36", "0 to 2"]
+    assert runs[1][:9] == ["clocks", "inline", "1", "0.1.0", "0123456789ab", "", "12", "60", "0 to 4"]
     assert runs[2][2] == "6.1 + INET 4.5.4" and runs[2][-1] == "2024-05-01T10:00:00"
 
 
@@ -108,8 +108,9 @@ def test_a_published_bound_is_judged_as_one(written):
 def test_the_tally_counts_what_was_not_run(page):
     reported = [words(line) for line in section(page, "published").iter("li")]
     assert reported == [
-        "inline: of 4 published numbers 2 inside the interval or the bounds, or equal, 1 further away, 1 not run here",
-        "omnet: of 4 published numbers 3 inside the interval or the bounds, or equal, 1 not run here",
+        "inline: of 4 published numbers 3 inside the interval or the bounds, or equal, 1 not run here",
+        "omnet: of 4 published numbers 1 inside the interval or the bounds, or equal, 2 of too few seeds, "
+        "1 not run here",
     ]
 
 
@@ -126,7 +127,7 @@ def test_a_published_number_stands_beside_what_each_engine_measured(page):
     first = table(section(page, "published"))[:2]
     assert first[0] == ["where", "quantity", "condition", "published", "inline", "omnet"]
     assert first[1][:4] == ["Fig. 3", "error rate", "N=10", "0.02"]
-    assert first[1][4] == "0.02117 [0.01483, 0.0275] 3 runs✓ inside the interval"
+    assert first[1][4] == "0.02067 [0.01782, 0.02352] 5 runs✓ inside the interval"
 
 
 def test_a_figure_has_a_caption_a_drawing_and_its_numbers(page):
@@ -164,7 +165,7 @@ def test_names_with_markup_are_text(tmp_path):
 def test_figures_csv_contains_the_drawn_numbers(written):
     frame = pd.read_csv(written.parent / "figures.csv")
     bars = frame[frame.title == "Messages a process"]
-    assert set(bars["mean"]) == {100.0} and set(bars.runs) == {3}
+    assert set(bars["mean"]) == {100.0} and set(bars.runs) == {5}
 
 
 def test_a_plot_without_runs_is_named_not_drawn(page):
@@ -201,13 +202,16 @@ def test_headless_chromium_shows_it_without_asking_the_network(written, tmp_path
     assert shot.stat().st_size > 20_000, "an empty page compresses to less"
 
 
+NAN = float("nan")
+
+
 @pytest.mark.parametrize(
     ("case", "kind", "text"),
     [
-        ((1.0, 1.1, 0.9, 1.3), "good", "inside"), ((1.0, 1.0, float("nan"), float("nan")), "good", "equal"),
-        ((1.0, 1.05, 1.04, 1.06), "near", "+5.0%"), ((1.0, 0.95, float("nan"), float("nan")), "near", "−5.0%"),
-        ((1.0, 2.0, 1.9, 2.1), "off", "×2"), ((0.0, 1.0, 0.5, 1.5), "off", "published 0"),
-        ((1.0, -1.0, -2.0, -0.5), "off", "sign"), ((1.0, 0.0, float("nan"), float("nan")), "off", "measured 0"),
+        ((1.0, 1.1, 0.9, 1.3, 5), "good", "inside"), ((1.0, 1.0, 1.0, 1.0, 5), "good", "equal"),
+        ((1.0, 1.05, 1.04, 1.06, 5), "near", "+5.0%"), ((1.0, 0.95, 0.94, 0.96, 9), "near", "−5.0%"),
+        ((1.0, 2.0, 1.9, 2.1, 5), "off", "×2"), ((0.0, 1.0, 0.9, 1.1, 5), "off", "published 0"),
+        ((1.0, -1.0, -1.1, -0.9, 5), "off", "sign"), ((1.0, 0.0, 0.0, 0.0, 5), "off", "measured 0"),
     ],
 )  # fmt: skip
 def test_a_verdict_says_how_far_apart_two_numbers_are(case, kind, text):
@@ -215,21 +219,35 @@ def test_a_verdict_says_how_far_apart_two_numbers_are(case, kind, text):
     assert found.kind == kind and text in found.text
 
 
-NAN = float("nan")
-
-
 @pytest.mark.parametrize(
     ("case", "kind", "text"),
     [
-        ((0.1, 0.3, False, 0.2, NAN, NAN), "good", "within"), ((0.1, 0.3, False, 0.3, NAN, NAN), "good", "within"),
-        ((NAN, 0.5, True, 0.5, NAN, NAN), "near", "at the bound"), ((NAN, 0.5, True, 0.2, 0.1, 0.3), "good", "within"),
-        ((NAN, 0.5, True, 0.6, 0.4, 0.8), "good", "reaches"), ((0.1, 0.3, False, 0.32, NAN, NAN), "near", "+6.7%"),
-        ((0.1, 0.3, False, 0.6, 0.5, 0.7), "off", "×2"), ((5.0, NAN, True, 2.5, NAN, NAN), "off", "×0.5"),
+        ((0.1, 0.3, False, 0.2, 0.19, 0.21, 5), "good", "within"),
+        ((0.1, 0.3, False, 0.3, 0.3, 0.3, 5), "good", "within"), ((NAN, 0.5, True, 0.2, 0.1, 0.3, 5), "good", "within"),
+        ((0.1, 0.3, False, 0.006, 0.002, 0.01, 5), "off", "×0.06"),
+        ((NAN, 0.5, True, 0.5, 0.5, 0.5, 5), "near", "at the bound"),
+        ((NAN, 0.5, True, 0.6, 0.48, 0.72, 5), "good", "reaches"),
+        ((0.1, 0.3, False, 0.32, 0.31, 0.33, 5), "near", "+6.7%"),
+        ((0.1, 0.3, False, 0.6, 0.5, 0.7, 5), "off", "×2"), ((5.0, NAN, True, 2.5, 2.4, 2.6, 5), "off", "×0.5"),
     ],
 )  # fmt: skip
 def test_a_verdict_on_bounds_says_whether_they_are_kept(case, kind, text):
     found = bounds_verdict(*case)
     assert found.kind == kind and text in found.text
+
+
+@pytest.mark.parametrize(
+    ("measured", "low", "high", "runs"),
+    [(1.0, 0.99, 1.01, 4), (1.0, NAN, NAN, 1), (1.0, 0.75, 1.25, 5), (2.0, 1.5, 2.5, 50), (0.0, -0.1, 0.1, 9)],
+)
+def test_few_seeds_or_a_wide_interval_give_no_verdict_and_hide_no_loss(measured, low, high, runs):
+    """Five seeds, and an interval narrower than half the value: neither praise nor blame without both."""
+    assert verdict(1.0, measured, low, high, runs) == verdict(1.0, measured, low, high, 1)
+    assert verdict(1.0, measured, low, high, runs).kind == "few"
+    crossed = (1.0, 2.0) if measured else (-1.0, 0.0)
+    assert bounds_verdict(*crossed, False, measured, low, high, runs).kind == "few"
+    assert verdict(4.0, 2.0, NAN, NAN, 1).text == "too few seeds (×0.5)", "the ratio stays visible"
+    assert verdict(1.0, 1.0, 0.76, 1.24, 5).kind == "good", "just narrow enough"
 
 
 @pytest.mark.parametrize(

@@ -176,12 +176,14 @@ def test_hosts_that_take_turns_are_evenly_staggered_and_keep_their_order() -> No
 
 
 PRINTED = {
-    "Section V-A": "0.2 2 0.4 1.58 0.1 0.05 10 1 0.5 5 75 35 0.31 6 700 4300000",
+    "Section V-A": "0.2 2 0.4 1.58 0.1 0.05 1 0.5 5 75 35 0.31 6 700 4300000",
     "Section V-B": "0.3 0.05 0.25 0.075 0.085 0.1 0.3 200",
-    "Section V-C": "8 1 2 10 400",
+    "Section V-C": "1 2 10 400",
     "Section V-D": "1",
 }
-"""Typed from the paper, bounds included. 0.25 is the dynamic 0.3 less the 0.05 of walking; 10 is 'a few seconds'."""
+"""Typed from the paper, bounds included. 0.25 is the dynamic 0.3 less the 0.05 of walking; 10 is 'a few seconds'. The
+paper's 10 messages for one over TCP are hosts over stations, and the number of failures follows from their times: no
+results."""
 
 
 @pytest.mark.parametrize("where", PRINTED)

@@ -8,16 +8,18 @@ import pytest
 
 from causeway.analysis import store
 from causeway.errors import UserError
-from causeway.studies import registry, tables
+from causeway.studies import registry, scores, tables
 from causeway.studies.runner import Job, run_job
-from causeway.studies.tables import Measured, beside, lines, with_interval
+from causeway.studies.tables import MARKED, Measured, beside, lines, with_interval
 
 PAPERS = Path(__file__).resolve().parents[2] / "docs" / "papers"
 STORED = sorted(path.stem for path in (PAPERS / "numbers").glob("*.csv"))
+PROBABILISTIC = ("hash", "dcs23")
+"""The papers whose clocks let some deliveries through out of order: that is what they count."""
 PAGE = """# A page
 
 <!-- table: icpp18 small -->
-typed by hand
+| typed by hand |
 <!-- end -->
 
 Prose. <!-- table: ladc18 small -->
@@ -42,7 +44,7 @@ def test_the_tables_of_a_page_are_those_of_its_stored_numbers(name: str) -> None
 def test_stored_runs_kept_the_order_they_promise(name: str) -> None:
     study = registry.get(name)
     rows = tables.read(study, (PAPERS / "numbers" / f"{name}.csv").read_text())
-    assert rows and all(row["violations"] == 0 for row in rows if name != "mobile20")
+    assert rows and (name in PROBABILISTIC or all(row["violations"] in (0, None) for row in rows))
 
 
 def ran(folder: Path, nodes: int, seed: int) -> None:
@@ -99,6 +101,12 @@ def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, t
     page.write_text(PAGE)
     reported = tables.update(study, [folder], page)
     assert "small (no run has packets at one of its points)" in reported[1] and page.read_text() == PAGE
+    page.write_text(PAGE.replace("| typed by hand |\n", ""))
+    tables.update(study, [folder], page)
+    assert (
+        "<!-- table: icpp18 small -->\nNot run: no run has packets at one of its points.\n<!-- end -->"
+        in page.read_text()
+    )
 
 
 def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:
@@ -180,16 +188,56 @@ def test_requests_of_hash_are_for_a_message_and_a_process() -> None:
     assert row.split("|")[2].strip() == "3 (1)"
 
 
-def test_mobile20_is_as_near_to_the_paper_as_its_page_says() -> None:
-    """Of the stored runs of the default: six values, and the ranking against flooding over TCP."""
-    from causeway.studies.mobile20.tables import INET, SIX, of
+def test_every_unbounded_number_of_mobile20_is_scored_losses_included() -> None:
+    """A number of the paper's own algorithm cannot be left out of the mean deviation."""
+    from causeway.studies.mobile20 import tables as mobile
+
+    study = registry.get("mobile20")
+    none = Measured(study, ())
+    printed = set()
+    for row in scores.numbers(none, mobile):
+        experiment, derived = row["parameters"]["experiment"], row["published"] == 0.25
+        told = row["relation"] in ("=", "about", "to") and row["scalar"] != "cannot_be_compared"
+        if told and not derived and experiment in ("static", "load", "dynamic"):
+            printed.add((experiment, row["scalar"]))
+    bounds = {("dynamic", f"{buffer}_mean") for buffer in ("sbuffer_station", "sbuffer_host", "rbuffer_station")}
+    assert printed - bounds == {(row[1], row[2]) for row in (*mobile.UNBOUNDED, mobile.BYTES)}
+
+
+def test_mobile20_keeps_the_ranking_against_flooding_over_tcp() -> None:
+    from causeway.studies.mobile20.tables import INET, of
 
     study = registry.get("mobile20")
     stored = Measured(study, tables.read(study, (PAPERS / "numbers" / "mobile20.csv").read_text()))
-    off = [abs(of(stored, experiment, INET).mean(scalar) / paper - 1) for _, experiment, scalar, paper in SIX]
-    assert all(len(of(stored, experiment, INET).rows) >= 10 for _, experiment, *_ in SIX)
-    assert sum(off) / len(off) <= 0.12 and max(off) <= 0.25
     ours, flooding = of(stored, "static", INET), of(stored, "static_tcp", INET)
     for worse in ("delivery_delay_s", "sent_per_delivery", "sent_bytes_per_s", "sbuffer_station_mean"):
         assert ours.mean(worse) < flooding.mean(worse), worse
     assert ours.mean("loss_all") > flooding.mean("loss_all"), "TCP loses less"
+
+
+def without_numbers(page: str, name: str) -> list[str]:
+    """The tables of a page whose numbers are not stored: nobody writes them, their runs are not there, or no marker."""
+    study, stored = registry.get(name), PAPERS / "numbers" / f"{name}.csv"
+    rows = tables.read(study, stored.read_text()) if stored.is_file() else ()
+    _, left = tables.written(page, study, tables.module_of(study).TABLES, rows)
+    typed = [line for line in MARKED.sub("", page).splitlines() if line.startswith("|") and "±" in line]
+    return left + typed
+
+
+@pytest.mark.parametrize("name", list(registry.STUDIES))
+def test_no_table_of_results_is_without_stored_numbers(name: str) -> None:
+    assert without_numbers((PAPERS / f"{name}.md").read_text(), name) == []
+
+
+def test_a_table_without_stored_numbers_is_found() -> None:
+    page = "<!-- table: icpp18 nobody -->\n| a |\n|---|\n| 1 |\n<!-- end -->\n"
+    assert without_numbers(page, "icpp18") == ["nobody (typed)"]
+    assert without_numbers("| a |\n|---|\n| 1 ± 2 |\n", "icpp18") == ["| 1 ± 2 |"]
+    assert without_numbers("| word | its meaning |\n|---|---|\n| run | a simulation |\n", "icpp18") == []
+
+
+@pytest.mark.parametrize("path", [PAPERS / "README.md", PAPERS.parents[1] / "README.md"])
+def test_the_overview_is_that_of_the_stored_numbers(path: Path) -> None:
+    text = path.read_text()
+    assert "<!-- table: all " in text
+    assert scores.written(text, scores.papers(PAPERS / "numbers")) == text, "`causeway tables STUDY` writes another one"

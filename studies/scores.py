@@ -1,0 +1,275 @@
+"""Score every number that a paper prints, under several readings of it (`scores`, `overview`), and count the readings.
+
+A study's module `tables` has
+
+    READINGS = (Reading("the printed text", ...), Reading("the authors' program", ...), Reading("ours", ...))
+    is_number(row)              whether a row of the published numbers counts: each number once
+    PAIRED = {"fewer ...": f}   numbers between runs of several points, or of all runs of one: quantity -> a function of
+                                `Measured` and the row that returns values, or a `Score`
+    IMPOSSIBLE = {...}          numbers that the paper's own model cannot give: (where, quantity, condition) -> reason
+    is_fitted(row, point)       whether a parameter of this point was chosen by this number
+    is_drawn(parameters)        whether anything is drawn at this point; if not, one run is all there is
+    TRIED = (Tried("Table 1", ("readings",), across=("processes",)), ...)
+
+The last of READINGS is the one that the overview shows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from causeway.analysis import published
+from causeway.analysis.reduce import arithmetic
+from causeway.analysis.reduce.comparison import nearest_published
+from causeway.analysis.report.verdict import SEEDS, Verdict, bounds_verdict, explained, verdict
+from causeway.studies import registry, tables
+from causeway.studies.tables import Measured, lines, short, with_interval
+
+Change = Callable[[dict[str, Any]], dict[str, Any] | None]
+KINDS = ("exact", "inside", "near", "off", "too few seeds", "fitted", "impossible", "missing")
+"""The classes of the overview. `inside`: the published number is in our interval, or our mean in the published bounds;
+`near`: within 10 %; `fitted`: a parameter of this reading was chosen by this very number, which therefore judges
+nothing; `missing`: not run, or nothing that a run measures."""
+ALL = "all"
+"""The name in the markers of tables of all papers."""
+RUNS_OF_CERTAINTY = SEEDS
+"""As many equal runs stand for one at a point where nothing is drawn."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reading of a paper: for each number that it prints, the point that was run for it."""
+
+    name: str
+    change: Change
+    """The parameters of the row of a published number -> those of this reading; None: it has none."""
+    engine: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A published number under one reading."""
+
+    kind: str
+    """One of KINDS."""
+    text: str
+    factor: float
+    """Our mean over the published number, or over its nearest bound; NaN if there is none."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A headline, and the sweeps that show the readings that were tried for it."""
+
+    headline: str
+    sweeps: tuple[str, ...]
+    across: tuple[str, ...] = ()
+    """Parameters that distinguish points of one reading: sizes, experiments."""
+    elsewhere: int = 0
+    """Readings that were tried outside of the tree: nobody can run them again."""
+
+
+def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
+    """Return the rows of all numbers that a paper prints, each number once."""
+    path = measured.study.published_file()
+    assert path is not None
+    return [row for row in published.read(path) if row["study"] == measured.study.name and module.is_number(row)]
+
+
+def score(measured: Measured, module: ModuleType, row: Mapping[str, Any], reading: Reading) -> Score:
+    """Judge the runs of one reading against a published number."""
+    if (row["where"], row["quantity"], row["condition"]) in module.IMPOSSIBLE:
+        return Score("impossible", "impossible", math.nan)
+    point = reading.change(dict(row["parameters"]))
+    if point is None:
+        return Score("missing", "", math.nan)
+    values = values_of(measured, module, {**row, "parameters": point}, reading.engine)
+    if isinstance(values, Score):
+        return values
+    if not values:
+        return Score("missing", "not run" if row["scalar"] != published.NOT_COMPARED else "not measured", math.nan)
+    count = len(values) if module.is_drawn(point) else max(len(values), RUNS_OF_CERTAINTY)
+    found = judge(row, values, count)
+    return Score("fitted", f"{found.text} (fitted to it)", found.factor) if module.is_fitted(row, point) else found
+
+
+def values_of(measured: Measured, module: ModuleType, row: Mapping[str, Any], engine: str) -> list[float] | Score:
+    """Return the number of a row in each run of its point."""
+    if row["quantity"] in module.PAIRED:
+        found: list[float] | Score = module.PAIRED[row["quantity"]](measured, row)
+        return found
+    if row["scalar"] == published.NOT_COMPARED:
+        return []
+    formula = getattr(module, "FORMULAS", {}).get(row["scalar"], row["scalar"])
+    return measured.at(engine=engine, **row["parameters"]).values(formula)
+
+
+def judge(row: Mapping[str, Any], values: Sequence[float], count: int) -> Score:
+    """Judge values, which count as so many runs, against a published number or bounds."""
+    _, mean, sd, low, high = arithmetic.interval(list(values))
+    if len(values) == 1 and count > 1:
+        sd, low, high = 0.0, mean, mean
+    said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
+    nearest = nearest_published(mean, said, least, most)
+    if row["relation"] in ("=", "about"):
+        found = verdict(said, mean, low, high, count)
+        if sd == 0 and count >= SEEDS and same_digits(mean, said):
+            return Score("exact", short(mean) + " =", 1.0)
+    else:
+        found = bounds_verdict(least, most, row["relation"] != "to", mean, low, high, count)
+    kind = {"good": "inside", "near": "near", "off": "off", "few": "too few seeds"}[found.kind]
+    factor = mean / nearest if nearest else (1.0 if mean == nearest else math.inf)
+    return Score(kind, _text(values, found, factor), factor)
+
+
+def _text(values: Sequence[float], found: Verdict, factor: float) -> str:
+    if found.kind == "few":
+        word = f"too few seeds ({len(values)})"
+    elif found.kind == "good":
+        word = "inside"
+    else:
+        word = f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
+    half = with_interval(values)
+    shown = short(sum(values) / len(values)) if half == word or half.startswith("too few") else half
+    return f"{shown}, {word}"
+
+
+def same_digits(measured: float, said: float) -> bool:
+    """Return whether two numbers are equal in the digits that the paper prints."""
+    text = f"{said:.12g}"
+    decimals = len(text.partition(".")[2]) if "e" not in text else 12
+    return round(measured, decimals) == round(said, decimals)
+
+
+# ---- tables of a page -----------------------------------------------------------------------------------------------
+
+
+def scores(module: ModuleType) -> Callable[[Measured], list[str]]:
+    """Return the table of all printed numbers of a paper: a column for each reading."""
+
+    def table(measured: Measured) -> list[str]:
+        rows = []
+        for row in numbers(measured, module):
+            said = explained(row["relation"], *(_nan(row[name]) for name in ("published", "low", "high")))
+            cells = (score(measured, module, row, reading).text for reading in module.READINGS)
+            rows.append((row["where"], f"{row['quantity']}; {row['condition']}", said, *cells))
+        return lines(("where", "quantity", "paper", *(reading.name for reading in module.READINGS)), rows)
+
+    return table
+
+
+def grouped(module: ModuleType) -> Callable[[Measured], list[str]]:
+    """Return the table of a paper with very many numbers: a line for each table of the paper, and its classes."""
+
+    def table(measured: Measured) -> list[str]:
+        rows = []
+        for title, group in module.groups(numbers(measured, module)).items():
+            cells = (_classes([score(measured, module, row, reading) for row in group]) for reading in module.READINGS)
+            rows.append((title, str(len(group)), *cells))
+        return lines(("where", "numbers", *(reading.name for reading in module.READINGS)), rows)
+
+    return table
+
+
+def _classes(found: Sequence[Score]) -> str:
+    counts = {kind: sum(one.kind == kind for one in found) for kind in KINDS}
+    text = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    return text + (f"; worst {worst(found)}" if worst(found) else "")
+
+
+def worst(found: Iterable[Score]) -> str:
+    """Return the factor that is furthest from 1, on either side; "" if none is off."""
+    factors = [one.factor for one in found if one.kind == "off" and math.isfinite(one.factor)]
+    if not factors:
+        return ""
+    return f"×{max(factors, key=lambda f: abs(math.log(f)) if f > 0 else math.inf):.3g}"
+
+
+def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
+    """Return the table of readings that were tried for each headline, as their sweeps have them."""
+
+    def table(measured: Measured) -> list[str]:
+        rows = []
+        for one in module.TRIED:
+            points = [
+                measured.study.Params(**point).model_dump()
+                for sweep in one.sweeps
+                for point in measured.study.sweeps[sweep]
+            ]
+            seeds = [len(measured.by_point.get(frozenset(point.items()), [])) for point in points]
+            readings = {_reading(point, one.across) for point in points}
+            stored = {_reading(point, one.across) for point, count in zip(points, seeds, strict=True) if count}
+            run = sorted(count for count in seeds if count)
+            rows.append((
+                one.headline, str(len(readings)), str(len(stored)), f"{run[0]} to {run[-1]}" if run else "–",
+                str(one.elsewhere or ""), ", ".join(f"`--sweep {sweep}`" for sweep in one.sweeps),
+            ))  # fmt: skip
+        head = ("headline", "readings in the sweeps", "run and stored", "seeds of a point", "tried outside of the tree")
+        return lines((*head, "sweep"), rows)
+
+    return table
+
+
+def _reading(point: Mapping[str, Any], across: Sequence[str]) -> str:
+    return json.dumps({name: value for name, value in point.items() if name not in across}, sort_keys=True)
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+# ---- the page of all papers -----------------------------------------------------------------------------------------
+
+
+def overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
+    """Return the table of all papers: for each table or figure, how many numbers are in each class."""
+    rows = []
+    for measured, module in papers:
+        name, reading = measured.study.name, module.READINGS[-1]
+        places: dict[str, list[Score]] = {}
+        for row in numbers(measured, module):
+            places.setdefault(row["where"].partition(" (")[0], []).append(score(measured, module, row, reading))
+        for where, found in places.items():
+            counts = [sum(one.kind == kind for one in found) for kind in KINDS]
+            rows.append((
+                f"[{name}]({name}.md)", where, *(str(count) if count else "" for count in counts[:4]), worst(found),
+                *(str(count) if count else "" for count in counts[4:]),
+            ))  # fmt: skip
+    return lines(("paper", "where", *KINDS[:4], "worst", *KINDS[4:]), rows)
+
+
+def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
+    """Return one line for each paper: how many of its numbers are in each class."""
+    rows = []
+    for measured, module in papers:
+        found = [score(measured, module, row, module.READINGS[-1]) for row in numbers(measured, module)]
+        counts = [sum(one.kind == kind for one in found) for kind in KINDS]
+        rows.append((measured.study.name, str(len(found)), *(str(count) if count else "" for count in counts)))
+    return lines(("paper", "numbers", *KINDS), rows)
+
+
+def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
+    """Return the stored runs of every study that has a file of numbers in this folder, by name."""
+    found = []
+    for path in sorted(numbers_folder.glob("*.csv")):
+        study = registry.get(path.stem)
+        found.append((Measured(study, tables.read(study, path.read_text())), tables.module_of(study)))
+    return found
+
+
+def written(page: str, runs: Sequence[tuple[Measured, ModuleType]]) -> str:
+    """Write the tables of all papers (`<!-- table: all overview -->`) of a page anew."""
+    made = {"overview": overview, "short": short_overview}
+
+    def replace(found: re.Match[str]) -> str:
+        begin, name, title, _, end = found.groups()
+        return begin + "\n".join(made[title.strip()](runs)) + "\n" + end if name == ALL else found[0]
+
+    return tables.MARKED.sub(replace, page)

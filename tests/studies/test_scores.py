@@ -1,0 +1,95 @@
+"""Published numbers are scored by the rule of the report, and no number is left out."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from causeway.studies import registry, scores, tables
+from causeway.studies.scores import KINDS, Reading, Tried, judge, same_digits, tried, worst
+from causeway.studies.tables import Measured, with_interval
+
+
+def row(published: float | None = None, low: float | None = None, high: float | None = None) -> dict[str, Any]:
+    relation = "=" if published is not None else "to" if low is not None and high is not None else "<"
+    return {"relation": relation, "published": published, "low": low, "high": high}
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "kind"),
+    [
+        (row(8.7), [8.7] * 5, "exact"), (row(8.7), [8.72] * 5, "exact"), (row(8.7), [8.76] * 5, "near"),
+        (row(100.0), [98.0, 99.0, 100.0, 102.0, 103.0], "inside"), (row(100.0), [105.0, 106.0] * 3, "near"),
+        (row(100.0), [40.0, 41.0] * 3, "off"), (row(100.0), [99.0, 101.0], "too few seeds"),
+        (row(100.0), [10.0, 20.0, 100.0, 300.0, 70.0], "too few seeds"), (row(0.0), [0.0] * 5, "exact"),
+        (row(low=0.1, high=0.3), [0.2] * 5, "inside"), (row(low=0.1, high=0.3), [0.01, 0.011] * 3, "off"),
+        (row(high=5.0), [1.0, 4.0] * 3, "inside"),
+    ],
+)  # fmt: skip
+def test_a_number_is_in_one_class(said: dict[str, Any], values: list[float], kind: str) -> None:
+    found = judge(said, values, len(values))
+    assert found.kind == kind and kind in KINDS
+
+
+def test_a_loss_keeps_its_factor_also_where_there_are_too_few_seeds() -> None:
+    found = judge(row(100.0), [40.0, 41.0], 2)
+    assert found.kind == "too few seeds" and found.factor == pytest.approx(0.405)
+
+
+def test_the_worst_is_the_factor_furthest_from_one_on_either_side() -> None:
+    found = [judge(row(100.0), [value, value + 0.1] * 3, 6) for value in (300.0, 20.0, 90.5)]
+    assert worst(found) == "×0.201" and worst(found[2:]) == ""
+
+
+def test_equal_is_equal_in_the_digits_that_are_printed() -> None:
+    assert same_digits(17.64, 17.6) and not same_digits(17.66, 17.6) and same_digits(8064.4, 8064.0)
+
+
+def test_an_interval_wider_than_the_mean_is_no_number() -> None:
+    assert with_interval([1.0, 5.0]) == "too few seeds" and with_interval([1.0]) == "1"
+
+
+def of_two_points() -> tuple[Measured, ModuleType]:
+    study, module = registry.get("icpp18"), ModuleType("made_up")
+    rows = tuple(
+        {"engine": "inline", "seed": seed, "parameters": study.Params(nodes=16).model_dump(), "packets": 232.0}
+        for seed in range(5)
+    )
+    module.__dict__.update(
+        READINGS=(Reading("text", lambda _: None), Reading("ours", dict)),
+        TRIED=(Tried("Table 1", ("table1",), across=("nodes",), elsewhere=28),),
+        PAIRED={},
+        IMPOSSIBLE={},
+        is_number=lambda row: row["scalar"] == "packets",
+        is_drawn=lambda _: True,
+        is_fitted=lambda row, _: "16" in row["condition"],
+    )
+    return Measured(study, rows), module
+
+
+def test_a_number_that_chose_a_parameter_judges_nothing_and_one_that_was_not_run_is_missing() -> None:
+    measured, module = of_two_points()
+    kinds = {one["condition"]: scores.score(measured, module, one, module.READINGS[1]).kind
+             for one in scores.numbers(measured, module)}  # fmt: skip
+    assert kinds["16 nodes, aggregation"] == "fitted" and kinds["32 nodes, aggregation"] == "missing"
+    lines = scores.overview([(measured, module)])
+    assert "| 1 |" in lines[2] and lines[2].count("|") == len(KINDS) + 4
+
+
+def test_readings_that_were_tried_are_counted_from_the_sweep() -> None:
+    measured, module = of_two_points()
+    assert tried(module)(measured)[2] == "| Table 1 | 2 | 1 | 5 to 5 | 28 | `--sweep table1` |"
+
+
+def test_a_formula_may_have_a_parameter() -> None:
+    measured, _ = of_two_points()
+    assert measured.values("100*packets/(nodes*(nodes-1))") == [pytest.approx(96.67, abs=0.01)] * 5
+
+
+@pytest.mark.parametrize("name", list(registry.STUDIES))
+def test_every_study_scores_under_three_readings_and_says_what_was_tried(name: str) -> None:
+    module = tables.module_of(registry.get(name))
+    assert len(module.READINGS) == 3 and module.TRIED
+    assert {"scores", "tried"} <= module.TABLES.keys()
