@@ -142,5 +142,5 @@ def _engine(name: str) -> Check:
     return Check(f"engine {name}", "ready" if why is None else "not ready", why is None, why or "")
 
 
-_SAMPLES = {"omnet": (InetNetwork(1, "", Workload(1)),)}
+_SAMPLES = {"omnet": (InetNetwork(1, ini="", workload=Workload(1)),)}
 """Networks that need more of an engine than others."""
