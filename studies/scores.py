@@ -28,7 +28,7 @@ from typing import Any
 from causeway.analysis import published
 from causeway.analysis.reduce import arithmetic
 from causeway.analysis.reduce.comparison import nearest_published
-from causeway.analysis.report.verdict import SEEDS, Verdict, bounds_verdict, explained, verdict
+from causeway.analysis.report.verdict import SEEDS, bounds_verdict, explained, verdict
 from causeway.studies import registry, tables
 from causeway.studies.tables import Measured, lines, short, with_interval
 
@@ -116,29 +116,33 @@ def judge(row: Mapping[str, Any], values: Sequence[float], count: int) -> Score:
     _, mean, sd, low, high = arithmetic.interval(list(values))
     if len(values) == 1 and count > 1:
         sd, low, high = 0.0, mean, mean
+    exact = row["relation"] in ("=", "about") and sd == 0 and count >= SEEDS and same_digits(mean, row["published"])
+    if exact:
+        return Score("exact", short(mean) + " =", 1.0)
+    half = with_interval(values)
+    shown = short(mean) if half.startswith("too few") else half
+    return judge_mean(row, shown, mean, (low, high), count)
+
+
+def judge_mean(row: Mapping[str, Any], shown: str, mean: float, interval: tuple[float, float], count: int) -> Score:
+    """Judge a mean of so many runs with its interval, both as shown, against a published number or bounds."""
     said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
     nearest = nearest_published(mean, said, least, most)
     if row["relation"] in ("=", "about"):
-        found = verdict(said, mean, low, high, count)
-        if sd == 0 and count >= SEEDS and same_digits(mean, said):
-            return Score("exact", short(mean) + " =", 1.0)
+        found = verdict(said, mean, *interval, count)
     else:
-        found = bounds_verdict(least, most, row["relation"] != "to", mean, low, high, count)
+        found = bounds_verdict(least, most, row["relation"] != "to", mean, *interval, count)
     kind = {"good": "inside", "near": "near", "off": "off", "few": "too few seeds"}[found.kind]
     factor = mean / nearest if nearest else (1.0 if mean == nearest else math.inf)
-    return Score(kind, _text(values, found, factor), factor)
+    return Score(kind, f"{shown}, {_word(kind, factor, count)}", factor)
 
 
-def _text(values: Sequence[float], found: Verdict, factor: float) -> str:
-    if found.kind == "few":
-        word = f"too few seeds ({len(values)})"
-    elif found.kind == "good":
-        word = "inside"
-    else:
-        word = f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
-    half = with_interval(values)
-    shown = short(sum(values) / len(values)) if half == word or half.startswith("too few") else half
-    return f"{shown}, {word}"
+def _word(kind: str, factor: float, count: int) -> str:
+    if kind == "too few seeds":
+        return f"too few seeds ({count})"
+    if kind == "inside":
+        return "inside"
+    return f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
 
 
 def same_digits(measured: float, said: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from causeway.studies import scores
 from causeway.studies.dcs23.factors import COUNTED, DRAWS
 from causeway.studies.dcs23.study import AUTHORS, DYNAMIC, FIXED, MATRIX_SHAPES, OWN_MEAN, RANDOM, SHAPES
-from causeway.studies.scores import Reading, Tried
+from causeway.studies.scores import Reading, Score, Tried
 from causeway.studies.tables import Measured, NotRun, Table, lines, short, with_interval
 
 UNTIL_S = tuple(range(10, 121, 10))
@@ -91,13 +92,19 @@ def factors(measured: Measured) -> list[str]:
 
 
 def _factor(dynamic: Measured, fixed: Measured, what: str) -> str:
+    ratio, low, high, seeds = _ratio(dynamic, fixed, what)
+    return f"{ratio:.1f} ({low:.1f} to {high:.1f}; {seeds} seeds)"
+
+
+def _ratio(dynamic: Measured, fixed: Measured, what: str) -> tuple[float, float, float, int]:
+    """Return how many times fewer a dynamic clock has, of sums over common seeds; its interval; and their number."""
     few, many = ({row["seed"]: row[what] for row in one.rows} for one in (dynamic, fixed))
     both = np.array([(few[seed], many[seed]) for seed in sorted(set(few) & set(many))])
     if not len(both):
         raise NotRun("a dynamic and a fixed clock with the same seed")
     drawn = both[np.random.default_rng(0).integers(0, len(both), (DRAWS, len(both)))].sum(axis=1)
     low, high = np.quantile(drawn[:, 1] / drawn[:, 0], [0.025, 0.975])
-    return f"{both[:, 1].sum() / both[:, 0].sum():.1f} ({low:.1f} to {high:.1f}; {len(both)} seeds)"
+    return float(both[:, 1].sum() / both[:, 0].sum()), float(low), float(high), len(both)
 
 
 def figure10(measured: Measured) -> list[str]:
@@ -146,17 +153,13 @@ def is_drawn(_point: dict[str, Any]) -> bool:
     return True
 
 
-def _times_fewer(measured: Measured, row: dict[str, Any]) -> list[float]:
-    """Return the violations of a fixed clock over those of a dynamic one: the ratio of sums, told as one value a seed.
-
-    The paper has one run of each. A ratio in each seed would have no mean where a dynamic clock errs a few times only.
-    """
-    point = row["parameters"]
-    fixed = measured.at(**_of_fixed(point)).values("violations")
-    dynamic = measured.at(**point).values("violations")
-    together = min(len(fixed), len(dynamic))
-    mean = sum(dynamic) / len(dynamic) if dynamic else 0.0
-    return [value / mean for value in fixed[:together]] if mean else []
+def _times_fewer(measured: Measured, row: dict[str, Any]) -> Score:
+    """Judge how many times fewer violations a dynamic clock has than a fixed one under the same load."""
+    dynamic, fixed = measured.at(**row["parameters"]), measured.at(**_of_fixed(row["parameters"]))
+    if not (dynamic.rows and fixed.rows):
+        return Score("missing", "not run", math.nan)
+    ratio, low, high, seeds = _ratio(dynamic, fixed, "violations")
+    return scores.judge_mean(row, f"{ratio:.1f} ({low:.1f} to {high:.1f})", ratio, (low, high), seeds)
 
 
 def _of_fixed(point: dict[str, Any]) -> dict[str, Any]:
