@@ -197,8 +197,8 @@ def test_every_unbounded_number_of_mobile20_is_scored_losses_included() -> None:
     printed = set()
     for row in scores.numbers(none, mobile):
         experiment, derived = row["parameters"]["experiment"], row["published"] == 0.25
-        told = row["relation"] in ("=", "about", "to") and row["scalar"] != "cannot_be_compared"
-        if told and not derived and experiment in ("static", "load", "dynamic"):
+        plain = row["relation"] in ("=", "about", "to") and row["scalar"] != "cannot_be_compared"
+        if plain and not derived and experiment in ("static", "load", "dynamic"):
             printed.add((experiment, row["scalar"]))
     bounds = {("dynamic", f"{buffer}_mean") for buffer in ("sbuffer_station", "sbuffer_host", "rbuffer_station")}
     assert printed - bounds == {(row[1], row[2]) for row in (*mobile.UNBOUNDED, mobile.BYTES)}
@@ -220,7 +220,7 @@ def without_numbers(page: str, name: str) -> list[str]:
     study, stored = registry.get(name), PAPERS / "numbers" / f"{name}.csv"
     rows = tables.read(study, stored.read_text()) if stored.is_file() else ()
     _, left = tables.written(page, study, tables.module_of(study).TABLES, rows)
-    typed = [line for line in MARKED.sub("", page).splitlines() if line.startswith("|") and "±" in line]
+    typed = [line for line in MARKED.sub("", page).splitlines() if line.startswith("|") and "± " in line]
     return left + typed
 
 
