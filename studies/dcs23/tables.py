@@ -207,7 +207,7 @@ READINGS = (
     ),
     Reading(
         "ours: our bell; their peaks and table",
-        lambda point: _reading({}, {**SHAPES["peaks"], **DYNAMIC[1]})(point) if point["load"] == "random" else point,
+        lambda point: _reading({}, {**SHAPES["peaks"], **THEIRS})(point) if point["load"] == "random" else point,
     ),
 )
 _HERE = sys.modules[__name__]
