@@ -125,7 +125,10 @@ def installed() -> Iterator[Installed]:
 
 def _different(folders: list[Path]) -> list[Path]:
     """Return the folders without those that are another name of one before."""
-    return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        found.setdefault(folder.resolve(), folder)
+    return list(found.values())
 
 
 def _installed_inet(inet: Path, pairs: list[Found]) -> Installed:

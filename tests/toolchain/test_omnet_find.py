@@ -195,6 +195,17 @@ def test_every_installation_is_listed_with_its_pair_or_the_reason(tmp_path: Path
     assert pairs[inet_newer] == newer
 
 
+def test_the_omnetpp_that_is_named_is_listed_first_and_paired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    older = install(home / "omnetpp-6.1", "6.1")
+    install(home / "omnetpp-6.2", "6.2")
+    inet = install_inet(home / "inet4.5")
+    monkeypatch.setenv("OMNETPP_ROOT", str(older))
+    ours = [one for one in installed() if one.root.is_relative_to(tmp_path)]
+    assert ours[0].root == older
+    assert [one.pair.root for one in ours if one.root == inet and one.pair is not None] == [older]
+
+
 def test_an_omnetpp_with_an_inet_that_fits_comes_before_a_newer_one_without(tmp_path: Path) -> None:
     home = tmp_path / "home"
     older = install(home / "omnetpp-6.1", "6.1")
