@@ -46,9 +46,7 @@ def former_arguments(
                 named[names[old]] = named.pop(old)
             if most < len(arguments) <= len(order):
                 extra = order[most : len(arguments)]
-                warn(
-                    f"a {kind.__name__} with positional arguments", "them by name: " + ", ".join(f"{n}=" for n in extra)
-                )
+                warn(f"{kind.__name__} with positional arguments", "them by name: " + ", ".join(f"{n}=" for n in extra))
                 named |= dict(zip(extra, arguments[most:], strict=True))
                 arguments = arguments[:most]
             plain(self, *arguments, **named)

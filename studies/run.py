@@ -15,9 +15,9 @@ from causeway.network.workload import Script, Workload
 from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
-from causeway.studies.bare import MakeNetwork, MakeObservers
 from causeway.studies.execution import execute
-from causeway.studies.given import AnyProtocol, AnyStudy, Given, endless
+from causeway.studies.protocol_study import MakeNetwork, MakeObservers
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, endless
 from causeway.studies.run_result import Run, from_folder, of_result
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
@@ -96,8 +96,8 @@ def run(
         UserError: No such run is possible; the message says why and what to do.
         RunError: The run failed.
     """
-    given = Given(protocol, network, broadcasts, until, reaction, observers)
-    (job,) = given.jobs([dict(params or {})], [seed], engine)
+    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
+    (job,) = request.jobs([dict(params or {})], [seed], engine)
     if record is not None:
         job = job.but(record_to=str(record))
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():

@@ -45,7 +45,7 @@ class Job:
 
     A pickled job holds names only, so a study's file must be readable where the job is unpickled, but need not be
     importable. Each worker resolves the names again, and executes a study's file once. A study that is an object of
-    this process (`studies/live.py`) is pickled with the job.
+    this process (`studies/study_objects.py`) is pickled with the job.
     """
 
     def __init__(

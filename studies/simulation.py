@@ -14,9 +14,9 @@ from causeway.pycontrol.loop import Outcome, controlled
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.stepping import Pauses
-from causeway.studies.bare import MakeNetwork, MakeObservers
 from causeway.studies.contained import contained
-from causeway.studies.given import AnyProtocol, AnyStudy, Given
+from causeway.studies.protocol_study import MakeNetwork, MakeObservers
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
 from causeway.studies.run_result import Run, of_result
 from causeway.studies.runner import Begun, Job
 
@@ -197,6 +197,6 @@ def simulation(
 
     The caller may take any time between two steps; in between, clocks and random numbers are the real ones.
     """
-    given = Given(protocol, network, broadcasts, until, reaction, observers)
-    (job,) = given.jobs([dict(params or {})], [seed], engine)
+    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
+    (job,) = request.jobs([dict(params or {})], [seed], engine)
     return Simulation(job)

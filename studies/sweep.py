@@ -21,11 +21,11 @@ from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.hash_seed import fixed_for_children
-from causeway.studies.bare import MakeNetwork, MakeObservers
 from causeway.studies.campaign import Tally, Watch
 from causeway.studies.execution import execute, read_back
-from causeway.studies.given import AnyProtocol, AnyStudy, Given
 from causeway.studies.processes import processes_for
+from causeway.studies.protocol_study import MakeNetwork, MakeObservers
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
 from causeway.studies.runner import Job
 
 Points = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
@@ -126,8 +126,8 @@ def sweep(
         RunError: Every run failed; the message is that of the first.
     """
     listed = _points(points)
-    given = Given(protocol, network, broadcasts, until, reaction, observers)
-    planned = given.jobs(listed, seeds, engine)
+    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
+    planned = request.jobs(listed, seeds, engine)
     names = tuple(dict.fromkeys(name for point in listed for name in point))
     return _swept(planned, names, out, jobs)
 
@@ -175,7 +175,7 @@ def compare(
     if len(set(chosen)) < 2:
         raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
     sides = [
-        Given(each, network, broadcasts, until, reaction, observers).jobs(point, chosen, engine)
+        RunRequest(each, network, broadcasts, until, reaction, observers).jobs(point, chosen, engine)
         for each in (one, other)
     ]
     frames = [_swept(side, (), out, jobs).complete().set_index("seed") for side in sides]

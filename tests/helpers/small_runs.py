@@ -26,14 +26,14 @@ def small_run(
     """One broadcast of node 2 at 1 ms. Further arguments are those of the network."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     delay = constant_delay(1) if delay is None else delay
-    net = AbstractNetwork(nodes, delay, Workload(nodes, script=script), **network)
+    net = AbstractNetwork(nodes, delay=delay, workload=Workload(nodes, script=script), **network)
     protocol = PerNode(make)
     spec = RunSpec("test", {}, seed, net, reaction_ps, duration_ps=until_ps, cap=cap)
     return protocol, run_protocol(InlineEngine(), spec, protocol, [])
 
 
 def mistake(does: Callable[[Any], object], kind: type[Node] = Node) -> str:
-    """What is told of a node whose `on_broadcast` does that."""
+    """The error of a run whose `on_broadcast` does that, without its place."""
 
     class Bad(kind):  # type: ignore[misc,valid-type]
         def on_broadcast(self, number: int, size_bytes: int) -> None:

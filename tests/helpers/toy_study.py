@@ -41,7 +41,7 @@ class ToyStudy(Study):
 
     def network(self, params, seed):
         workload = Workload(params.processes, messages=params.messages, segments=(Segment(0, params.rate),))
-        return AbstractNetwork(params.processes, normal_delay(100, 20), workload)
+        return AbstractNetwork(params.processes, delay=normal_delay(100, 20), workload=workload)
 
     def protocol(self, params):
         return PerNode(Flood, params.processes - 1)

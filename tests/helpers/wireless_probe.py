@@ -129,7 +129,9 @@ class Ticking(Probe):
             self.set_timer(tick, tick * 100 * MS)
 
 
-BUSY = network(20, workload=Workload(20, FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389)
+BUSY = network(
+    20, workload=Workload(20, first_node=FIRST_HOST, size_bytes=100, segments=(Segment(0, 40.0),)), speed_mm_s=1389
+)
 
 
 def run_on(

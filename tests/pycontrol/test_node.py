@@ -1,4 +1,4 @@
-"""What a node knows from its making on, and what it can do until the end of the run."""
+"""Properties and services of a node, from its making to the end of the run."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.helpers.bridge_tools import small_spec
 
 def test_a_duration_in_seconds_is_reported_that_times_are_picoseconds() -> None:
     """It was a run in which nothing happened, and that ended well."""
-    with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as in 30 \* S_PS"):
+    with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as seconds\(30\)"):
         check_spec(small_spec(duration_ps=30))
 
 

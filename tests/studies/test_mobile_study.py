@@ -235,7 +235,7 @@ def test_how_much_a_buffer_varies_is_over_time_and_over_nothing_else() -> None:
     for sizes in ((1, 3), (5, 7)):
         nodes = [SimpleNamespace(SBuffer=range(size), h={}) for size in sizes]
         host = SimpleNamespace(nodes=[*nodes, SimpleNamespace()], context=SimpleNamespace(record=lambda *_: None))
-        sampler.run(SimpleNamespace(host=host, now_ps=S_PS))
+        sampler.run(SimpleNamespace(runtime=host, now_ps=S_PS))
     found = sampler.scalars()
     assert (found["sbuffer_station_mean"], found["sbuffer_station_sd"]) == (4.0, 2.0)
     assert "sbuffer_station_mean_squared" not in found
@@ -303,7 +303,7 @@ def busy_nodes() -> Iterator[object]:
 def test_a_run_goes_on_while_anything_may_still_arrive(busy: object) -> None:
     ends: list[bool] = []
     host = SimpleNamespace(nodes=[*QUIET, busy], context=SimpleNamespace(reaction_ps=1))
-    node: Any = SimpleNamespace(host=host, stop=lambda: ends.append(True))
+    node: Any = SimpleNamespace(runtime=host, stop=lambda: ends.append(True))
     rest = Rest()
     assert all(rest.run(node) != NEVER_AGAIN for _ in range(10)), "busy: it looks again"
     assert not ends

@@ -144,7 +144,7 @@ class ByGlobal(Echo):
 
 
 def test_no_old_run_passes_for_one_of_other_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a function closes over, a global variable, the network, the load and the end all count."""
+    """Values that a function closes over, global variables, the network, the load and the end all count."""
 
     def deliveries(protocol: Any, **changes: Any) -> float:
         given = {"network": NETWORK, "broadcasts": cw.poisson(50, messages=20), "out": tmp_path, **changes}

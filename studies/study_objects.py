@@ -31,7 +31,7 @@ ALL = frozenset(["causeway.*"])
 
 
 @dataclass(frozen=True)
-class Live(Resolved):
+class StudyObject(Resolved):
     """A study that travels with its jobs, since another process could not load it by a name."""
 
     make: Callable[..., Study]
@@ -50,9 +50,9 @@ def _pickled(thing: Any) -> bytes:
     return bytes(cloudpickle.dumps(thing))
 
 
-def _again(content: bytes, code: StudyCode) -> Live:
+def _again(content: bytes, code: StudyCode) -> StudyObject:
     make, arguments = pickle.loads(content)
-    return Live(make(*arguments), code, make, arguments)
+    return StudyObject(make(*arguments), code, make, arguments)
 
 
 def of_study(study: Study) -> str | Resolved:
@@ -66,7 +66,7 @@ def of_study(study: Study) -> str | Resolved:
         code = of_file(code.path, data_of(code.path, study.files))
     if vars(study) or code.path is None or "<locals>" in kind.__qualname__:
         code = _with_content(code, study)
-    return Live(study, code, _same, (study,))
+    return StudyObject(study, code, _same, (study,))
 
 
 def _same(study: Study) -> Study:

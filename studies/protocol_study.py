@@ -1,7 +1,7 @@
 """A run without a study: a protocol, a network and a workload, made into a study that the runner can execute.
 
-`bare_study` makes the study. Its parameters are those that a sweep varies; `setup`, a digest, stands for all the rest,
-so that two runs with different networks, say, never pass for one.
+`protocol_study` makes the study. Its parameters are those that a sweep varies; `setup`, a digest, stands for all the
+rest, so that two runs with different networks, say, never pass for one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwor
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Observer, Protocol
-from causeway.studies.live import Live, code_of, content_of
 from causeway.studies.study import MS_PS, Params, Study
+from causeway.studies.study_objects import StudyObject, code_of, content_of
 
 NETWORKS = (AbstractNetwork, MobileNetwork, InetNetwork)
 MakeNetwork = Callable[..., Network]
@@ -28,8 +28,8 @@ MakeObservers = Callable[[int], Sequence[Observer]]
 
 
 @dataclass(frozen=True)
-class Bare:
-    """What the user gives in place of a study."""
+class RunParts:
+    """The protocol, network and workload that a user passes in place of a study."""
 
     protocol: Callable[..., Any]
     """A class of nodes, a function id -> node, or what makes a protocol: a class, or a function without arguments."""
@@ -118,54 +118,63 @@ class Bare:
         return made
 
 
-class BareStudy(Study):
-    """The base of the studies that `bare_study` makes."""
+class ProtocolStudy(Study):
+    """The base of the studies that `protocol_study` makes."""
 
-    bare: ClassVar[Bare]
+    parts: ClassVar[RunParts]
 
     def network(self, params: Any, seed: int) -> Network:
         """Return the given network, for the parameters."""
-        return self.bare.network_of(dict(params), seed)
+        return self.parts.network_of(dict(params), seed)
 
     def protocol(self, params: Any) -> Protocol:
         """Return the given protocol, for the parameters."""
-        return self.bare.protocol_of(dict(params))
+        return self.parts.protocol_of(dict(params))
 
     def reaction_ps(self, params: Any) -> int:
         """Return the given reaction time."""
-        return self.bare.reaction_ps
+        return self.parts.reaction_ps
 
     def duration_ps(self, params: Any) -> int:
         """Return the given end of the run."""
-        return self.bare.until_ps
+        return self.parts.until_ps
 
     def observers(self, params: Any, nodes: int) -> list[Observer]:
         """Return the given observers; the causality checker if none are."""
-        return super().observers(params, nodes) if self.bare.observers is None else list(self.bare.observers(nodes))
+        return super().observers(params, nodes) if self.parts.observers is None else list(self.parts.observers(nodes))
 
 
-def bare_study(bare: Bare, parameters: Collection[str] = ()) -> Live:
+def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyObject:
     """Return a study that runs what the user gives, with the parameters that shall vary.
 
     Raises:
         UserError: Something that is given cannot be run, or nothing takes one of the parameters.
     """
-    bare.check()
+    parts.check()
     for name in parameters:
-        if name not in bare.takes():
-            raise unknown(f"parameter of {_name_of(bare.protocol)} and its network", name, bare.takes())
-    arguments = (bare, tuple(parameters), content_of(bare))
-    made_of = [bare.protocol, *([] if isinstance(bare.network, NETWORKS) else [bare.network])]
-    return Live(_study(*arguments), code_of(*made_of), _study, arguments)
+        if name not in parts.takes():
+            raise unknown(f"parameter of {_name_of(parts.protocol)} and its network", name, parts.takes())
+    arguments = (parts, tuple(parameters), content_of(parts))
+    made_of = [
+        parts.protocol,
+        *([] if isinstance(parts.network, NETWORKS) else [parts.network]),
+    ]
+    return StudyObject(_study(*arguments), code_of(*made_of), _study, arguments)
 
 
-def _study(bare: Bare, parameters: Iterable[str], setup: str) -> Study:
-    name = _name_of(bare.protocol)
+def _study(parts: RunParts, parameters: Iterable[str], setup: str) -> Study:
+    name = _name_of(parts.protocol)
     named: dict[str, Any] = dict.fromkeys(parameters, (Any, ...))
     model: type[Params] = create_model(f"{name}Params", __base__=Params, setup=(str, setup), **named)
-    title = (inspect.getdoc(bare.protocol) or "").partition("\n")[0].rstrip(".") or name
-    attributes = {"name": name, "title": title, "Params": model, "bare": bare, "__module__": __name__}
-    return type(name, (BareStudy,), attributes)()
+    title = (inspect.getdoc(parts.protocol) or "").partition("\n")[0].rstrip(".") or name
+    attributes = {
+        "name": name,
+        "title": title,
+        "Params": model,
+        "parts": parts,
+        "__module__": __name__,
+    }
+    return type(name, (ProtocolStudy,), attributes)()
 
 
 def plain(name: str, value: Any) -> Any:

@@ -13,12 +13,19 @@ from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Progress
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
-from causeway.studies.bare import Bare, BareStudy, MakeNetwork, MakeObservers, bare_study, plain
 from causeway.studies.campaign import plan_seeds
-from causeway.studies.live import of_study
+from causeway.studies.protocol_study import (
+    MakeNetwork,
+    MakeObservers,
+    ProtocolStudy,
+    RunParts,
+    plain,
+    protocol_study,
+)
 from causeway.studies.registry import Resolved, resolve
 from causeway.studies.runner import Job, choose_engine
 from causeway.studies.study import MS_PS, S_PS, Study
+from causeway.studies.study_objects import of_study
 
 AnyStudy = str | Path | Study | type[Study]
 """A study: its name, its file, its class or an instance."""
@@ -28,7 +35,7 @@ DAY_PS = 86_400 * S_PS
 
 
 @dataclass(frozen=True)
-class Given:
+class RunRequest:
     """The arguments of a run that describe it, besides the seed."""
 
     protocol: AnyStudy | AnyProtocol
@@ -58,33 +65,35 @@ class Given:
 
     def source(self, parameters: Iterable[str]) -> str | Resolved:
         """Return the study, by its name or with its code."""
-        given = self.protocol
-        if isinstance(given, str | Path | Study) or (isinstance(given, type) and issubclass(given, Study)):
+        protocol = self.protocol
+        if isinstance(protocol, str | Path | Study) or (isinstance(protocol, type) and issubclass(protocol, Study)):
             self._check_study()
-            if isinstance(given, str | Path):
-                return resolve(str(given))
-            return of_study(given() if isinstance(given, type) else given)
+            if isinstance(protocol, str | Path):
+                return resolve(str(protocol))
+            return of_study(protocol() if isinstance(protocol, type) else protocol)
         if self.network is None:
             raise UserError(
-                f"{getattr(given, '__name__', 'the protocol')} needs a network, as in "
+                f"{getattr(protocol, '__name__', 'the protocol')} needs a network, as in "
                 "causeway.run(MyNode, causeway.AbstractNetwork(20)); a study has its own"
             )
         reaction_ps = MS_PS if self.reaction is None else _time("reaction", self.reaction)
         until_ps = 0 if self.until is None else _time("until", self.until)
-        bare = Bare(given, self.network, self.broadcasts, until_ps, reaction_ps, self.observers)
-        return bare_study(bare, dict.fromkeys(parameters))
+        parts = RunParts(protocol, self.network, self.broadcasts, until_ps, reaction_ps, self.observers)
+        return protocol_study(parts, dict.fromkeys(parameters))
 
     def _check_study(self) -> None:
         for name in ("network", "broadcasts", "until", "reaction", "observers"):
             if getattr(self, name) is not None:
-                raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
+                raise UserError(
+                    f"{name} is protocol with a study, which has its own; set its parameters with params=..."
+                )
 
 
 def _time(name: str, value: Any) -> int:
     """Return a time; raise UserError unless it is a positive whole number of picoseconds."""
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        given = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
-        raise UserError(f"{name} is {given}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
+        protocol = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
+        raise UserError(f"{name} is {protocol}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
     return value
 
 
@@ -101,7 +110,7 @@ def _seeds(seeds: Any) -> list[int]:
 def endless(job: Job) -> Callable[[Progress], None] | None:
     """Return what ends a run without an end after a day of simulated time; None for a run with an end."""
     study = job.study
-    if not isinstance(study, BareStudy) or study.bare.until_ps:
+    if not isinstance(study, ProtocolStudy) or study.parts.until_ps:
         return None
 
     def check(progress: Progress) -> None:
