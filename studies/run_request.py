@@ -84,16 +84,14 @@ class RunRequest:
     def _check_study(self) -> None:
         for name in ("network", "broadcasts", "until", "reaction", "observers"):
             if getattr(self, name) is not None:
-                raise UserError(
-                    f"{name} is protocol with a study, which has its own; set its parameters with params=..."
-                )
+                raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
 
 
 def _time(name: str, value: Any) -> int:
     """Return a time; raise UserError unless it is a positive whole number of picoseconds."""
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        protocol = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
-        raise UserError(f"{name} is {protocol}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
+        shown = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
+        raise UserError(f"{name} is {shown}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
     return value
 
 
