@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,21 @@ def test_no_host_receives_its_own_broadcast_from_an_access_point(tmp_path: Path)
 def test_batching_changes_nothing(tmp_path: Path) -> None:
     digests = {cap: play("aodv", tmp_path, 8, Talk, cap=cap)[1].digest for cap in (0, 1, 16)}
     assert len(set(digests.values())) == 1
+
+
+def test_a_project_may_count_time_in_femtoseconds(tmp_path: Path) -> None:
+    """Times cross in picoseconds; hosts hear what they hear otherwise, and batching changes nothing here either."""
+    fine = {"simtime-resolution": "fs"}
+    played = {cap: play("wired_lan", tmp_path, 8, Talk, cap=cap, set=fine) for cap in (0, 1)}
+    (log, outcome), (_, one_by_one) = played[0], played[1]
+    assert outcome.engine_version.endswith(", simtime-resolution fs")
+    assert outcome.digest == one_by_one.digest
+    usual, _ = play("wired_lan", tmp_path, 8, Talk)
+    for times in (log, usual):
+        assert [t for t, *_ in times.arrivals] == sorted(t for t, *_ in times.arrivals)
+    assert sorted(row[1:] for row in log.arrivals) == sorted(row[1:] for row in usual.arrivals)
+    pairs = zip(sorted(log.arrivals, key=itemgetter(2, 1)), sorted(usual.arrivals, key=itemgetter(2, 1)), strict=True)
+    assert all(abs(fine_one[0] - one[0]) < 1000 for fine_one, one in pairs), "within a nanosecond"
 
 
 def test_positions_are_reported_at_the_start_and_at_the_interval(tmp_path: Path) -> None:
