@@ -25,8 +25,8 @@ int64_t finer() { return power_of_ten(kPicoseconds - SimTime::getScaleExp()); }
 
 [[noreturn]] void beyond(int64_t ps) {
     throw cRuntimeError(
-        "causeway: a simulation with simtime-resolution = %s ends after %s s, before %.9g s, where the protocol acts or "
-        "the run ends; set a shorter duration, or a coarser resolution in the ini file",
+        "causeway: a simulation with simtime-resolution = %s ends after %s s, before %.9g s, where the protocol acts "
+        "or the run ends; set a shorter duration, or a coarser resolution in the ini file",
         unit_of_time().c_str(), SimTime::getMaxTime().str().c_str(), static_cast<double>(ps) / 1e12);
 }
 
