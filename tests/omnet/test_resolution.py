@@ -56,7 +56,7 @@ def play(
         node.log = log
         return node
 
-    network = AbstractNetwork(3, constant_delay(1), Workload(3))
+    network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3))
     options = {"ini": str(ini), "set": {"simtime-resolution": resolution}}
     spec = RunSpec("resolution", {}, 1, network, reaction_ps, duration_ps, cap, options=options)
     return log, run_protocol(engines.get("omnet"), spec, PerNode(make), [])

@@ -236,7 +236,10 @@ def test_an_inet_that_does_not_fit_leaves_the_abstract_network_as_it_is(
 ) -> None:
     """Its adapter is another one, which only networks of INET need."""
     monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "omnetpp-6.1", "6.1")))
-    abstract, own = AbstractNetwork(2, constant_delay(1), Workload(2)), InetNetwork(2, "own.ini", Workload(2))
+    abstract, own = (
+        AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)),
+        InetNetwork(2, ini="own.ini", workload=Workload(2)),
+    )
     engine = OmnetEngine()
     alone = engine.adapters()[0]
     monkeypatch.setenv("INET_ROOT", str(install_inet(tmp_path / "inet", "4.6.0")))
