@@ -86,7 +86,9 @@ def test_a_bad_line_of_a_compressed_file_is_named(tmp_path):
         convert.convert([path], tmp_path / "out")
 
 
-@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", gzip.compress(b"version 3\n" * 1000, mtime=0)[:-20], b"no gzip"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x1f\x8b\x08", gzip.compress(b"version 3\n" * 1000, mtime=0)[:-20], b"no gzip"]
+)
 def test_a_compressed_file_that_is_cut_is_reported(tmp_path, content):
     with pytest.raises(UserError, match=r"f\.sca\.gz"):
         convert.convert([put(tmp_path, content, "f.sca.gz")], tmp_path / "out")
