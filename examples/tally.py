@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from causeway import Budget, Checks, ProgramParams, ProgramStudy
+import causeway as cw
 
 PORT = 4000
 
@@ -53,14 +53,14 @@ def everybody_counts_once(model: Any) -> str | None:
     return None if total == due else f"tally: {total}, and it should be {due}"
 
 
-class TallyParams(ProgramParams):
+class TallyParams(cw.ProgramParams):
     nodes: int = Field(3, ge=2, le=64, description="how many take part")
     version: Literal["right", "careless"] = Field("right", description="careless: what comes twice counts twice")
     tries: int = Field(10, ge=1, le=1000, description="so often a node sends until it is answered")
 
 
-class TallyStudy(ProgramStudy):
+class TallyStudy(cw.ProgramStudy):
     name, title, main, Params = "tally", "who has been counted?", main, TallyParams
 
-    def checks(self, params: TallyParams) -> Checks:
-        return Checks(at_end={"everybody counts once": everybody_counts_once}, budget=Budget(broadcasts=0))
+    def checks(self, params: TallyParams) -> cw.Checks:
+        return cw.Checks(at_end={"everybody counts once": everybody_counts_once}, budget=cw.Budget(broadcasts=0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,30 @@ def test_an_example_prints_its_committed_output(expected: str, arguments: list[s
 def test_every_committed_output_belongs_to_an_example_that_is_there() -> None:
     for path in EXAMPLES.glob("*.json"):
         assert any(path.name.startswith(source.stem) for source in EXAMPLES.glob("*.py")), path.name
+
+
+def test_the_first_program_is_the_readmes_and_prints_its_committed_output(tmp_path: Path) -> None:
+    program = (EXAMPLES / "first.py").read_text()
+    _, _, code = program.partition('"""\n\n')
+    assert code in (TOP / "README.md").read_text()
+    assert sum(bool(line.strip()) for line in code.splitlines()) <= 20
+    environment = {**os.environ, "PYTHONPATH": str(TOP)}
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "first.py"], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert without_versions(done.stdout) == without_versions((EXAMPLES / "first.out").read_text())
+
+
+def without_versions(printed: str) -> str:
+    """Return what a run printed without the versions of the libraries of this machine."""
+    return re.sub(r" \(numba .*?\)", "", printed)
+
+
+def test_examples_that_have_types_keep_them() -> None:
+    """Strict mypy, on the files whose handlers a reader copies first."""
+    files = [EXAMPLES / name for name in ("first.py", "flood.py")]
+    assert "Any" not in "".join(path.read_text() for path in files)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *files], cwd=TOP, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
