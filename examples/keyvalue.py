@@ -24,7 +24,7 @@ class Store(cw.Node):
     def on_start(self) -> None:
         self.values: dict[str, Any] = {}
         self.calls = 0
-        self.asked: tuple[Any, ...] | None = None
+        self.asked: tuple[Any, ...] = ()
         self.done: dict[int, tuple[int, Any]] = {}
         """Maps each node to its last call and the result of it."""
 
@@ -40,7 +40,7 @@ class Store(cw.Node):
         self.call("cas", (self.values.get("x"), f"{self.id}.{self.calls}"))
 
     def call(self, what: str, value: Any) -> None:
-        if self.asked is None:
+        if not self.asked:
             self.calls += 1
             self.call_begins(what, "x", value)
             self.asked = (self.calls, what, "x", value)
@@ -57,8 +57,8 @@ class Store(cw.Node):
         self.begin()
 
     def answered(self, number: int, result: Any) -> None:
-        if self.asked is not None and self.asked[0] == number:
-            self.asked = None
+        if self.asked and self.asked[0] == number:
+            self.asked = ()
             self.cancel_timer("again")
             self.call_returns(result)
 

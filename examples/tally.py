@@ -19,7 +19,7 @@ PORT = 4000
 
 class Tally(asyncio.DatagramProtocol):
     def __init__(self, node: Any) -> None:
-        self.node, self.heard, self.answered = node, set(), asyncio.Event()
+        self.node, self.heard, self.answered = node, set[str](), asyncio.Event()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -43,7 +43,8 @@ async def main(node: Any) -> None:
     for _ in range(node.params.tries):
         transport.sendto(b"%d" % node.id, (node.address_of(0), PORT))
         try:
-            return await asyncio.wait_for(tally.answered.wait(), 1.0)
+            await asyncio.wait_for(tally.answered.wait(), 1.0)
+            return
         except TimeoutError:
             pass
 

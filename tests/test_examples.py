@@ -64,9 +64,18 @@ def without_versions(printed: str) -> str:
     return re.sub(r" \(numba .*?\)", "", printed)
 
 
-def test_examples_that_have_types_keep_them() -> None:
-    """Strict mypy, on the files whose handlers a reader copies first."""
-    files = [EXAMPLES / name for name in ("first.py", "flood.py")]
-    assert "Any" not in "".join(path.read_text() for path in files)
+def test_examples_are_strictly_typed() -> None:
+    """All but two: the one that draws on a matplotlib Axes, and the asyncio program, which has no types at all."""
+    files = [path for path in EXAMPLES.rglob("*.py") if path.name not in ("spread.py", "chatter.py")]
+    for name in ("first.py", "flood.py"):
+        assert "Any" not in (EXAMPLES / name).read_text()
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *files], cwd=TOP, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_examples_import_one_name_and_write_units() -> None:
+    for path in EXAMPLES.rglob("*.py"):
+        text = path.read_text()
+        assert "import causeway as cw" in text, path.name
+        for former in ("from causeway", "S_PS", "10**12", "super().__init__(id_)"):
+            assert former not in text, f"{path.name}: {former}"

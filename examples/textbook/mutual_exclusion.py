@@ -50,7 +50,7 @@ class Lamport(cw.Node):
             self.set_timer("leave", 0)
 
     def heard_from_all(self) -> bool:
-        return all((clock, i) > self.mine for i, clock in self.heard.items())
+        return self.mine is not None and all((clock, i) > self.mine for i, clock in self.heard.items())
 
     def on_timer(self, key: Hashable) -> None:
         self.inside, self.mine = False, None

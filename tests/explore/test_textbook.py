@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,7 +56,8 @@ def test_random_schedules_give_the_verdict_of_a_protocol_that_draws_random_numbe
 def test_a_larger_textbook_protocol_is_short_and_runs(name: str, tmp_path: Path) -> None:
     (file,) = (f for f in FILES if f.stem == name)
     assert len(file.read_text().splitlines()) < 150
-    run = cw.run(str(file), params={"nodes": 5})
+    with warnings.catch_warnings(action="error", category=DeprecationWarning):
+        run = cw.run(str(file), params={"nodes": 5})
     assert run.scalars["missing"] == run.scalars["duplicates"] == 0 < run.scalars["packets"]
 
 
@@ -81,3 +85,29 @@ def test_a_coordinator_that_fails_blocks_two_phase_commit() -> None:
     trial = trial_of(file, "right", forever=False, crashes=1, recover=False)
     covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 10**6, 60.0)
     assert covered.broken is not None and covered.broken.startswith("blocked: ")
+
+
+@pytest.mark.parametrize(
+    ("broken", "led", "logs", "commits"),
+    [
+        (None, ({1}, {2}), (("a1", "b2"), ("a1",)), (1, 1)),
+        ("election safety: nodes 0 and 1 lead term 2", ({2}, {1, 2}), (("a1",), ("a1",)), (1, 1)),
+        ("log matching: entry 1 of nodes 0 and 1", ({1}, {2}), (("a1", "c2"), ("b1", "c2")), (0, 0)),
+        ("committed entries: node 1 leads without those of node 0", ({1}, {2}), (("a1", "b1"), ("a1",)), (2, 1)),
+    ],
+)
+def test_each_safety_property_of_raft_can_fail(
+    broken: str | None, led: tuple[set[int], ...], logs: tuple[tuple[str, ...], ...], commits: tuple[int, ...]
+) -> None:
+    """A log here is a message and a term for each entry; node 1 leads."""
+    (file,) = (f for f in FILES if f.stem == "raft")
+    (safe,) = Trial(str(file)).checks.always.values()
+    entry = namedtuple("entry", "message term")
+    nodes = [
+        SimpleNamespace(
+            id=i, term=2, leader=1, led=led[i], commit=commits[i], entries=tuple(entry(*text) for text in logs[i])
+        )
+        for i in range(2)
+    ]
+    found = safe(SimpleNamespace(nodes=nodes))
+    assert found == broken if broken is None else str(found).startswith(broken)
