@@ -79,3 +79,18 @@ def test_examples_import_one_name_and_write_units() -> None:
         assert "import causeway as cw" in text, path.name
         for former in ("from causeway", "S_PS", "10**12", "super().__init__(id_)"):
             assert former not in text, f"{path.name}: {former}"
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom_and_is_committed_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(TOP))
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", 4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}})
+    client.execute()
+    shown = "".join(str(cell.outputs) for cell in code)
+    for expected in ("violations_low", "image/png", "CausalFlooder", "delivers message 4 before message 1"):
+        assert expected in shown
