@@ -23,7 +23,7 @@ from causeway.cli.once import Interrupted, Once
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.user_file import in_users_words
 
-app = typer.Typer(cls=Once, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Once, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
 
@@ -48,9 +48,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def top(
+    ctx: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="The version.", callback=_version, is_eager=True)] = False,
 ) -> None:
     """Run distributed protocols written in Python on packet-level network simulators. Start: causeway studies."""
+    if ctx.invoked_subcommand is None:
+        from causeway.cli.new import show_first_steps
+
+        show_first_steps(out)
 
 
 @app.command()
@@ -97,6 +102,14 @@ def examples(
     from causeway.cli.bundled import show_or_copy
 
     show_or_copy(names or [], into, out)
+
+
+@app.command()
+def new(file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The file to write.")]) -> None:
+    """Write a protocol to begin with: a node, a network and a run. A file that is there is not replaced."""
+    from causeway.cli.new import write_protocol
+
+    write_protocol(file, out)
 
 
 Debugger = Annotated[

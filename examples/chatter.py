@@ -10,7 +10,7 @@ Every second a node says hello to all in reach; who hears it answers, and the ro
 import asyncio
 import random
 
-from causeway.aio import ProgramStudy
+import causeway as cw
 
 PORT = 4000
 
@@ -48,5 +48,5 @@ async def main(node):
     return len(chatter.heard)
 
 
-class ChatterStudy(ProgramStudy):
+class ChatterStudy(cw.ProgramStudy):
     name, title, main = "chatter", "who is there?", main

@@ -12,27 +12,15 @@ from pathlib import Path
 
 from pydantic import Field
 
-from causeway import (
-    EVERYONE,
-    S_PS,
-    Headline,
-    Jammer,
-    MobileNetwork,
-    Node,
-    Params,
-    PerNode,
-    Segment,
-    Study,
-    Workload,
-    read_traces,
-)
+import causeway as cw
 
-CARS = read_traces(Path(__file__).with_name("city.ns2"))
+CARS = cw.read_traces(Path(__file__).with_name("city.ns2"))
 DRONE = len(CARS)
-CORNERS_MM = ((150_000, 150_000), (150_000, 450_000), (450_000, 450_000), (450_000, 150_000))
+NEAR, FAR = cw.metres(150), cw.metres(450)
+CORNERS = ((NEAR, NEAR), (NEAR, FAR), (FAR, FAR), (FAR, NEAR))
 
 
-class Car(Node):
+class Car(cw.Node):
     def __init__(self) -> None:
         self.heard: list[int] = []
 
@@ -45,7 +33,7 @@ class Car(Node):
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         message = self.new_message()
         self.hear(message)
-        self.send(EVERYONE, (message,), size_bytes)
+        self.send(cw.EVERYONE, (message,), size_bytes)
 
     def on_packet(self, messages: tuple[int, ...], sender: int, interface: int) -> None:
         for message in messages:
@@ -58,47 +46,47 @@ class Drone(Car):
         self.speed_m_s = speed_m_s
 
     def on_start(self) -> None:
-        self.set_timer(("fly", 1), 0)
-        self.set_timer(("say", 0), S_PS)
+        self.after(0, self.fly, 1)
+        self.after(cw.seconds(1), self.say)
 
-    def on_timer(self, key: tuple[str, int]) -> None:
-        what, corner = key
-        if what == "say":
-            self.send(EVERYONE, tuple(self.heard), 20 + 4 * len(self.heard))
-            self.set_timer(key, S_PS)
-            return
-        self.move(*CORNERS_MM[corner], self.speed_m_s * 1000)
-        way_mm = math.dist(CORNERS_MM[corner], CORNERS_MM[corner - 1])
-        self.set_timer(("fly", (corner + 1) % len(CORNERS_MM)), int(way_mm / self.speed_m_s * S_PS) // 1000)
+    def say(self) -> None:
+        self.send(cw.EVERYONE, tuple(self.heard), 20 + 4 * len(self.heard))
+        self.after(cw.seconds(1), self.say)
+
+    def fly(self, corner: int) -> None:
+        self.move(*CORNERS[corner], cw.metres_per_second(self.speed_m_s))
+        way_mm = math.dist(CORNERS[corner], CORNERS[corner - 1])
+        self.after(cw.ms(round(way_mm / self.speed_m_s)), self.fly, (corner + 1) % len(CORNERS))
 
 
-class DroneParams(Params):
+class DroneParams(cw.Params):
     speed_m_s: int = Field(20, ge=1, le=100, description="of the drone")
     jammed_s: int = Field(10, ge=0, description="how long the jammer stands, from 15 s on")
     duration_s: int = Field(45, ge=5)
 
 
-class DroneStudy(Study):
+class DroneStudy(cw.Study):
     name, title, Params, engines = "drone", "a drone among cars", DroneParams, ("omnet", "ns3")
     headlines = (
-        Headline("reached", "reached", "", "share of cars and drone that hear of what is said, mean"),
-        Headline("messages", "messages", "", "said"),
+        cw.Headline("reached", "reached", "", "share of cars and drone that hear of what is said, mean"),
+        cw.Headline("messages", "messages", "", "said"),
     )
 
-    def network(self, params: DroneParams, seed: int) -> MobileNetwork:
-        segments = (Segment(0, 2.0), Segment((params.duration_s - 5) * S_PS, 0.0))
-        jammer = Jammer(300_000, 300_000, 160_000, 15 * S_PS, (15 + params.jammed_s) * S_PS)
-        return MobileNetwork(
-            hosts=DRONE + 1, workload=Workload(DRONE, size_bytes=100, segments=segments), radio="wifi",
-            cell_radius_mm=200_000, traces=(*CARS, None), host_xy_mm=CORNERS_MM[:1] * (DRONE + 1),
+    def network(self, params: DroneParams, seed: int) -> cw.MobileNetwork:
+        segments = (cw.Segment(0, 2.0), cw.Segment(cw.seconds(params.duration_s - 5), 0.0))
+        middle, reach, end_ps = cw.metres(300), cw.metres(160), cw.seconds(15 + params.jammed_s)
+        jammer = cw.Jammer(middle, middle, reach, cw.seconds(15), end_ps)
+        return cw.MobileNetwork(
+            hosts=DRONE + 1, workload=cw.Workload(DRONE, size_bytes=100, segments=segments), radio="wifi",
+            cell_radius_mm=cw.metres(200), traces=(*CARS, None), host_xy_mm=CORNERS[:1] * (DRONE + 1),
             network_faults=(jammer,) if params.jammed_s else (),
         )  # fmt: skip
 
-    def protocol(self, params: DroneParams) -> PerNode:
-        return PerNode(lambda id_: Drone(params.speed_m_s) if id_ == DRONE else Car())
+    def protocol(self, params: DroneParams) -> cw.PerNode:
+        return cw.PerNode(lambda id_: Drone(params.speed_m_s) if id_ == DRONE else Car())
 
     def duration_ps(self, params: DroneParams) -> int:
-        return params.duration_s * S_PS
+        return cw.seconds(params.duration_s)
 
     def scalars(self, params: DroneParams, scalars: dict[str, float]) -> dict[str, float]:
         return {**scalars, "reached": scalars["deliveries"] / (scalars["messages"] * (DRONE + 1))}

@@ -10,20 +10,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from causeway import (
-    EVERYONE,
-    AbstractNetwork,
-    Expected,
-    Headline,
-    Node,
-    Params,
-    PerNode,
-    Study,
-    poisson,
-)
+import causeway as cw
 
 
-class Flooder(Node):
+class Flooder(cw.Node):
     """Delivers a message when it first hears of it."""
 
     def __init__(self) -> None:
@@ -39,7 +29,7 @@ class Flooder(Node):
     def take(self, message: int) -> None:
         self.heard.add(message)
         self.deliver(message)
-        self.send(EVERYONE, message, 100)
+        self.send(cw.EVERYONE, message, 100)
 
 
 class News(NamedTuple):
@@ -48,7 +38,7 @@ class News(NamedTuple):
     """The messages that its sender had delivered since its last broadcast, that broadcast included."""
 
 
-class CausalFlooder(Node):
+class CausalFlooder(cw.Node):
     """Delivers a message once it has delivered all that the message depends on."""
 
     def __init__(self) -> None:
@@ -68,7 +58,7 @@ class CausalFlooder(Node):
 
     def take(self, news: News) -> None:
         self.heard.add(news.message)
-        self.send(EVERYONE, news, 100 + 4 * len(news.after))
+        self.send(cw.EVERYONE, news, 100 + 4 * len(news.after))
         self.waiting.append(news)
         while ready := next((one for one in self.waiting if one.after <= self.delivered), None):
             self.waiting.remove(ready)
@@ -77,7 +67,7 @@ class CausalFlooder(Node):
             self.deliver(ready.message)
 
 
-class FloodParams(Params):
+class FloodParams(cw.Params):
     processes: int = Field(20, ge=2, description="how many take part")
     messages: int = Field(200, ge=1, description="the run ends when so many have been broadcast and all is quiet")
     rate: float = Field(50.0, gt=0, description="broadcasts a second, of all processes together")
@@ -85,17 +75,17 @@ class FloodParams(Params):
     causal: bool = Field(False, description="keep causal order")
 
 
-class Flood(Study):
+class Flood(cw.Study):
     name, title, Params, engines = "flood", "flooding", FloodParams, ("inline", "omnet")
-    expected = (Expected("violations", "it keeps no order", {"causal": False}),)
+    expected = (cw.Expected("violations", "it keeps no order", {"causal": False}),)
     headlines = (
-        Headline("missing", "missing", "deliveries", "owed at the end"),
-        Headline("violations", "violations", "deliveries", "out of causal order"),
+        cw.Headline("missing", "missing", "deliveries", "owed at the end"),
+        cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )
 
-    def network(self, params: FloodParams, seed: int) -> AbstractNetwork:
-        workload = poisson(params.rate, messages=params.messages)
-        return AbstractNetwork(params.processes, loss=params.loss, workload=workload)
+    def network(self, params: FloodParams, seed: int) -> cw.AbstractNetwork:
+        workload = cw.poisson(params.rate, messages=params.messages)
+        return cw.AbstractNetwork(params.processes, loss=params.loss, workload=workload)
 
-    def protocol(self, params: FloodParams) -> PerNode:
-        return PerNode(CausalFlooder if params.causal else Flooder)
+    def protocol(self, params: FloodParams) -> cw.PerNode:
+        return cw.PerNode(CausalFlooder if params.causal else Flooder)

@@ -15,16 +15,16 @@ does what it is asked again once more: somebody else may have written in between
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, MS_PS, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 LEADER = 0
 
 
-class Store(Node):
+class Store(cw.Node):
     def on_start(self) -> None:
         self.values: dict[str, Any] = {}
         self.calls = 0
-        self.asked: tuple[Any, ...] | None = None
+        self.asked: tuple[Any, ...] = ()
         self.done: dict[int, tuple[int, Any]] = {}
         """Maps each node to its last call and the result of it."""
 
@@ -40,7 +40,7 @@ class Store(Node):
         self.call("cas", (self.values.get("x"), f"{self.id}.{self.calls}"))
 
     def call(self, what: str, value: Any) -> None:
-        if self.asked is None:
+        if not self.asked:
             self.calls += 1
             self.call_begins(what, "x", value)
             self.asked = (self.calls, what, "x", value)
@@ -51,14 +51,14 @@ class Store(Node):
             self.answered(self.asked[0], self.carry_out(LEADER, *self.asked))
         else:
             self.send(LEADER, ("ask", *self.asked), 20)
-            self.set_timer("again", 1000 * MS_PS)
+            self.set_timer("again", cw.seconds(1))
 
     def on_timer(self, key: Hashable) -> None:
         self.begin()
 
     def answered(self, number: int, result: Any) -> None:
-        if self.asked is not None and self.asked[0] == number:
-            self.asked = None
+        if self.asked and self.asked[0] == number:
+            self.asked = ()
             self.cancel_timer("again")
             self.call_returns(result)
 
@@ -86,7 +86,7 @@ class Store(Node):
             if before != expected:
                 return False
         self.values[key] = value
-        self.send(EVERYONE, ("copy", key, value), 20)
+        self.send(cw.EVERYONE, ("copy", key, value), 20)
         return what == "cas"
 
 
@@ -107,11 +107,11 @@ class Forgetful(Store):
         return self.effect(what, key, value)
 
 
-class KeyValue(ModelStudy):
+class KeyValue(cw.ModelStudy):
     name, title = "keyvalue", "a key-value store with a leader"
     versions = {"right": Store, "stale": Stale, "forgetful": Forgetful}
     verdicts = {"stale": "linearizability", "forgetful": "linearizability"}
-    model_checks = Checks(
+    model_checks = cw.Checks(
         properties=("linearizable",), calls={"put": Store.put, "get": Store.get, "swap": Store.swap},
-        budget=Budget(broadcasts=0, calls=3),
+        budget=cw.Budget(broadcasts=0, calls=3),
     )  # fmt: skip

@@ -12,12 +12,12 @@ may return an older value.
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 Stamp = tuple[int, int]
 
 
-class Register(Node):
+class Register(cw.Node):
     """Asks for the newest value, then has it stored, both at more than half of the nodes."""
 
     def on_start(self) -> None:
@@ -43,14 +43,14 @@ class Register(Node):
 
     def ask(self, doing: str) -> None:
         self.doing, self.round, self.heard = doing, self.round + 1, {self.id: (self.stamp, self.value)}
-        self.send(EVERYONE, ("ask", self.round), 10)
+        self.send(cw.EVERYONE, ("ask", self.round), 10)
 
     def store(self, stamp: Stamp, value: Any) -> None:
         self.found, self.round = value, self.round + 1
         self.doing += " stored"
         self.keep(stamp, value)
         self.heard = {self.id: (stamp, value)}
-        self.send(EVERYONE, ("store", self.round, stamp, value), 10)
+        self.send(cw.EVERYONE, ("store", self.round, stamp, value), 10)
 
     def keep(self, stamp: Stamp, value: Any) -> None:
         if stamp > self.stamp:
@@ -92,11 +92,11 @@ class Hurried(Register):
         self.finish(value)
 
 
-class SharedRegister(ModelStudy):
+class SharedRegister(cw.ModelStudy):
     name, title = "register", "a shared register (Attiya, Bar-Noy, Dolev)"
     versions = {"right": Register, "hurried": Hurried}
     verdicts = {"hurried": "linearizability"}
-    model_checks = Checks(
+    model_checks = cw.Checks(
         properties=("linearizable",), calls={"write": Register.write, "read": Register.read},
-        budget=Budget(broadcasts=0, calls=6),
+        budget=cw.Budget(broadcasts=0, calls=6),
     )  # fmt: skip

@@ -11,27 +11,14 @@ from collections import deque
 
 from pydantic import Field
 
-from causeway import (
-    MS_PS,
-    S_PS,
-    WIRE,
-    AbstractNetwork,
-    Headline,
-    Node,
-    Params,
-    PerNode,
-    Segment,
-    Study,
-    Workload,
-    normal_delay,
-)
+import causeway as cw
 
 TOKEN_BYTES = 16
-REST_PS = 20 * MS_PS
+REST_PS = cw.ms(20)
 """A token that nobody needs stays so long with everyone."""
 
 
-class Speaker(Node):
+class Speaker(cw.Node):
     def __init__(self) -> None:
         self.to_say: deque[tuple[int, int]] = deque()
         self.held: dict[int, int] = {}
@@ -39,7 +26,7 @@ class Speaker(Node):
 
     def on_start(self) -> None:
         if self.id == 0:
-            self.set_timer(("pass", 0), S_PS)
+            self.after(cw.seconds(1), self.pass_on, 0)
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         self.to_say.append((self.new_message(), size_bytes))
@@ -57,15 +44,14 @@ class Speaker(Node):
         while self.to_say:
             message, size_bytes = self.to_say.popleft()
             self.held[number] = message
-            for other in range(self.node_count):
-                if other != self.id:
-                    self.send(other, ("message", number, message), size_bytes, WIRE)
+            for other in self.peers:
+                self.send(other, ("message", number, message), size_bytes, cw.WIRE)
             number += 1
         self.deliver_in_order()
-        self.set_timer(("pass", number), 0 if spoke else REST_PS)
+        self.after(0 if spoke else REST_PS, self.pass_on, number)
 
-    def on_timer(self, key: tuple[str, int]) -> None:
-        self.send((self.id + 1) % self.node_count, ("token", key[1], -1), TOKEN_BYTES, WIRE)
+    def pass_on(self, number: int) -> None:
+        self.send((self.id + 1) % self.node_count, ("token", number, -1), TOKEN_BYTES, cw.WIRE)
 
     def deliver_in_order(self) -> None:
         while self.next_number in self.held:
@@ -73,32 +59,31 @@ class Speaker(Node):
             self.next_number += 1
 
 
-class RingParams(Params):
+class RingParams(cw.Params):
     nodes: int = Field(9, ge=2, description="speakers")
     rate: float = Field(2.0, gt=0, description="messages a second, of all together")
     duration_s: int = Field(20, ge=2)
 
 
-class Ring(Study):
+class Ring(cw.Study):
     name, title, Params = "ring", "a token over TCP", RingParams
     headlines = (
-        Headline("heard", "heard", "", "share of what was said that everybody delivers, mean"),
-        Headline("messages", "messages", "", "said"),
-        Headline("violations", "violations", "deliveries", "out of causal order"),
+        cw.Headline("heard", "heard", "", "share of what was said that everybody delivers, mean"),
+        cw.Headline("messages", "messages", "", "said"),
+        cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )
 
-    def network(self, params: RingParams, seed: int) -> AbstractNetwork:
-        end_ps = (params.duration_s - 5) * S_PS if params.duration_s > 6 else S_PS * 2
-        segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(end_ps, 0.0))
-        return AbstractNetwork(
-            params.nodes, delay=normal_delay(5, 1), workload=Workload(params.nodes, size_bytes=200, segments=segments)
-        )
+    def network(self, params: RingParams, seed: int) -> cw.AbstractNetwork:
+        end_s = params.duration_s - 5 if params.duration_s > 6 else 2
+        segments = (cw.Segment(cw.seconds(1), params.rate), cw.Segment(cw.seconds(end_s), 0.0))
+        workload = cw.Workload(size_bytes=200, segments=segments)
+        return cw.AbstractNetwork(params.nodes, delay=cw.normal_delay(5, 1), workload=workload)
 
-    def protocol(self, params: RingParams) -> PerNode:
-        return PerNode(Speaker)
+    def protocol(self, params: RingParams) -> cw.PerNode:
+        return cw.PerNode(Speaker)
 
     def duration_ps(self, params: RingParams) -> int:
-        return params.duration_s * S_PS
+        return cw.seconds(params.duration_s)
 
     def scalars(self, params: RingParams, scalars: dict[str, float]) -> dict[str, float]:
         owed = scalars["messages"] * params.nodes

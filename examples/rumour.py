@@ -8,30 +8,14 @@ others, and every station says it aloud in its cell. What collides on the air is
 
 from pydantic import Field
 
-from causeway import (
-    EVERYONE,
-    S_PS,
-    WIRE,
-    WIRELESS,
-    Headline,
-    MobileNetwork,
-    Node,
-    Params,
-    PerNode,
-    Segment,
-    Study,
-    Workload,
-    hexagonal_places,
-    tree_of,
-)
+import causeway as cw
 
-PLACES_MM = hexagonal_places(7, 180_000)
-"""One station in the middle of six, 180 m apart."""
-STATIONS = len(PLACES_MM)
-WIRES = tree_of(PLACES_MM)
+STATIONS, SPACING = 7, cw.metres(180)
+"""One station in the middle of six."""
+WIRES = cw.tree_of(cw.hexagonal_places(STATIONS, SPACING))
 
 
-class Gossip(Node):
+class Gossip(cw.Node):
     def __init__(self) -> None:
         self.heard: set[int] = set()
         self.wires = [a + b - self.id for a, b in WIRES if self.id in (a, b)]
@@ -40,7 +24,7 @@ class Gossip(Node):
         rumour = self.new_message()
         self.heard.add(rumour)
         self.deliver(rumour)
-        self.send(EVERYONE, rumour, size_bytes, WIRELESS)
+        self.send(cw.EVERYONE, rumour, size_bytes, cw.WIRELESS)
 
     def on_packet(self, rumour: int, sender: int, interface: int) -> None:
         if rumour in self.heard:
@@ -49,38 +33,38 @@ class Gossip(Node):
         if self.id >= STATIONS:
             self.deliver(rumour)
             return
-        self.send(EVERYONE, rumour, 100, WIRELESS)
+        self.send(cw.EVERYONE, rumour, 100, cw.WIRELESS)
         for station in self.wires:
             if station != sender:
-                self.send(station, rumour, 100, WIRE)
+                self.send(station, rumour, 100, cw.WIRE)
 
 
-class RumourParams(Params):
+class RumourParams(cw.Params):
     hosts: int = Field(30, ge=2, description="walking hosts")
     rate: float = Field(5.0, gt=0, description="rumours a second, of all hosts together")
     duration_s: int = Field(20, ge=1)
 
 
-class Rumour(Study):
+class Rumour(cw.Study):
     name, title, Params, engines = "rumour", "a rumour on the air", RumourParams, ("omnet", "ns3")
     headlines = (
-        Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
-        Headline("rumours", "messages", "", "told"),
-        Headline("violations", "violations", "deliveries", "out of causal order"),
+        cw.Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
+        cw.Headline("rumours", "messages", "", "told"),
+        cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )
 
-    def network(self, params: RumourParams, seed: int) -> MobileNetwork:
-        segments = (Segment(0, 0.0), Segment(S_PS, params.rate), Segment(params.duration_s * S_PS, 0.0))
-        workload = Workload(params.hosts, first_node=STATIONS, size_bytes=100, segments=segments)
-        return MobileNetwork(
-            station_xy_mm=PLACES_MM, wires=WIRES, hosts=params.hosts, workload=workload, radio="wifi", speed_mm_s=1389
+    def network(self, params: RumourParams, seed: int) -> cw.MobileNetwork:
+        segments = (cw.Segment(cw.seconds(1), params.rate), cw.Segment(cw.seconds(params.duration_s), 0.0))
+        workload = cw.Workload(size_bytes=100, segments=segments)
+        return cw.MobileNetwork.hexagons(
+            cells=STATIONS, spacing=SPACING, hosts=params.hosts, workload=workload, radio="wifi", speed_mm_s=1389
         )
 
-    def protocol(self, params: RumourParams) -> PerNode:
-        return PerNode(Gossip)
+    def protocol(self, params: RumourParams) -> cw.PerNode:
+        return cw.PerNode(Gossip)
 
     def duration_ps(self, params: RumourParams) -> int:
-        return (params.duration_s + 2) * S_PS
+        return cw.seconds(params.duration_s + 2)
 
     def scalars(self, params: RumourParams, scalars: dict[str, float]) -> dict[str, float]:
         return {**scalars, "reached": scalars["deliveries"] / (scalars["messages"] * params.hosts)}

@@ -10,22 +10,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from causeway import (
-    EVERYONE,
-    AbstractNetwork,
-    Node,
-    Params,
-    PerNode,
-    Plot,
-    Segment,
-    Study,
-    Workload,
-    constant_delay,
-    plot_kind,
-)
+import causeway as cw
 
 
-@plot_kind
+@cw.plot_kind
 def spread(ax, data, width=0.06):
     """Draw a box from the smallest to the largest value of all seeds at each x, and a stroke at the middle one."""
     found = data.values().groupby(["series", "engine", "x"])["value"].agg(["min", "median", "max", "count"])
@@ -35,30 +23,30 @@ def spread(ax, data, width=0.06):
     return found.rename(columns={"min": "low", "median": "mean", "max": "high", "count": "runs"})
 
 
-class Talker(Node):
+class Talker(cw.Node):
     """Sends what its application says to everybody, who deliver it."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         message = self.new_message()
         self.deliver(message)
-        self.send(EVERYONE, message, size_bytes)
+        self.send(cw.EVERYONE, message, size_bytes)
 
     def on_packet(self, message: int, sender: int, interface: int) -> None:
         self.deliver(message)
 
 
-class SpreadParams(Params):
+class SpreadParams(cw.Params):
     loss: float = Field(0.1, ge=0, lt=1, description="share of copies that the network loses")
 
 
-class SpreadStudy(Study):
+class SpreadStudy(cw.Study):
     name, title, Params, engines = "spread", "how many copies get through", SpreadParams, ("inline",)
     sweeps: ClassVar = {"loss": [{"loss": loss} for loss in (0.1, 0.3, 0.5)]}
-    plots = (Plot("Deliveries by loss", "spread", "deliveries", "loss", kind="spread", more={"width": 0.04}),)
+    plots = (cw.Plot("Deliveries by loss", "spread", "deliveries", "loss", kind="spread", more={"width": 0.04}),)
 
-    def network(self, params: SpreadParams, seed: int) -> AbstractNetwork:
-        workload = Workload(10, messages=50, size_bytes=100, segments=(Segment(0, 100.0),))
-        return AbstractNetwork(10, delay=constant_delay(5), workload=workload, loss=params.loss)
+    def network(self, params: SpreadParams, seed: int) -> cw.AbstractNetwork:
+        workload = cw.poisson(100, messages=50)
+        return cw.AbstractNetwork(10, delay=cw.constant_delay(5), workload=workload, loss=params.loss)
 
-    def protocol(self, params: SpreadParams) -> PerNode:
-        return PerNode(Talker)
+    def protocol(self, params: SpreadParams) -> cw.PerNode:
+        return cw.PerNode(Talker)

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from causeway import Budget, Checks, ProgramParams, ProgramStudy
+import causeway as cw
 
 PORT = 4000
 
 
 class Tally(asyncio.DatagramProtocol):
     def __init__(self, node: Any) -> None:
-        self.node, self.heard, self.answered = node, set(), asyncio.Event()
+        self.node, self.heard, self.answered = node, set[str](), asyncio.Event()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -43,7 +43,8 @@ async def main(node: Any) -> None:
     for _ in range(node.params.tries):
         transport.sendto(b"%d" % node.id, (node.address_of(0), PORT))
         try:
-            return await asyncio.wait_for(tally.answered.wait(), 1.0)
+            await asyncio.wait_for(tally.answered.wait(), 1.0)
+            return
         except TimeoutError:
             pass
 
@@ -53,14 +54,14 @@ def everybody_counts_once(model: Any) -> str | None:
     return None if total == due else f"tally: {total}, and it should be {due}"
 
 
-class TallyParams(ProgramParams):
+class TallyParams(cw.ProgramParams):
     nodes: int = Field(3, ge=2, le=64, description="how many take part")
     version: Literal["right", "careless"] = Field("right", description="careless: what comes twice counts twice")
     tries: int = Field(10, ge=1, le=1000, description="so often a node sends until it is answered")
 
 
-class TallyStudy(ProgramStudy):
+class TallyStudy(cw.ProgramStudy):
     name, title, main, Params = "tally", "who has been counted?", main, TallyParams
 
-    def checks(self, params: TallyParams) -> Checks:
-        return Checks(at_end={"everybody counts once": everybody_counts_once}, budget=Budget(broadcasts=0))
+    def checks(self, params: TallyParams) -> cw.Checks:
+        return cw.Checks(at_end={"everybody counts once": everybody_counts_once}, budget=cw.Budget(broadcasts=0))

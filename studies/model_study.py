@@ -15,6 +15,7 @@ from causeway.errors import unknown
 from causeway.explore.checks import Checks
 from causeway.network.networks import AbstractNetwork, normal_delay
 from causeway.network.workload import Segment, Workload
+from causeway.pycontrol.making import maker_of
 from causeway.pycontrol.node import Node, PerNode
 from causeway.studies.study import Params, Study
 
@@ -54,7 +55,7 @@ class ModelStudy(Study):
 
     def node(self, params: Any, id_: int) -> Node:
         """Return the node with an id; override it if nodes have different classes."""
-        return self.versions[params.version](id_)
+        return maker_of(self.versions[params.version])(id_)
 
     def checks(self, params: Any) -> Checks:
         """Return the properties to check."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,54 @@ def test_an_example_prints_its_committed_output(expected: str, arguments: list[s
 def test_every_committed_output_belongs_to_an_example_that_is_there() -> None:
     for path in EXAMPLES.glob("*.json"):
         assert any(path.name.startswith(source.stem) for source in EXAMPLES.glob("*.py")), path.name
+
+
+def test_the_first_program_is_the_readmes_and_prints_its_committed_output(tmp_path: Path) -> None:
+    program = (EXAMPLES / "first.py").read_text()
+    _, _, code = program.partition('"""\n\n')
+    assert code in (TOP / "README.md").read_text()
+    assert sum(bool(line.strip()) for line in code.splitlines()) <= 20
+    environment = {**os.environ, "PYTHONPATH": str(TOP)}
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "first.py"], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert without_versions(done.stdout) == without_versions((EXAMPLES / "first.out").read_text())
+
+
+def without_versions(printed: str) -> str:
+    """Return what a run printed without the versions of the libraries of this machine."""
+    return re.sub(r" \(numba .*?\)", "", printed)
+
+
+def test_examples_are_strictly_typed() -> None:
+    """All but two: the one that draws on a matplotlib Axes, and the asyncio program, which has no types at all."""
+    files = [path for path in EXAMPLES.rglob("*.py") if path.name not in ("spread.py", "chatter.py")]
+    for name in ("first.py", "flood.py"):
+        assert "Any" not in (EXAMPLES / name).read_text()
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *files], cwd=TOP, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_examples_import_one_name_and_write_units() -> None:
+    for path in EXAMPLES.rglob("*.py"):
+        text = path.read_text()
+        assert "import causeway as cw" in text, path.name
+        for former in ("from causeway", "S_PS", "10**12", "super().__init__(id_)"):
+            assert former not in text, f"{path.name}: {former}"
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom_and_is_committed_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(TOP))
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", 4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}})
+    client.execute()
+    shown = "".join(str(cell.outputs) for cell in code)
+    for expected in ("violations_low", "image/png", "CausalFlooder", "delivers message 4 before message 1"):
+        assert expected in shown

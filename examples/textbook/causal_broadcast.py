@@ -8,12 +8,12 @@ After K. Birman, A. Schiper and P. Stephenson, *Lightweight causal and atomic gr
 Verdict: a message comes after all that its sender had delivered. The careless version only counts the sender's own.
 """
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 Stamped = tuple[int, tuple[int, ...]]
 
 
-class Causal(Node):
+class Causal(cw.Node):
     """VT, and what must wait."""
 
     def on_start(self) -> None:
@@ -24,7 +24,7 @@ class Causal(Node):
         self.VT[self.id] += 1
         message = self.new_message()
         self.deliver(message)
-        self.send(EVERYONE, (message, tuple(self.VT)), 100)
+        self.send(cw.EVERYONE, (message, tuple(self.VT)), 100)
 
     def on_packet(self, content: Stamped, sender: int, interface: int) -> None:
         self.waiting |= {(sender, content)}
@@ -48,8 +48,8 @@ class Careless(Causal):
         return True
 
 
-class CausalBroadcast(ModelStudy):
+class CausalBroadcast(cw.ModelStudy):
     name, title = "causal_broadcast", "causal broadcast (Birman, Schiper, Stephenson)"
     versions = {"right": Causal, "careless": Careless}
     verdicts = {"careless": "causal order"}
-    model_checks = Checks(properties=("once", "causal", "arrives"), budget=Budget(broadcasts=3), symmetric=True)
+    model_checks = cw.Checks(properties=("once", "causal", "arrives"), budget=cw.Budget(broadcasts=3), symmetric=True)

@@ -8,10 +8,10 @@ After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcas
 Verdict: messages of one sender come in the order in which it broadcast them. The hasty version delivers what comes.
 """
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 
-class Fifo(Node):
+class Fifo(cw.Node):
     """Keeps what came too early."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Fifo(Node):
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         message = self.new_message()
         self.deliver(message)
-        self.send(EVERYONE, (self.sent, message), 100)
+        self.send(cw.EVERYONE, (self.sent, message), 100)
         self.sent += 1
 
     def on_packet(self, content: tuple[int, int], sender: int, interface: int) -> None:
@@ -41,8 +41,8 @@ class Hasty(Fifo):
         self.deliver(content[1])
 
 
-class FifoBroadcast(ModelStudy):
+class FifoBroadcast(cw.ModelStudy):
     name, title = "fifo_broadcast", "FIFO broadcast"
     versions = {"right": Fifo, "hasty": Hasty}
     verdicts = {"hasty": "FIFO order"}
-    model_checks = Checks(properties=("once", "fifo", "arrives"), budget=Budget(broadcasts=3), symmetric=True)
+    model_checks = cw.Checks(properties=("once", "fifo", "arrives"), budget=cw.Budget(broadcasts=3), symmetric=True)

@@ -11,16 +11,16 @@ Verdict: never two nodes inside, and who asked gets in. The hasty version does n
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 
-class Lamport(Node):
+class Lamport(cw.Node):
     """A queue of requests, and the latest clock heard from each other node."""
 
     def on_start(self) -> None:
         self.clock = 0
         self.requests: frozenset[tuple[int, int]] = frozenset()
-        self.heard: dict[int, int] = {i: 0 for i in range(self.node_count) if i != self.id}
+        self.heard: dict[int, int] = dict.fromkeys(self.peers, 0)
         self.mine: tuple[int, int] | None = None
         self.inside = False
 
@@ -30,7 +30,7 @@ class Lamport(Node):
             self.clock += 1
             self.mine = (self.clock, self.id)
             self.requests |= {self.mine}
-            self.send(EVERYONE, ("request", self.clock), 10)
+            self.send(cw.EVERYONE, ("request", self.clock), 10)
             self.enter_if_first()
 
     def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
@@ -50,13 +50,13 @@ class Lamport(Node):
             self.set_timer("leave", 0)
 
     def heard_from_all(self) -> bool:
-        return all((clock, i) > self.mine for i, clock in self.heard.items())
+        return self.mine is not None and all((clock, i) > self.mine for i, clock in self.heard.items())
 
     def on_timer(self, key: Hashable) -> None:
         self.inside, self.mine = False, None
         self.requests = frozenset(one for one in self.requests if one[1] != self.id)
         self.clock += 1
-        self.send(EVERYONE, ("release", self.clock), 10)
+        self.send(cw.EVERYONE, ("release", self.clock), 10)
 
 
 class Hasty(Lamport):
@@ -76,11 +76,11 @@ def all_got_in(model: Any) -> str | None:
     return f"starved: node {waiting[0]} never gets in" if waiting else None
 
 
-class MutualExclusion(ModelStudy):
+class MutualExclusion(cw.ModelStudy):
     name, title = "mutual_exclusion", "Lamport's mutual exclusion"
     versions = {"right": Lamport, "hasty": Hasty}
     verdicts = {"hasty": "mutual exclusion"}
-    model_checks = Checks(
+    model_checks = cw.Checks(
         always={"one inside": one_inside}, at_end={"all got in": all_got_in}, calls={"ask": Lamport.ask},
-        budget=Budget(broadcasts=0, calls=2, in_order=True), symmetric=True,
+        budget=cw.Budget(broadcasts=0, calls=2, in_order=True), symmetric=True,
     )  # fmt: skip

@@ -12,13 +12,13 @@ everybody who asks.
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 NOBODY = -1
 ASK, VOTE = "ask", "vote"
 
 
-class Raft(Node):
+class Raft(cw.Node):
     """One server: saved state first."""
 
     def on_start(self) -> None:
@@ -31,7 +31,7 @@ class Raft(Node):
         """It has not heard from a leader for too long."""
         self.term += 1
         self.voted_for, self.votes = self.id, frozenset({self.id})
-        self.send(EVERYONE, (ASK, self.term), 10)
+        self.send(cw.EVERYONE, (ASK, self.term), 10)
 
     def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
         what, term = content
@@ -76,11 +76,11 @@ def one_leader(model: Any) -> str | None:
     return None
 
 
-class RaftElection(ModelStudy):
+class RaftElection(cw.ModelStudy):
     name, title = "raft_election", "Raft's leader election"
     versions = {"right": Raft, "unsaved": Unsaved, "generous": Generous}
     verdicts = {"unsaved": "election safety", "generous": "election safety"}
-    model_checks = Checks(
+    model_checks = cw.Checks(
         always={"one leader a term": one_leader}, calls={"election": Raft.stand},
-        budget=Budget(broadcasts=0, calls=2, crashes=1), symmetric=True,
+        budget=cw.Budget(broadcasts=0, calls=2, crashes=1), symmetric=True,
     )  # fmt: skip

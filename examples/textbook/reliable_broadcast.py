@@ -9,10 +9,10 @@ for a sender that fails while it is sending.
 Verdict: what one node delivers all deliver, with one copy lost. The trusting version leaves it to the sender.
 """
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 
-class Reliable(Node):
+class Reliable(cw.Node):
     """Passes on before it delivers."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Reliable(Node):
             self.deliver(content)
 
     def pass_on(self, message: int, sender: int) -> None:
-        self.send(EVERYONE, message, 100)
+        self.send(cw.EVERYONE, message, 100)
 
 
 class Trusting(Reliable):
@@ -36,11 +36,11 @@ class Trusting(Reliable):
 
     def pass_on(self, message: int, sender: int) -> None:
         if sender == self.id:
-            self.send(EVERYONE, message, 100)
+            self.send(cw.EVERYONE, message, 100)
 
 
-class ReliableBroadcast(ModelStudy):
+class ReliableBroadcast(cw.ModelStudy):
     name, title = "reliable_broadcast", "eager reliable broadcast"
     versions = {"right": Reliable, "trusting": Trusting}
     verdicts = {"trusting": "everything arrives"}
-    model_checks = Checks(properties=("once", "arrives"), budget=Budget(broadcasts=2, losses=1), symmetric=True)
+    model_checks = cw.Checks(properties=("once", "arrives"), budget=cw.Budget(broadcasts=2, losses=1), symmetric=True)

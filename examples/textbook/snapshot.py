@@ -10,13 +10,13 @@ Verdict: what nodes and links are recorded with is all the money there is. The b
 
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 PURSE = 2
 MARKER, COIN = "marker", "coin"
 
 
-class Banker(Node):
+class Banker(cw.Node):
     """Pays the next one; records its purse at the first marker, and each link until its marker comes."""
 
     def on_start(self) -> None:
@@ -35,8 +35,8 @@ class Banker(Node):
         """The application wants a snapshot."""
         if self.recorded is None:
             self.recorded = self.purse
-            self.open = frozenset(i for i in range(self.node_count) if i != self.id)
-            self.send(EVERYONE, MARKER, 10)
+            self.open = frozenset(self.peers)
+            self.send(cw.EVERYONE, MARKER, 10)
 
     def on_packet(self, content: str, sender: int, interface: int) -> None:
         if content == MARKER:
@@ -68,11 +68,11 @@ def money_is_kept(model: Any) -> str | None:
     return f"snapshot: {found} coins of {there} are in the picture" if found != there else None
 
 
-class Snapshot(ModelStudy):
+class Snapshot(cw.ModelStudy):
     name, title = "snapshot", "Chandy and Lamport's snapshot"
     versions = {"right": Banker, "blind": Blind}
     verdicts = {"blind": "snapshot"}
-    model_checks = Checks(
+    model_checks = cw.Checks(
         at_end={"money is kept": money_is_kept}, calls={"pay": Banker.pay, "snapshot": Banker.record_all},
-        budget=Budget(broadcasts=0, calls=3, in_order=True),
+        budget=cw.Budget(broadcasts=0, calls=3, in_order=True),
     )  # fmt: skip

@@ -9,10 +9,10 @@ fixed-sequencer kind.
 Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as it has a place.
 """
 
-from causeway import EVERYONE, Budget, Checks, ModelStudy, Node
+import causeway as cw
 
 
-class Ordered(Node):
+class Ordered(cw.Node):
     """Delivers place by place. Node 0 hands places out."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Ordered(Node):
             self.send(0, ("order", message), 100)
 
     def give_place(self, message: int) -> None:
-        self.send(EVERYONE, ("at", self.places, message), 100)
+        self.send(cw.EVERYONE, ("at", self.places, message), 100)
         self.on_place(self.places, message)
         self.places += 1
 
@@ -51,8 +51,8 @@ class Hasty(Ordered):
         self.deliver(message)
 
 
-class TotalOrder(ModelStudy):
+class TotalOrder(cw.ModelStudy):
     name, title = "total_order", "total order by a sequencer"
     versions = {"right": Ordered, "hasty": Hasty}
     verdicts = {"hasty": "total order"}
-    model_checks = Checks(properties=("once", "total", "arrives"), budget=Budget(broadcasts=3))
+    model_checks = cw.Checks(properties=("once", "total", "arrives"), budget=cw.Budget(broadcasts=3))

@@ -15,12 +15,12 @@ prepared. With `--crashes 1 --no-forever` a manager that has prepared waits for 
 from collections.abc import Hashable
 from typing import Any
 
-from causeway import EVERYONE, Budget, Checks, ModelParams, ModelStudy, Node, SymmetricNodes
+import causeway as cw
 
 WORKING, PREPARED, COMMITTED, ABORTED = "working", "prepared", "committed", "aborted"
 
 
-class Coordinator(Node):
+class Coordinator(cw.Node):
     """Node 0. It may decide whenever it likes, as far as the rules let it: timers are what it may do."""
 
     def __init__(self, managers: int) -> None:
@@ -44,7 +44,7 @@ class Coordinator(Node):
         self.cancel_timer("abort")
         self.cancel_timer("commit")
         self.decision = COMMITTED if key == "commit" else ABORTED
-        self.send(EVERYONE, self.decision, 10)
+        self.send(cw.EVERYONE, self.decision, 10)
 
 
 class Hasty(Coordinator):
@@ -54,7 +54,7 @@ class Hasty(Coordinator):
         return 1
 
 
-class Manager(Node):
+class Manager(cw.Node):
     """Has its part of the transaction."""
 
     state = WORKING
@@ -97,17 +97,17 @@ def renamed(value: Any, names: Any) -> Any:
     return value
 
 
-class TwoPhaseCommit(ModelStudy):
+class TwoPhaseCommit(cw.ModelStudy):
     name, title = "two_phase_commit", "two-phase commit"
     versions = {"right": Coordinator, "hasty": Hasty}
     verdicts = {"hasty": "agreement"}
 
-    def node(self, params: ModelParams, id_: int) -> Node:
+    def node(self, params: cw.ModelParams, id_: int) -> cw.Node:
         return Manager() if id_ else self.versions[params.version](params.nodes - 1)
 
-    def checks(self, params: ModelParams) -> Checks:
-        budget = Budget(broadcasts=0, forever=True, recover=False)
-        return Checks(
+    def checks(self, params: cw.ModelParams) -> cw.Checks:
+        budget = cw.Budget(broadcasts=0, forever=True, recover=False)
+        return cw.Checks(
             always={"agreement": agreed}, at_end={"nobody waits": nobody_waits}, budget=budget, clocks="none",
-            symmetry=SymmetricNodes(range(1, params.nodes), renamed),
+            symmetry=cw.SymmetricNodes(range(1, params.nodes), renamed),
         )  # fmt: skip

@@ -1,0 +1,45 @@
+"""`causeway new`: a file to begin with, and the first steps that `causeway` without arguments shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rich.console import Console
+
+from causeway.cli.bundled import EXAMPLES
+from causeway.errors import UserError
+
+FIRST_STEPS = """\
+causeway new my_protocol.py     write a protocol, a network and a run; `python my_protocol.py` makes the run
+causeway examples               list the examples, and copy some
+causeway studies                list the studies of published protocols
+causeway run hash               run a study; `causeway report results` draws what came out
+causeway doctor                 see which simulators are installed
+
+All commands: causeway --help"""
+
+
+def show_first_steps(console: Console) -> None:
+    """Print five commands to try."""
+    console.print(FIRST_STEPS, highlight=False, markup=False, soft_wrap=True)
+
+
+def write_protocol(file: Path, console: Console) -> None:
+    """Write the first example under a name of its own: its class is named after the file.
+
+    Raises:
+        UserError: The file is there already, or has no name for a Python file.
+    """
+    name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]+", file.stem))
+    if file.suffix != ".py" or not name.isidentifier():
+        raise UserError(f"{file} is no name for a protocol; give one of letters, digits and _, as in my_protocol.py")
+    text = (EXAMPLES / "first.py").read_text(encoding="utf-8").replace("Flooder", name)
+    _, _, program = text.partition('"""\n\n')
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with file.open("x", encoding="utf-8") as target:
+            target.write(f'"""{name}: a node, a network and a run."""\n\n{program}')
+    except FileExistsError:
+        raise UserError(f"{file} is there already; give another name") from None
+    console.print(f"{file}; `python {file}` runs it", highlight=False, markup=False, soft_wrap=True)
