@@ -119,6 +119,7 @@ class AbstractNetwork:
 
     def __post_init__(self) -> None:
         check_shapes(self)
+        check(self, "nodes", WHOLE)
         check(self, "workload", WORKLOAD)
         _check_faults_of_network(self.network_faults)
         _complete_workload(self, self.nodes)
@@ -233,6 +234,7 @@ class InetNetwork:
 
     def __post_init__(self) -> None:
         check_shapes(self)
+        check(self, "nodes", WHOLE)
         check(self, "run", WHOLE)
         check(self, "workload", WORKLOAD)
         _complete_workload(self, self.nodes)

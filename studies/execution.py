@@ -7,10 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import store
+from causeway.analysis.remote import place
+from causeway.errors import UserError
 from causeway.pycontrol.loop import Progress
 from causeway.studies import campaign
 from causeway.studies.processes import run_in_processes
 from causeway.studies.runner import Job, RunResult
+
+
+def result_folder(out: str | Path) -> Path:
+    """Return a result folder, which is made if there is none; raise UserError if that is impossible."""
+    folder = place(str(out))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out} cannot be a result folder: {error.strerror}; choose another out=...") from None
+    return folder
 
 
 def execute(

@@ -20,7 +20,7 @@ from causeway.network.workload import Script, Workload
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.studies.study import MS_PS, Params, Study
-from causeway.studies.study_objects import StudyObject, code_of, content_of
+from causeway.studies.study_objects import StudyObject, code_of, content_of, study_object
 
 NETWORKS = (AbstractNetwork, MobileNetwork, InetNetwork)
 MakeNetwork = Callable[..., Network]
@@ -154,12 +154,13 @@ def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyOb
     for name in parameters:
         if name not in parts.takes():
             raise unknown(f"parameter of {_name_of(parts.protocol)} and its network", name, parts.takes())
-    arguments = (parts, tuple(parameters), content_of(parts))
+    content = content_of(parts)
+    arguments = (parts, tuple(parameters), content)
     made_of = [
         parts.protocol,
         *([] if isinstance(parts.network, NETWORKS) else [parts.network]),
     ]
-    return StudyObject(_study(*arguments), code_of(*made_of), _study, arguments)
+    return study_object(_study, arguments, code_of(*made_of), content)
 
 
 def _study(parts: RunParts, parameters: Iterable[str], setup: str) -> Study:

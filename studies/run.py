@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from causeway.analysis.remote import place
-from causeway.errors import RunError, UserError
+from causeway.errors import RunError
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
-from causeway.studies.execution import execute
+from causeway.studies.execution import execute, result_folder
 from causeway.studies.protocol_study import MakeNetwork, MakeObservers
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, endless
 from causeway.studies.run_result import Run, from_folder, of_result
 from causeway.studies.runner import Job, RunResult, run_job
+from causeway.studies.study_objects import check_folder
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 N = TypeVar("N", bound=Node)
@@ -101,24 +101,22 @@ def run(
     if record is not None:
         job = job.but(record_to=str(record))
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():
-        return _in_memory(job) if out is None else _in_folder(job, place(str(out)))
+        return _in_memory(job) if out is None else _in_folder(job, out)
 
 
 def _in_memory(job: Job) -> Run[Any]:
     return of_result(run_job(job, endless(job)), None)
 
 
-def _in_folder(job: Job, out: Path) -> Run[Any]:
-    if job.parameters.get("setup") == "":
-        raise UserError(
-            f"{job.study.name} holds something that cannot be pickled (an open file, a lock), so that a folder could "
-            "not tell two versions of it apart; leave out=... out, or make it in on_start"
-        )
-    out.mkdir(parents=True, exist_ok=True)
+def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
+    check_folder(job.source)
+    out = result_folder(folder)
     results: list[RunResult] = []
     tally = execute([job], out, lambda tally: None, report=endless(job), each=results.append)
     if tally.failed:
         raise RunError(tally.failed[job.run_id])
+    if not results and job.record_to:  # the folder had it, without a recording in this file
+        return _in_memory(job)
     return of_result(results[0], out) if results else from_folder(out, job)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import io
+import json
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -17,8 +19,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic import BaseModel
 from pyspark import cloudpickle as untyped
 
+from causeway.errors import UserError
 from causeway.studies.identity import DIGITS, StudyCode, data_of, of_file, of_shipped
 from causeway.studies.registry import STUDIES, Resolved, resolve
 from causeway.studies.study import Study
@@ -34,25 +38,49 @@ ALL = frozenset(["causeway.*"])
 class StudyObject(Resolved):
     """A study that travels with its jobs, since another process could not load it by a name."""
 
-    make: Callable[..., Study]
-    arguments: tuple[Any, ...]
-    """`make(*arguments)` makes the study in another process."""
+    content: str
+    """The digest of its content; "" if it cannot be pickled."""
+    pickled: bytes
+    """A function and its arguments, which make the study in another process; empty if they cannot be pickled."""
+
+    def check_pickled(self, remedy: str) -> None:
+        """Raise UserError if the study cannot be pickled."""
+        if not self.content or not self.pickled:
+            raise UserError(
+                f"{self.study.name} holds something that cannot be pickled (an open file, a lock), {remedy}, or make "
+                "it in on_start"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (_pickled((self.make, self.arguments)), self.code)
+        return _again, (self.pickled, self.code, self.content)
 
 
-def _pickled(thing: Any) -> bytes:
-    """Pickle by names, as processes of one script can; by content where names would not be found."""
-    if getattr(sys.modules["__main__"], "__file__", None):
-        with contextlib.suppress(Exception):
-            return pickle.dumps(thing)
-    return bytes(cloudpickle.dumps(thing))
+def study_object(make: Callable[..., Study], arguments: tuple[Any, ...], code: StudyCode, content: str) -> StudyObject:
+    """Return the study that `make(*arguments)` makes, here and in other processes.
+
+    It is pickled by content: a process that imports the script again has none of the values changed since.
+    """
+    pickled = b""
+    with _own_modules_by_value(), contextlib.suppress(Exception):
+        pickled = cloudpickle.dumps((make, arguments))
+    return StudyObject(make(*arguments), code, content, pickled)
 
 
-def _again(content: bytes, code: StudyCode) -> StudyObject:
-    make, arguments = pickle.loads(content)
-    return StudyObject(make(*arguments), code, make, arguments)
+def check_folder(source: str | Resolved) -> None:
+    """Raise UserError if a folder could not tell two versions of a study apart."""
+    if isinstance(source, StudyObject):
+        source.check_pickled("so that a folder could not tell two versions of it apart; leave out=... out")
+
+
+def check_processes(source: str | Resolved) -> None:
+    """Raise UserError if a study cannot be passed to other processes."""
+    if isinstance(source, StudyObject):
+        source.check_pickled("so that other processes could not get it; give jobs=1")
+
+
+def _again(pickled: bytes, code: StudyCode, content: str) -> StudyObject:
+    make, arguments = pickle.loads(pickled)
+    return StudyObject(make(*arguments), code, content, pickled)
 
 
 def of_study(study: Study) -> str | Resolved:
@@ -64,9 +92,8 @@ def of_study(study: Study) -> str | Resolved:
     code = code_of(kind)
     if code.path is not None and study.files:
         code = of_file(code.path, data_of(code.path, study.files))
-    if vars(study) or code.path is None or "<locals>" in kind.__qualname__:
-        code = _with_content(code, study)
-    return StudyObject(study, code, _same, (study,))
+    content = content_of(study)
+    return study_object(_same, (study,), _with_content(code, content), content)
 
 
 def _same(study: Study) -> Study:
@@ -99,8 +126,8 @@ def _code_of(module: ModuleType) -> StudyCode:
     return of_file(file)
 
 
-def _with_content(code: StudyCode, thing: Any) -> StudyCode:
-    text = f"{code.digest} {content_of(thing)}".encode()
+def _with_content(code: StudyCode, content: str) -> StudyCode:
+    text = f"{code.digest} {content}".encode()
     digest = hashlib.blake2b(text, digest_size=16).hexdigest()[:DIGITS]
     return StudyCode(digest, code.own, code.files, code.path)
 
@@ -111,13 +138,35 @@ def content_of(thing: Any) -> str:
     User's modules count by their content, so a variable of a module that code uses is part of it.
     """
     with _own_modules_by_value():
+        written = io.BytesIO()
         try:
-            content = cloudpickle.dumps(thing)
+            _Content(written).dump(thing)
         except Exception:
             return ""
+        content = written.getvalue()
     for random_id in _random_ids():
         content = content.replace(random_id.encode(), b"")
     return hashlib.blake2b(content, digest_size=16).hexdigest()[:DIGITS]
+
+
+class _Content(cloudpickle.Pickler):  # type: ignore[misc]
+    """Writes what makes an object, equally in every process."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        """Write the fields and the functions of a model class: what pydantic has compiled differs by addresses."""
+        if (
+            isinstance(thing, type)
+            and issubclass(thing, BaseModel)
+            and thing.__module__.partition(".")[0] != "causeway"
+        ):
+            functions = {name: one for name, one in vars(thing).items() if inspect.isfunction(one)}
+            return _fields_of, (thing.__qualname__, json.dumps(thing.model_json_schema(), sort_keys=True), functions)
+        return super().reducer_override(thing)
+
+
+def _fields_of(*parts: Any) -> tuple[Any, ...]:
+    """Return the parts; the content of a model class in a digest."""
+    return parts
 
 
 def _random_ids() -> list[str]:

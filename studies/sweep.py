@@ -16,17 +16,17 @@ from rich.console import Console
 from rich.progress import Progress
 
 from causeway.analysis.reduce.arithmetic import interval
-from causeway.analysis.remote import place
 from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.hash_seed import fixed_for_children
 from causeway.studies.campaign import Tally, Watch
-from causeway.studies.execution import execute, read_back
+from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
 from causeway.studies.protocol_study import MakeNetwork, MakeObservers
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
 from causeway.studies.runner import Job
+from causeway.studies.study_objects import check_folder, check_processes
 
 Points = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 """Values of each parameter, of which every combination is run; or the combinations themselves."""
@@ -203,9 +203,12 @@ def _points(points: Any) -> list[dict[str, Any]]:
 def _swept(planned: list[Job], names: tuple[str, ...], out: str | Path | None, jobs: int | None) -> Sweep:
     _refuse_in_worker()
     processes = processes_for(planned, jobs)
+    if out is not None:
+        check_folder(planned[0].source)
+    if processes > 1:
+        check_processes(planned[0].source)
     with contextlib.ExitStack() as stack:
-        folder = place(str(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-"))))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = result_folder(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-")))
         tally, interrupted = Tally(len(planned)), False
         try:
             with _progress(planned[0].study.name, len(planned)) as watch, fixed_for_children():

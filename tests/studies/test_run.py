@@ -125,6 +125,25 @@ def test_a_folder_keeps_the_run_and_gives_it_again(tmp_path: Path) -> None:
     assert again.wall_s == first.wall_s, "it was not made again"
 
 
+def test_a_run_of_a_folder_is_recorded_when_a_recording_is_asked_for(tmp_path: Path) -> None:
+    first = run(out=tmp_path)
+    assert run(out=tmp_path, record=tmp_path / "late.frames") == first
+    assert (tmp_path / "late.frames").stat().st_size > 0
+
+
+def test_a_file_is_no_result_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(cw.UserError, match=r"file.* cannot be a result folder: .*; choose another out="):
+            run(out=out)
+
+
+@pytest.mark.parametrize("nodes", [6.5, "6", True])
+def test_a_network_has_a_whole_number_of_nodes(nodes: Any) -> None:
+    with pytest.raises(cw.UserError, match=r"AbstractNetwork: nodes is .*; allowed: "):
+        cw.AbstractNetwork(nodes)
+
+
 def limited(most: int) -> type[cw.Node]:
     class Limited(Echo):
         def on_packet(self, content: int, sender: int, interface: int) -> None:
