@@ -35,6 +35,8 @@ BLOCK = re.compile(
 )
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
 COMMAND_S = 600
+FIRST_TIME = "causeway: compiling"
+"""The beginning of a line that only the first run on a machine prints."""
 
 
 @dataclass
@@ -83,7 +85,7 @@ class Page:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         lines = ran.stdout.replace(str(self.folder), ".").splitlines()
-        return "".join(f"{line.rstrip()}\n" for line in lines)
+        return "".join(f"{line.rstrip()}\n" for line in lines if not line.startswith(FIRST_TIME))
 
 
 def corrected(shown: str, real: str) -> str:
