@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint bench chaos clean
+.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 adapter, the OMNeT++ adapter if OMNeT++ is found"
 	@echo "make lint    ruff, clang-format and mypy"
+	@echo "make docs    run what the tutorial and the how-to pages show, and build the site (build/site); make docs-serve shows it"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
 	@echo "make adapters   compile the C++ adapters of the simulators that are here (make ns3, make omnet: one of them)"
@@ -68,8 +69,8 @@ test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
 fuzz: setup
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz tests
 
-# What only tests need: programs of other people that they run on simulated nodes, a server of S3. Folders of their own.
-$(VENV)/programs/.ready $(VENV)/s3/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
+# What only tests and docs need: programs of other people for simulated nodes, a server of S3, mkdocs. Folders of their own.
+$(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
 	rm -rf $(@D)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(@D) -r $<
 	touch $@
@@ -83,6 +84,15 @@ lint: $(VENV)/.ready proto
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $$(find bridge ns3 omnet tests -name '*.cc' -o -name '*.h')
 	$(BIN)/mypy
+
+# The site has its libraries in a folder of its own. `--strict`: a broken link or a missing docstring ends the build.
+SITE := PYTHONPATH=$(VENV)/docs NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
+docs: setup $(VENV)/docs/.ready
+	$(BIN)/python docs/transcripts.py
+	$(SITE) build --strict
+
+docs-serve: $(VENV)/docs/.ready
+	$(SITE) serve
 
 # Campaigns killed, doubled and starved at so many random instants; `make test` has a short stretch of it.
 ROUNDS ?= 1000

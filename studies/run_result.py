@@ -71,7 +71,7 @@ class Run(Generic[N]):
         if table not in FRAMES:
             raise unknown("table of a run", table, FRAMES)
         if table != "samples":
-            return self._frames[table].drop(columns="run_id")
+            return self._frames[table].drop(columns="run_id", errors="ignore")  # a table without rows has no columns
         samples = self._frames["samples"].merge(
             self._frames["vectors"][["vector_id", "module", "name"]], on="vector_id"
         )

@@ -293,3 +293,9 @@ def test_the_same_nodes_run_on_ns3() -> None:
     network = cw.MobileNetwork.hexagons(cells=1, hosts=5, places_every_ps=S)
     found = cw.run(Echo, network, broadcasts=cw.poisson(5), until=3 * S, engine="ns3")
     assert found.engine_version.startswith("ns-3") and found.scalars["deliveries"] > 0
+
+
+@pytest.mark.parametrize("table", ["runs", "parameters", "scalars", "samples", "nodes"])
+def test_every_table_of_a_run_is_a_frame_with_or_without_rows(table: str) -> None:
+    run = cw.run(cw.Node, cw.AbstractNetwork(2))
+    assert "run_id" not in run.frame(table).columns
