@@ -11,6 +11,8 @@ from causeway.errors import UserError
 from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.protocol_errors import shown
 
+ID_NAMES = {"id", "id_", "i", "index", "me", "node", "node_id", "node_number", "number", "pid", "rank"}
+"""Names of an argument of `__init__` that takes the id. Any other one would get the id as a plausible value."""
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -31,7 +33,7 @@ def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
     required = _required(kind)
     if not required:
         return lambda _: kind()
-    if len(required) > 1 or required[0].kind not in POSITIONAL:
+    if len(required) > 1 or required[0].kind not in POSITIONAL or required[0].name not in ID_NAMES:
         names = ", ".join(one.name for one in required)
         raise UserError(
             f"PerNode({kind.__name__}): {kind.__name__}.__init__ takes {names}; write PerNode(lambda id_: "

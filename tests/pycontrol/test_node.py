@@ -247,3 +247,12 @@ def test_a_generator_outside_of_handlers_is_refused() -> None:
     protocol, _ = small_run(Node)
     with pytest.raises(Misuse, match="rng is used outside of a handler"):
         protocol.nodes[0].rng  # noqa: B018
+
+
+def test_an_argument_that_is_no_id_is_not_given_the_id() -> None:
+    class Lossy(Node):
+        def __init__(self, p: float) -> None:
+            self.p = p
+
+    with pytest.raises(UserError, match=r"Lossy.__init__ takes p; write PerNode\(lambda id_: Lossy\(\.\.\.\)\)"):
+        small_run(Lossy)
