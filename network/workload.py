@@ -108,11 +108,18 @@ class Workload:
         return not self.segments and self.script is None
 
     def on(self, nodes: int, first_host: int = 0) -> Workload:
-        """Return the workload with the numbers of nodes that it leaves to a network of `nodes` nodes."""
-        if self.nodes != FROM_NETWORK:
+        """Return the workload with the numbers of nodes that it leaves to a network of `nodes` nodes.
+
+        The result keeps this workload, so that a copy of the network with other nodes (`dataclasses.replace`, a sweep
+        over `nodes`) gets the numbers of its own nodes.
+        """
+        origin: Workload = vars(self).get("_origin", self)
+        if origin.nodes != FROM_NETWORK:
             return self
-        first = first_host if self.first_node == FROM_NETWORK else self.first_node
-        return replace(self, nodes=max(0, nodes - first), first_node=first)
+        first = first_host if origin.first_node == FROM_NETWORK else origin.first_node
+        completed = replace(origin, nodes=max(0, nodes - first), first_node=first)
+        object.__setattr__(completed, "_origin", origin)
+        return completed
 
 
 def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nodes: int | None = None) -> Workload:

@@ -299,3 +299,15 @@ def test_the_same_nodes_run_on_ns3() -> None:
 def test_every_table_of_a_run_is_a_frame_with_or_without_rows(table: str) -> None:
     run = cw.run(cw.Node, cw.AbstractNetwork(2))
     assert "run_id" not in run.frame(table).columns
+
+
+def test_the_workload_of_a_network_follows_its_number_of_nodes() -> None:
+    """A sweep over `nodes` had the first ones broadcast alone."""
+    network = cw.AbstractNetwork(5, workload=cw.poisson(100, messages=300))
+    for changed in (replace(network, nodes=10), replace(replace(network, loss=0.1), nodes=10)):
+        assert changed.workload == cw.AbstractNetwork(10, workload=cw.poisson(100, messages=300)).workload
+    fixed = cw.AbstractNetwork(5, workload=cw.poisson(100, messages=300, nodes=5))
+    assert replace(fixed, nodes=10).workload.nodes == 5
+    mobile = cw.MobileNetwork.hexagons(cells=7, hosts=10, workload=cw.poisson(5))
+    grown = replace(mobile, hosts=20).workload
+    assert (grown.nodes, grown.first_node) == (20, 7)
