@@ -10,6 +10,7 @@ import pytest
 from causeway.bridge import engines
 from causeway.bridge.recording import describe, frames
 from causeway.studies.runner import Job, RunResult, run_job
+from tests.helpers.omnet_pairs import choose, pairs
 
 pytestmark = pytest.mark.slow
 RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("mobile20-inet-*.frames"))
@@ -108,15 +109,16 @@ def test_the_batching_of_events_changes_nothing(engine: str) -> None:
 
 @pytest.mark.omnet
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda p: p.stem)
-def test_inet_sends_the_recorded_frames_again(path: Path, tmp_path: Path) -> None:
+def test_inet_sends_the_recorded_frames_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every window of events and every answer, byte for byte; a handshake and an end name versions and times."""
     recorded = describe(path)
-    if why := engines.get("omnet").missing():
-        pytest.skip(f"omnet: {why}")
+    pair = next((pair for pair in pairs() if pair.text == recorded.engine_version), None)
+    if pair is None:
+        pytest.skip(f"recorded with {recorded.engine_version}, which is not here")
+    choose(pair, monkeypatch)
     parameters = {"wire_acks": "at_once", **json.loads(recorded.setup.parameters_json)}
     run_job(Job("mobile20", parameters, recorded.setup.seed, "omnet", record_to=str(tmp_path / "now.frames")))
-    if (version := describe(tmp_path / "now.frames").engine_version) != recorded.engine_version:
-        pytest.skip(f"recorded with {recorded.engine_version}; this is {version}")
+    assert describe(tmp_path / "now.frames").engine_version == recorded.engine_version
     now, then = list(frames(tmp_path / "now.frames")), list(frames(path))
     assert len(now) == len(then) > 2000
     assert now[2:-1] == then[2:-1]
