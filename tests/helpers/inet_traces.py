@@ -16,13 +16,13 @@ from tests.helpers.wireless_probe import MS, Log, Probe, S, logged
 NED = """
 import inet.networklayer.configurator.ipv4.Ipv4NetworkConfigurator;
 import inet.node.inet.AdhocHost;
-import inet.physicallayer.wireless.unitdisk.UnitDiskRadioMedium;
+import inet.physicallayer.wireless.common.contract.packetlevel.IRadioMedium;
 network Roads
 {
     parameters:
         int hosts;
     submodules:
-        radioMedium: UnitDiskRadioMedium;
+        radioMedium: <"UnitDiskRadioMedium"> like IRadioMedium;
         configurator: Ipv4NetworkConfigurator;
         host[hosts]: AdhocHost;
 }
@@ -34,7 +34,9 @@ network = Roads
 **.arp.typename = "GlobalArp"
 **.wlan[*].typename = "AckingWirelessInterface"
 **.wlan[*].bitrate = 1Mbps
+**.wlan[*].radio.typename = "CellRadio"
 **.wlan[*].radio.transmitter.communicationRange = 120m
+**.wlan[*].radio.transmitter.analogModel.communicationRange = 120m
 **.mobility.typename = "{module}"
 **.mobility.traceFile = "{file}"
 **.mobility.nodeId = -1
