@@ -10,6 +10,7 @@ from causeway.network.networks import InetNetwork
 from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
+from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.inet_probe import ENGINE
 from tests.helpers.wireless_probe import MS, Log, Probe, S, logged
 
@@ -34,7 +35,7 @@ network = Roads
 **.arp.typename = "GlobalArp"
 **.wlan[*].typename = "AckingWirelessInterface"
 **.wlan[*].bitrate = 1Mbps
-**.wlan[*].radio.typename = "CellRadio"
+**.wlan[*].radio.typename = "{radio}"
 **.wlan[*].radio.transmitter.communicationRange = 120m
 **.wlan[*].radio.transmitter.analogModel.communicationRange = 120m
 **.mobility.typename = "{module}"
@@ -51,7 +52,10 @@ network = Roads
 def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: float) -> Log:
     """Return the positions of hosts in INET's `module`, every 100 ms."""
     (folder / "Roads.ned").write_text(NED)
-    (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file))
+    found = find_omnetpp()
+    assert found is not None and found.inet_version is not None
+    radio = "UnitDiskRadio" if found.inet_version.startswith("4.5") else "GenericUnitDiskRadio"
+    (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file, radio=radio))
     log = Log()
     network = InetNetwork(hosts, str(folder / "omnetpp.ini"), Workload(hosts), hosts="**.host[*]")
     spec = RunSpec("test", {}, 1, network, MS, int(seconds * S))
