@@ -95,7 +95,7 @@ def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mappin
 
 
 def _field(variable: str, fields: Iterable[str]) -> str:
-    """Return the parameter that an iteration variable sets, "" if none. OMNeT++'s names have no underscores."""
+    """Return the parameter that an iteration variable sets, "" if none. Before OMNeT++ 6.2 it has no underscores."""
     return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
 
 

@@ -20,7 +20,7 @@ RUN = re.compile(r"Run (\d+): (.*)")
 VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")
 """`$range=150m`; OMNeT++ numbers unnamed variables: `$0=100`. It has substituted any `$name` in a value."""
 MEANT_NAME = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*")
-"""An assignment to a name with an underscore, which OMNeT++ parses as the beginning of the first value."""
+"""An assignment to a name with an underscore, which OMNeT++ before 6.2 parses as the beginning of the first value."""
 SEED_SET = re.compile(r"\tseed-set = (\d+)\s*$")
 
 
@@ -55,7 +55,7 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
 
 
 def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
-    """Refuse a variable whose name OMNeT++ does not recognize, as it has an underscore."""
+    """Refuse a variable whose name OMNeT++ (before 6.2) does not recognize, as it has an underscore."""
     for run in runs:
         for name, value in run.variables.items():
             if name.isdecimal() and (meant := MEANT_NAME.match(value)):

@@ -10,6 +10,7 @@ import pytest
 from causeway.bridge.engines.omnet_query import IniRun, _check_names, read_runs
 from causeway.errors import UserError
 from causeway.studies.external_project import _settings
+from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.omnetpp_tools import environment, need_home
 
 TOLD = """\
@@ -78,5 +79,17 @@ def test_every_combination_that_omnetpp_reports_has_variables_of_its_own(tmp_pat
     assert {run.variables["0"] for run in runs} == {"100", "200"}
     assert {run.variables["1"] for run in runs} == {'"a, b"', '"c"'}
     assert [run.variables for run in asked(tmp_path, "Letters")] == [{"größe9": "1"}, {"größe9": "2"}]
-    with pytest.raises(UserError, match="has no name for OMNeT"):
-        _check_names(asked(tmp_path, "Underscore"), tmp_path / "my.ini", "Underscore")
+
+
+@pytest.mark.omnet
+def test_a_name_with_an_underscore_is_a_name_from_omnetpp_62_on(tmp_path: Path) -> None:
+    need_home()
+    found, runs = find_omnetpp(), asked(tmp_path, "Underscore")
+    assert found is not None
+    if found.version.startswith(("6.0", "6.1")):
+        with pytest.raises(UserError, match="has no name for OMNeT"):
+            _check_names(runs, tmp_path / "my.ini", "Underscore")
+    else:
+        _check_names(runs, tmp_path / "my.ini", "Underscore")
+        assert [run.variables for run in runs] == [{"tick_ms": "200"}, {"tick_ms": "400"}]
+        assert _settings(runs[0].variables, ["tick_ms"], {}) == {"tick_ms": "200"}

@@ -1,5 +1,7 @@
 """INET's own examples and tutorials as somebody's projects: an ini file of at most ten lines puts a protocol there.
 
+One more line lets it run as long as the study: from INET 4.6 on, most examples end by themselves after 10 to 50 s.
+
 `{inet}` is where INET is, `{main}` the name of its ini files. Nothing of INET is edited: its ini file is included, and
 its NED files are read where they are.
 """
@@ -17,6 +19,7 @@ from causeway.bridge.engines.omnet_inet import INET_FOLDERS
 from causeway.toolchain.omnet_find import find_omnetpp
 
 MAIN = "omnetpp.ini"
+LIMIT = "sim-time-limit = 1000s"
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Project:
         lines = self.ini.strip("\n")
         assert len(lines.splitlines()) <= 10
         path = folder / "omnetpp.ini"
-        path.write_text(lines.format(inet=inet_root(), main=MAIN) + "\n")
+        path.write_text(f"{lines.format(inet=inet_root(), main=MAIN)}\n{LIMIT}\n")
         return path
 
 

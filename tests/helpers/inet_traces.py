@@ -10,19 +10,20 @@ from causeway.network.networks import InetNetwork
 from causeway.network.workload import Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
+from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.inet_probe import ENGINE
 from tests.helpers.wireless_probe import MS, Log, Probe, S, logged
 
 NED = """
 import inet.networklayer.configurator.ipv4.Ipv4NetworkConfigurator;
 import inet.node.inet.AdhocHost;
-import inet.physicallayer.wireless.unitdisk.UnitDiskRadioMedium;
+import inet.physicallayer.wireless.common.contract.packetlevel.IRadioMedium;
 network Roads
 {
     parameters:
         int hosts;
     submodules:
-        radioMedium: UnitDiskRadioMedium;
+        radioMedium: <"UnitDiskRadioMedium"> like IRadioMedium;
         configurator: Ipv4NetworkConfigurator;
         host[hosts]: AdhocHost;
 }
@@ -34,7 +35,9 @@ network = Roads
 **.arp.typename = "GlobalArp"
 **.wlan[*].typename = "AckingWirelessInterface"
 **.wlan[*].bitrate = 1Mbps
+**.wlan[*].radio.typename = "{radio}"
 **.wlan[*].radio.transmitter.communicationRange = 120m
+**.wlan[*].radio.transmitter.analogModel.communicationRange = 120m
 **.mobility.typename = "{module}"
 **.mobility.traceFile = "{file}"
 **.mobility.nodeId = -1
@@ -49,7 +52,10 @@ network = Roads
 def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: float) -> Log:
     """Return the positions of hosts in INET's `module`, every 100 ms."""
     (folder / "Roads.ned").write_text(NED)
-    (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file))
+    found = find_omnetpp()
+    assert found is not None and found.inet_version is not None
+    radio = "UnitDiskRadio" if found.inet_version.startswith("4.5") else "GenericUnitDiskRadio"
+    (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file, radio=radio))
     log = Log()
     network = InetNetwork(hosts, str(folder / "omnetpp.ini"), Workload(hosts), hosts="**.host[*]")
     spec = RunSpec("test", {}, 1, network, MS, int(seconds * S))

@@ -10,27 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from causeway.toolchain.omnet_find import find_omnetpp, missing_omnetpp
+
 csv.field_size_limit(1 << 30)
 
 
-def home() -> Path | None:
-    """OMNeT++'s folder, or None: OMNETPP_ROOT, else PATH, else the usual places."""
-    on_path = shutil.which("opp_run")
-    candidates = [
-        os.environ.get("OMNETPP_ROOT"),
-        Path(on_path).resolve().parent.parent if on_path else None,
-        *sorted(Path.home().glob("omnetpp*"), reverse=True),
-        *sorted(Path("/opt").glob("omnetpp*"), reverse=True),
-    ]
-    return next((Path(c) for c in candidates if c and (Path(c) / "bin" / "opp_scavetool").exists()), None)
-
-
 def need_home() -> Path:
-    """OMNeT++'s folder; skips the test where there is none."""
-    found = home()
+    """Return the folder of OMNeT++; skip the test where there is none."""
+    found = find_omnetpp()
     if found is None:
-        pytest.skip("no OMNeT++ found: set OMNETPP_ROOT, or put its bin folder on PATH")
-    return found
+        pytest.skip(missing_omnetpp())
+    return found.root
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -205,13 +195,11 @@ def _their_statistics(exported) -> Counter:
 
 
 def need_inet() -> Path:
-    """INET's folder, built; skips the test where there is none: INET_ROOT, else beside OMNeT++."""
-    root = need_home()
-    candidates = [os.environ.get("INET_ROOT"), *sorted(root.parent.glob("inet*"), reverse=True)]
-    for candidate in candidates:
-        if candidate and (Path(candidate) / "src" / "libINET.so").exists():
-            return Path(candidate)
-    pytest.skip("no built INET found: set INET_ROOT, or put it beside OMNeT++")
+    """Return the folder of the INET that goes with OMNeT++; skip the test where there is none."""
+    found = find_omnetpp()
+    if found is None or not found.has_inet or found.inet_root is None:
+        pytest.skip("no INET found that fits OMNeT++: see `causeway doctor`")
+    return found.inet_root
 
 
 def run_inet(example: str, results: Path, *options: str) -> None:

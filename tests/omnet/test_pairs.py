@@ -15,8 +15,8 @@ from causeway.bridge import engines
 from causeway.bridge.engines.omnet import OmnetEngine, inet_adapter_of
 from causeway.errors import UserError
 from causeway.studies.runner import Job, run_job
-from causeway.toolchain.adapters import build
-from causeway.toolchain.omnet_find import Found, find_omnetpp, installed
+from causeway.toolchain.omnet_find import Found, find_omnetpp
+from tests.helpers.omnet_pairs import choose, pairs
 
 pytestmark = [pytest.mark.omnet]
 STORED = Path(__file__).with_name("digests.json")
@@ -32,21 +32,10 @@ RUNS = {
 }
 
 
-def pairs() -> list[Found]:
-    """The pairs on this machine that can be used."""
-    return [one.pair for one in installed() if one.what == "INET" and one.pair is not None]
-
-
 @pytest.fixture(params=pairs(), ids=lambda pair: pair.text)
 def pair(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Found:
     choose(request.param, monkeypatch)
     return request.param
-
-
-def choose(pair: Found, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMNETPP_ROOT", str(pair.root))
-    monkeypatch.setenv("INET_ROOT", str(pair.inet_root))
-    build(inet_adapter_of(pair))
 
 
 def digest_of(name: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ CAMPAIGN = """
 [Config Two]
 extends = Python
 *.host[*].wlan[*].radio.transmitter.communicationRange = ${range = 150m, 250m}
+*.host[*].wlan[*].radio.transmitter.analogModel.communicationRange = ${range}
 *.numHosts = 7 + ${hosts = 2, 13}
 constraint = "$range" == "250m" || $hosts == 2
 **.vector-recording = false

@@ -12,7 +12,7 @@ import pytest
 from causeway.analysis import store
 from tests.helpers.command import Said, causeway_here
 from tests.helpers.inet_probe import needs_inet
-from tests.helpers.inet_projects import PROJECTS
+from tests.helpers.inet_projects import LIMIT, PROJECTS
 
 pytestmark = needs_inet
 DEAF = "*.host1.causeway.port = 4000\n"
@@ -28,7 +28,7 @@ def wired(folder: Path, more: str = "") -> Path:
     """Nine hosts on three Ethernets; a broadcast stays on its own, so most deliveries are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     ini = PROJECTS["wired_lan"].write(folder)
-    ini.write_text(ini.read_text() + "sim-time-limit = 2s\n" + more)
+    ini.write_text(ini.read_text().replace(LIMIT, "sim-time-limit = 2s") + more)
     return ini
 
 
