@@ -3,7 +3,7 @@
     python docs/pictures.py                # docs/images/rumour.gif
     python docs/pictures.py --engine ns3
 
-A host that hears of a rumour tells it on, once, after a random time. Its colour is that of its newest rumour.
+A host that hears of a rumour passes it on, once, after a random time. Its colour is that of its newest rumour.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FRAMES_A_S = 8
 
 
 class Gossip(cw.Node):
-    """Tell every rumour on, once, after a random time."""
+    """Pass every rumour on, once, after a random time."""
 
     def on_start(self) -> None:
         """Begin without rumours."""
@@ -42,14 +42,14 @@ class Gossip(cw.Node):
             self.take(rumour)
 
     def take(self, rumour: int) -> None:
-        """Deliver a rumour, and tell it after a while."""
+        """Deliver a rumour, and pass it on after a while."""
         self.heard.add(rumour)
         self.deliver(rumour)
         self.record("heard", float(rumour))
-        self.after(cw.ms(20) + self.rng.randrange(cw.ms(300)), self.tell, rumour)
+        self.after(cw.ms(20) + self.rng.randrange(cw.ms(300)), self.pass_on, rumour)
 
-    def tell(self, rumour: int) -> None:
-        """Tell a rumour to all in reach."""
+    def pass_on(self, rumour: int) -> None:
+        """Send a rumour to all in reach."""
         self.send(cw.EVERYONE, rumour)
 
 

@@ -8,7 +8,7 @@ All iteration variables are stored with the run. Start with `plan_external`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class ExternalProject:
         ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
         return InetNetwork(
             own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
-            workload=own.workload, faults=own.faults,
+            workload=replace(own.workload), faults=own.faults,  # the broadcasts of the study's nodes, not of all hosts
         )  # fmt: skip
 
     @property
