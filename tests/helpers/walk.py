@@ -37,7 +37,7 @@ STATIONS = {
     "analysis/kinds/line.py", "analysis/figures/sheet.py", "analysis/report/sections.py",
 }  # fmt: skip
 """Modules that handle the number itself."""
-WRAPPERS = {"causeway/deprecated.py"}
+WRAPPERS = {"causeway/deprecated.py", "cli/once.py"}
 """Modules whose functions wrap those of others; they are no steps."""
 
 
@@ -66,7 +66,8 @@ class Walk:
         if file not in self._modules:
             path = Path(file).resolve()
             ours = path.suffix == ".py" and path.is_relative_to(SOURCES) and path != Path(__file__).resolve()
-            self._modules[file] = str(path.relative_to(SOURCES)) if ours else ""
+            module = str(path.relative_to(SOURCES)) if ours else ""
+            self._modules[file] = "" if module.startswith(".") else module  # .venv
         return self._modules[file]
 
 

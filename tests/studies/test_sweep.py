@@ -140,12 +140,15 @@ def test_a_script_without_a_guard_is_told_to_have_one(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_sweep_keeps_what_is_finished(tmp_path: Path) -> None:
-    (tmp_path / "flood.py").write_text(FLOOD + SWEEP.replace("MESSAGES", "4000"))
+    """Interrupt it once the first run is in the folder, long before the last one can be."""
+    long = SWEEP.replace("MESSAGES", "20_000").replace("jobs=2", 'jobs=2, out="out"')
+    (tmp_path / "flood.py").write_text(FLOOD + long)
     running = subprocess.Popen(
         [sys.executable, "flood.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment(),
         start_new_session=True,
     )  # fmt: skip
-    time.sleep(30)
+    while running.poll() is None and not list((tmp_path / "out").rglob("*.parquet")):
+        time.sleep(0.1)
     os.kill(running.pid, signal.SIGINT)
     said, _ = running.communicate(timeout=60)
     assert said.startswith("True "), said
