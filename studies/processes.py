@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -126,7 +126,8 @@ class _Campaign:
         at = self.idle.pop() if self.idle else _Worker(_pool())
         before = set(multiprocessing.active_children())
         try:
-            future = at.pool.submit(worker.simulate, job, str(self.out))
+            with _interrupts_wait():
+                future = at.pool.submit(worker.simulate, job, str(self.out))
         except BrokenProcessPool:  # it died while it was idle
             self._give(job, lock, tries)
             return
@@ -208,6 +209,16 @@ def _release(lock: int, path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)  # before the lock is released, so that the file is not another command's
     os.close(lock)
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold interrupts back. A process that starts meanwhile gets none before it ignores them (`worker.start`)."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _pool() -> ProcessPoolExecutor:

@@ -25,6 +25,7 @@ def start(parent: int) -> None:
     """Initialize the process: it dies with its parent, and leaves interrupts to it."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # the parent held it back while this process started
     if os.getppid() != parent:
         os._exit(1)
 

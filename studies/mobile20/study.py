@@ -274,9 +274,7 @@ class Mobile20Study(Study):
         Headline("delay", "delivery_delay_s", "s", "mean time from broadcast to delivery, over hosts"),
         Headline("loss", "loss_application", "", "share of the application's copies that receivers in reach lose"),
         Headline("sent", "sent_per_delivery", "packets", "sent for each delivery"),
-        Headline(
-            "SBuffer", "sbuffer_station_mean", "messages", "mean number of messages that a station keeps for its hosts"
-        ),
+        Headline("SBuffer", "sbuffer_station_mean", "messages", "messages that a station keeps for its hosts, mean"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
         Headline("missing", "missing", "deliveries", "not delivered at the end"),
     )

@@ -90,7 +90,7 @@ def test_the_list_of_studies_is_one_line_each_and_one_study_reports_its_details(
     assert [line.split()[0] for line in lines[:5]] == list(registry.STUDIES)
     reported = CliRunner().invoke(app, ["studies", "icpp18"]).output
     assert (
-        "from a broadcast to its delivery, mean" in reported
+        "mean time from broadcast to delivery" in reported
         and "table1 (16)" in reported
         and "engines: inline, omnet" in reported
     )

@@ -38,8 +38,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_it_stops_in_the_first_line_of_the_handler(session: Session) -> None:
     trial = Trial(FLOOD, {"processes": 2}, budget={"broadcasts": 2})
     text = session(FLOOD, trial, "n", "d", "p number", "c", "d", "p (message, self.heard)", "c", "q")
-    assert "flood.py(35)on_broadcast()" in text and "(Pdb) 1" in text
-    assert "flood.py(38)on_packet()" in text and "(Pdb) (1, set())" in text
+    assert "flood.py(23)on_broadcast()" in text and "(Pdb) 1" in text
+    assert "flood.py(26)on_packet()" in text and "(Pdb) (1, set())" in text
     assert text.count("(Pdb) ") == 4 and "world.py" not in text
     assert "broken causal order: node 0 delivers message 1 before message 0" in text
 

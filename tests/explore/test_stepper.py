@@ -33,7 +33,7 @@ def example(request, tmp_path_factory) -> Path:
 
 
 def state_of(stepper: Stepper) -> object:
-    return frozen([{k: v for k, v in vars(node).items() if k != "host"} for node in stepper.model.nodes])
+    return frozen([{k: v for k, v in vars(node).items() if k != "runtime"} for node in stepper.model.nodes])
 
 
 def state_of_all(model: Model) -> list[str]:

@@ -51,7 +51,7 @@ def outside(model: Model) -> Hashable:
 
 def by_state(model: Model) -> Hashable:
     """The nodes' attributes."""
-    return (frozen([{k: v for k, v in vars(node).items() if k != "host"} for node in model.nodes]), outside(model))
+    return (frozen([{k: v for k, v in vars(node).items() if k != "runtime"} for node in model.nodes]), outside(model))
 
 
 def by_history(model: Model) -> Hashable:

@@ -20,7 +20,7 @@ from causeway.pycontrol.protocols.mobile import Host, Station
 from causeway.studies.mobile20.exploration import SteadyTiming
 from tests.helpers.mobile_model import REACTION_PS, Steps, Verdict
 
-COMMON = frozenset({"host", "handoff", "timing", "meter", "random", "SBuffer"})
+COMMON = frozenset({"runtime", "handoff", "timing", "meter", "random", "SBuffer"})
 
 Choice = tuple[Any, ...]
 Action = tuple[str, int, int]

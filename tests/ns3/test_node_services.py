@@ -6,8 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from causeway.bridge.engine import RunSpec
-from causeway.network.networks import AbstractNetwork, uniform_delay
-from causeway.network.workload import Workload
+from causeway.network.networks import MobileNetwork
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import Node, PerNode
 from tests.helpers.ns3_probe import ENGINE, needs_ns3
@@ -43,7 +42,7 @@ class Polls(Node):
 
 
 def test_requests_and_periods_on_ns3() -> None:
-    network = AbstractNetwork(4, uniform_delay(1, 10), Workload(4), loss=0.2)
+    network = MobileNetwork.hexagons(cells=1, spacing=120_000, hosts=3, radio="wifi")
     outcomes = []
     for cap in (0, 1):
         protocol = PerNode(Polls)
@@ -54,6 +53,6 @@ def test_requests_and_periods_on_ns3() -> None:
             assert isinstance(node, Polls)
             assert node.asked[0] == 31 * MS and {b - a for a, b in pairwise(node.asked)} == {30 * MS}
             still_open = len(vars(node)["_open_requests"])
-            assert len(node.over) + still_open == 3 * len(node.asked) and {"well", "silence"} == set(node.over)
+            assert len(node.over) + still_open == 3 * len(node.asked) and "well" in node.over
     assert outcomes[0].digest == outcomes[1].digest
     assert all(("node[0]", "over") in outcome.samples for outcome in outcomes)

@@ -239,7 +239,7 @@ class SendsTwice(CausalNode):
     """A mutant without the first condition of line 26: what was sent before is sent again."""
 
     def check_agg(self, k, m):
-        never = [0] * self.nodes
+        never = [0] * self.node_count
         return super().check_agg(k, type(m)(m.s, tuple(never), m.number, m.size_bytes))
 
 

@@ -257,7 +257,7 @@ def resent_after_a_crash(make: type[Process]) -> list[int]:
     """
     protocol = as_in_the_paper(Limits(8, 0, 1, 1, 1), make)
     protocol.start(Context(8, 1, 1))
-    process, m = protocol.processes[0], ladc18_node.Message(5, 0, protocol.broadcast(5))
+    process, m = protocol.processes[0], ladc18_node.Message(5, 0, protocol.new_message(5))
     process.on_packet([(ladc18_node.TREE, m)], 4, 0)
     process.on_packet([(ladc18_node.TREE, m)], 1, 0)
     before = protocol.tally.packets
