@@ -20,7 +20,7 @@ PERIOD, TIMEOUT, HELPERS = cw.seconds(2), cw.ms(300), 2
 
 
 class Opinion(NamedTuple):
-    """Of two opinions about a node, the larger one counts."""
+    """An opinion about a node; the larger one of two counts."""
 
     dead: bool = False
     incarnation: int = 0
