@@ -21,6 +21,7 @@ from causeway.analysis.study_description import Description
 from causeway.cli.doctor import look_over
 from causeway.errors import UserError
 from tests.analysis.test_store import tables
+from tests.helpers.edits import edited
 
 
 def flip(path: Path, bit: int) -> None:
@@ -365,7 +366,7 @@ def test_nothing_is_removed_or_written_through_a_link(tmp_path):
 def test_a_log_that_names_files_of_others_is_refused(tmp_path):
     folder = small(tmp_path / "out")
     log = delta._log(folder, 1)
-    text = log.read_text().replace("table=scalars/", "table=scalars/../../../")
+    text = edited(log.read_text(), ("table=scalars/", "table=scalars/../../../"))
     log.write_text(text)
     shutil.rmtree(folder / "tables" / delta.COPIES)
     delta.forget_what_is_known()

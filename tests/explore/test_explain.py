@@ -23,6 +23,7 @@ from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT
 from causeway.studies.runner import Job
+from tests.helpers.edits import edited
 
 TOP = Path(__file__).resolve().parents[2]
 FLOOD = str(TOP / "examples" / "flood.py")
@@ -92,19 +93,19 @@ def test_a_lost_copy_is_named_and_crossed() -> None:
     assert "is lost" in page and page.count('class="lost"') >= 1
 
 
-WRAPPED = ("self.send(EVERYONE, message, 100)", "self.send(EVERYONE, {'what': message}, 100)")
+WRAPPED = ("self.send(cw.EVERYONE, message, 100)", "self.send(cw.EVERYONE, {'what': message}, 100)")
 UNWRAPPED = ("message not in self.heard:\n            self.take(message)",
              "message['what'] not in self.heard:\n            self.take(message['what'])")  # fmt: skip
 NAMING = """
 
-class Naming(PerNode):
+class Naming(cw.PerNode):
     def about(self, content):
         return {content["what"]}, ()
 """
 
 
 def test_packets_without_a_message_are_reported_as_left_out_until_about_names_them(tmp_path: Path) -> None:
-    file, text = tmp_path / "wrapped.py", Path(FLOOD).read_text().replace(*WRAPPED).replace(*UNWRAPPED)
+    file, text = tmp_path / "wrapped.py", edited(Path(FLOOD).read_text(), WRAPPED, UNWRAPPED)
     file.write_text(text)
     said = io.StringIO()
     (found,) = explain.look(Job(str(file), {"processes": 5, "messages": 40}, 1, "inline"), None, 1).chains
@@ -114,7 +115,7 @@ def test_packets_without_a_message_are_reported_as_left_out_until_about_names_th
         r"left out: packets whose contents name no message \(\d+ dict; the first is {'what': \d+}\); .*"
         r"override PerNode.about\(content\)", said.getvalue(),
     )  # fmt: skip
-    file.write_text(text.replace("return PerNode(", "return Naming(") + NAMING)
+    file.write_text(edited(text, ("return cw.PerNode(", "return Naming(")) + NAMING)
     (named,) = explain.look(Job(str(file), {"processes": 5, "messages": 40}, 1, "inline"), None, 1).chains
     assert not named.unnamed and any(event.what == "sent" for event in named.events)
 

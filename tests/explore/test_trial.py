@@ -16,6 +16,7 @@ from causeway.explore import exhaustive, schedules
 from causeway.explore.mobile_model import MobileModel
 from causeway.studies.dcs23 import exploration
 from causeway.studies.trial import Trial, parse_bounds
+from tests.helpers.edits import edited
 from tests.protocols.dcs import test_dcs_models
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -72,7 +73,7 @@ def test_a_handler_that_never_returns_ends_the_search(
     monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
     file = tmp_path / "endless.py"
     waits = "if message not in self.heard:\n            while True:\n                pass"
-    file.write_text(Path(FLOOD).read_text().replace("if message not in self.heard:", waits, 1))
+    file.write_text(edited(Path(FLOOD).read_text(), ("if message not in self.heard:", waits)))
     with pytest.raises(UserError, match=r"node \d raises TookTooLong: has not returned for 0.4 s.*\(endless.py:\d+\)"):
         checked(Trial(str(file), {"processes": 3}), tmp_path, every)
 

@@ -18,6 +18,7 @@ from causeway.pycontrol.loop import Outcome, run_protocol
 from causeway.pycontrol.node import EVERYONE, PerNode
 from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job, run_job
+from tests.helpers.edits import edited
 from tests.helpers.inet_probe import ENGINE, needs_inet
 from tests.helpers.inet_projects import PROJECTS, inet_root, own_scalars, plain_scalars
 from tests.helpers.wireless_probe import MS, Log, Probe, S, logged
@@ -262,7 +263,7 @@ def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -
 
 def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
     ini = tmp_path / "none.ini"
-    ini.write_text(PROJECTS["aodv"].write(tmp_path).read_text().replace("causeway-nodes", "# "))
+    ini.write_text(edited(PROJECTS["aodv"].write(tmp_path).read_text(), ("causeway-nodes", "# ")))
     with pytest.raises(RunError, match="the study has 20 nodes, but 0 nodes of the network take part"):
         open_network(tmp_path, ini=str(ini))
 

@@ -11,6 +11,7 @@ import pytest
 
 from causeway.analysis import store
 from tests.helpers.command import Said, causeway_here
+from tests.helpers.edits import edited
 from tests.helpers.inet_probe import needs_inet
 from tests.helpers.inet_projects import LIMIT, PROJECTS
 
@@ -28,7 +29,7 @@ def wired(folder: Path, more: str = "") -> Path:
     """Nine hosts on three Ethernets; a broadcast stays on its own, so most deliveries are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     ini = PROJECTS["wired_lan"].write(folder)
-    ini.write_text(ini.read_text().replace(LIMIT, "sim-time-limit = 2s") + more)
+    ini.write_text(edited(ini.read_text(), (LIMIT, "sim-time-limit = 2s")) + more)
     return ini
 
 
@@ -129,7 +130,7 @@ def test_an_edited_project_gives_its_own_numbers_and_the_old_one_its_old(
 def test_other_hosts_are_another_run(causeway_here: Command, tmp_path: Path) -> None:
     """Three hosts of one Ethernet hear each other, three of different ones do not."""
     ini = wired(tmp_path)
-    ini.write_text(ini.read_text().replace("causeway-nodes", "# "))
+    ini.write_text(edited(ini.read_text(), ("causeway-nodes", "# ")))
     missing = []
     for hosts in ("**.host0 **.host1 **.host2", "**.host0 **.host3 **.host6"):
         run = runs_of(flood(causeway_here, ini, "--hosts", hosts, "--set", "processes=3", "--json"))[0]

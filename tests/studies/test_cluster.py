@@ -17,6 +17,7 @@ import pytest
 
 from causeway.analysis import ship, store
 from causeway.analysis.remote import place
+from tests.helpers.edits import edited
 from tests.helpers.s3 import CREDENTIALS, needs_s3, s3  # noqa: F401
 from tests.studies.test_campaign import TOP, cluster_of
 from tests.studies.test_processes import rows
@@ -102,7 +103,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
 @needs_bare
 def test_a_file_that_a_study_imports_from_its_folder_goes_along_to_workers(tmp_path, cluster, study):
     """The study refuses to be run from where its user has it, so the file beside it was shipped, too."""
-    text = study.read_text().replace("import causeway\n", "import causeway\nimport doubling\n", 1)
+    text = edited(study.read_text(), ("import causeway\n", "import causeway\nimport doubling\n"))
     study.write_text(text.replace('"factor": float(', '"factor": doubling.twice('))
     (study.parent / "doubling.py").write_text("def twice(text):\n    return 2 * float(text)\n")
     url, _ = cluster

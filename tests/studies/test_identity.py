@@ -18,6 +18,7 @@ from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
 from causeway.toolchain.sources import APART
 from tests.helpers.drawn import examples
+from tests.helpers.edits import edited
 
 TOP = Path(__file__).parents[2]
 STUDY = '''
@@ -140,11 +141,11 @@ def test_a_worker_refuses_a_run_whose_study_was_edited_after_it_was_planned(tmp_
 
 def test_a_file_that_is_read_and_not_named_is_refused(tmp_path: Path) -> None:
     study = written(tmp_path)
-    study.write_text(study.read_text().replace('files = ("data/*.txt",)', "files = ()"))
+    study.write_text(edited(study.read_text(), ('files = ("data/*.txt",)', "files = ()")))
     with pytest.raises(UserError, match=r"reads data/given\.txt without naming it.* files = \('data/given.txt',\)"):
         run_job(Job(str(study), {}, 1, "inline"))
     study.write_text(study.read_text().replace("OWN = 1", 'OWN = int(open(Path(__file__).parent / "own.txt").read())'))
-    study.write_text(study.read_text().replace("files = ()", 'files = ["data/given.txt"]'))
+    study.write_text(edited(study.read_text(), ("files = ()", 'files = ["data/given.txt"]')))
     for own in (1, 3):
         (tmp_path / "own.txt").write_text(str(own))
         assert all_of(study, tmp_path / "out") == 14 + own, "what the file reads as it is executed is known"
@@ -159,7 +160,7 @@ def test_two_studies_may_have_siblings_of_one_name(tmp_path: Path) -> None:
 
 def test_a_sibling_with_the_name_of_a_module_in_use_is_refused(tmp_path: Path) -> None:
     study = written(tmp_path)
-    study.write_text(study.read_text().replace("import helper\n", "import helper, numpy\n"))
+    study.write_text(edited(study.read_text(), ("import helper\n", "import helper, numpy\n")))
     (tmp_path / "numpy.py").write_text("")
     with pytest.raises(UserError, match=r"imports numpy, and there are two: .*give yours another name"):
         registry.get(str(study))

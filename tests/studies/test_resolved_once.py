@@ -18,6 +18,7 @@ from causeway.cli.run import RunOptions, run_study
 from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, choose_engine
+from tests.helpers.edits import edited
 
 TOY = Path(__file__).parents[1] / "helpers" / "toy_study.py"
 COUNTING = """
@@ -39,7 +40,7 @@ VALIDATING = """
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A study in a file of its own that counts how often it is executed and its parameters are validated."""
-    text = TOY.read_text().replace("from typing", COUNTING + "from typing", 1)
+    text = edited(TOY.read_text(), ("from typing", COUNTING + "from typing"))
     path = tmp_path / "mine.py"
     path.write_text(text.replace('    order: Literal["fifo", "none"] = "none"', VALIDATING))
     return path
@@ -82,14 +83,14 @@ def test_a_worker_executes_the_file_once_for_any_number_of_jobs(file: Path) -> N
 
 def test_a_file_that_was_changed_is_executed_again(file: Path) -> None:
     assert registry.get(str(file)).title == "flooding without order"
-    file.write_text(file.read_text().replace("flooding without order", "something else entirely"))
+    file.write_text(edited(file.read_text(), ("flooding without order", "something else entirely")))
     assert registry.get(str(file)).title == "something else entirely"
 
 
 def test_two_files_of_one_name_are_two_studies(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / file.name
     other.parent.mkdir()
-    other.write_text(file.read_text().replace('name = "toy"', 'name = "toy2"'))
+    other.write_text(edited(file.read_text(), ('name = "toy"', 'name = "toy2"')))
     names = [registry.get(str(path)).name for path in (file, other, file)]
     assert names == ["toy", "toy2", "toy"]
 
@@ -115,7 +116,7 @@ def test_a_job_with_another_seed_is_the_same_point(file: Path) -> None:
 
 
 def test_the_report_of_somebodys_study_draws_its_plots_without_its_file(file: Path, tmp_path: Path) -> None:
-    headed = file.read_text().replace("    sweeps:", PLOTTED + "    sweeps:", 1)
+    headed = edited(file.read_text(), ("    sweeps:", PLOTTED + "    sweeps:"))
     file.write_text(headed.replace("from typing", "from causeway.analysis.plots import Headline, Plot\nfrom typing", 1))
     file.with_name("numbers.csv").write_text(NUMBERS)
     run(file, tmp_path / "out", reps=2)
