@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from causeway.analysis import physical, schema
-from causeway.analysis.files import flush, make_folder, refuse_links, replacing
+from causeway.analysis.files import flush, refuse_links, replacing
 from causeway.analysis.physical import File
 from causeway.analysis.remote import Remote, is_remote, place
 from causeway.errors import UserError
@@ -270,8 +270,6 @@ def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], m
     adds = [_action(file, now_ms, not moves) for file in added]
     try:
         if state.opened is None:
-            if not is_remote(folder):
-                make_folder(folder / "tables" / LOG)
             create_table_with_add_actions(
                 uri(folder), form, adds, "error", ["table"], description=f"causeway results, format {FORMAT}",
                 configuration=_SETTINGS, storage_options=options(folder),

@@ -19,11 +19,11 @@ import pyarrow as pa
 from causeway.analysis import delta, locks, older, physical, schema
 from causeway.analysis.delta import FolderVersion
 from causeway.analysis.delta import forget_what_is_known as forget_what_is_known
+from causeway.analysis.files import make_folder, refuse_links
 from causeway.analysis.files import quote as quote
-from causeway.analysis.files import refuse_links
 from causeway.analysis.files import replacing as replacing
 from causeway.analysis.physical import File
-from causeway.analysis.remote import desk, place
+from causeway.analysis.remote import desk, is_remote, place
 from causeway.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def revising(out_dir: Path, wait: bool = True) -> Iterator[bool]:
 def files_for(state: FolderVersion) -> Iterator[physical.Writer]:
     """Yield a writer of the files of one commit; as long as its lock is held, they are no orphans."""
     key = physical.new_key()
+    if not is_remote(state.folder):  # rows without a folder of the log are rows whose log was deleted
+        make_folder(place(state.folder) / "tables" / delta.LOG)
     with locks.held(lock_path(state.folder, key), wait=True):
         yield physical.Writer(state.folder, state.version + 1, key)
 

@@ -441,6 +441,15 @@ def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
     assert sorted((folder / "tables").glob("table=*/*.parquet")) == before
 
 
+def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path):
+    folder = tmp_path / "out"
+    with store.files_for(delta.latest(folder)) as writer:
+        writer.write("runs", store.conformed(tables("r", 1))["runs"])
+    assert list((folder / "tables").glob("table=runs/*.parquet"))
+    assert whats(folder) == []
+    assert not store.finished_runs(folder)
+
+
 @pytest.mark.parametrize("inside", ["", "tables", "tables/table=runs"])
 def test_the_doctor_calls_no_other_folder_whole(tmp_path, inside):
     """A wrong path, such as the folder of tables, would pass for a folder without problems."""
