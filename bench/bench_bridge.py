@@ -48,7 +48,7 @@ def lockstep() -> dict[str, object]:
     if why := omnet.missing():
         raise UserError(why)
     script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
-    network = AbstractNetwork(2, constant_delay(1), Workload(2, script=script))
+    network = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2, script=script))
     spec = RunSpec("bench", {}, 1, network, MS)
     session, validator = omnet.open(spec), FrameValidator(spec)
     try:
@@ -142,7 +142,7 @@ def frames_of_a_thousand() -> dict[str, object]:
 
     Blocks of frames with and without validation take turns.
     """
-    spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, constant_delay(1), Workload(1000)), MS)
+    spec = RunSpec("bench", {}, 1, AbstractNetwork(1000, delay=constant_delay(1), workload=Workload(1000)), MS)
     session, validator = (
         open_session(spec, "blast", [str(build("bench/cpp/blast.cc")), str(FRAMES)]),
         FrameValidator(spec),

@@ -11,6 +11,7 @@ import pytest
 
 import causeway
 from causeway import api
+from causeway.cli import public_names
 
 
 @pytest.mark.parametrize("name", api.__all__)
@@ -22,6 +23,19 @@ def test_all_public_names_come_at_once() -> None:
     found: dict[str, object] = {}
     exec("from causeway import *", found)
     assert set(api.__all__) <= set(found)
+
+
+def test_a_change_of_the_public_interface_is_a_change_of_its_file() -> None:
+    assert public_names.FILE.read_text() == public_names.text(), "run `python -m causeway.cli.public_names`"
+
+
+def test_the_file_of_public_names_has_names_members_and_signatures() -> None:
+    lines = public_names.text().splitlines()
+    tops = {line.replace("(", " ").split()[line.startswith(("class ", "def "))] for line in lines if line[:1].isalpha()}
+    assert tops >= {name for name in api.__all__ if not name.startswith("_")}
+    assert "    def set_timer(self, key: Hashable, delay_ps: int) -> None" in lines
+    assert "    node_count: int" in lines and "    nodes: Sequence[N]" in lines
+    assert not [line for line in lines if "causeway." in line.partition("#")[0] or " at 0x" in line or len(line) > 120]
 
 
 def test_the_version_is_that_of_the_project() -> None:

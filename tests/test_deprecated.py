@@ -21,8 +21,10 @@ def test_a_former_name_gives_the_thing_of_now_and_warns(old: str, new: str) -> N
 def test_former_arguments_of_networks_and_checks_are_taken() -> None:
     cut = LinkFailure(0, 1, 0, 5)
     with pytest.warns(DeprecationWarning, match=r"AbstractNetwork\(trouble=...\) .* write network_faults=..."):
-        network = AbstractNetwork(2, constant_delay(1), Workload(2), trouble=(cut,))  # type: ignore[call-arg]
-    assert network.network_faults == (cut,)
+        assert AbstractNetwork(2, trouble=(cut,)).network_faults == (cut,)  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"positional arguments .* write them by name: delay=, workload="):
+        network = AbstractNetwork(2, constant_delay(1), Workload(1))  # type: ignore[call-arg,misc]
+    assert (network.delay[0], network.workload.nodes) == (1_000_000, 1)
     with pytest.warns(DeprecationWarning, match="symmetric"):
         assert Checks(alike=True).symmetric  # type: ignore[call-arg]
     with pytest.raises(TypeError):

@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 
 from causeway.network.networks import MobileNetwork
-from causeway.network.workload import Workload
 from tests.helpers.aio_programs import echo, exchange, faults, in_a_row, run_on
 
 WINDOW_BYTES, SEND_BUFFER_BYTES, HIGH_WATER_BYTES = 7504, 65_536, 65_536
@@ -232,7 +231,7 @@ def test_a_failed_node_loses_its_connections_and_its_program_restarts(engine):
 def test_stations_talk_over_their_wire(engine):
     """They are far out of each other's reach; a host is heard over the air."""
     network = MobileNetwork(
-        ((0, 0), (1_000_000, 0)), ((0, 1),), 1, Workload(3), radio="wifi", covered_only=False,
+        station_xy_mm=((0, 0), (1_000_000, 0)), wires=((0, 1),), hosts=1, radio="wifi", covered_only=False,
         host_xy_mm=((50_000, 0),), wire_delay_ps=10**10,
     )  # fmt: skip
 

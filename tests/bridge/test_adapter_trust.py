@@ -27,8 +27,12 @@ from tests.helpers.bridge_tools import build_cpp, build_sanitized, small_spec
 L_PS, S = 10**9, 10**12
 SCRIPT = Script(np.array([1, 2, 3]) * S, np.array([0, 1, 2], np.int32), np.full(3, 100, np.int32))
 FAULTS = Faults(np.array([1, 2]) * S, np.array([1, 1], np.int32), np.array([0, 1], np.uint8))
-ABSTRACT = AbstractNetwork(12, constant_delay(1.0), Workload(12, segments=(Segment(0, 10.0),)), faults=FAULTS)
-MOBILE = MobileNetwork(((0, 0), (170_000, 0)), ((0, 1),), 3, Workload(5, script=SCRIPT), faults=FAULTS)
+ABSTRACT = AbstractNetwork(
+    12, delay=constant_delay(1.0), workload=Workload(12, segments=(Segment(0, 10.0),)), faults=FAULTS
+)
+MOBILE = MobileNetwork(
+    station_xy_mm=((0, 0), (170_000, 0)), wires=((0, 1),), hosts=3, workload=Workload(5, script=SCRIPT), faults=FAULTS
+)
 
 
 def ticker(spec: RunSpec) -> Session:

@@ -98,7 +98,9 @@ def test_random_bytes_are_refused_or_are_a_frame_and_never_anything_else(data: b
 
 def test_the_setup_holds_the_whole_abstract_network() -> None:
     workload = Workload(5, first_node=2, messages=9, size_bytes=30, segments=(Segment(0, 10.0), Segment(10**12, 0.0)))
-    network = AbstractNetwork(7, normal_delay(10, 2), workload, 0.25, 1, 2, 3)
+    network = AbstractNetwork(
+        7, delay=normal_delay(10, 2), workload=workload, loss=0.25, send_ps=1, send_ps_per_byte=2, recv_ps=3
+    )
     spec = small_spec(network=network, seed=2**63 + 5, cap=4, passive_kinds=6, channels=("a", "b"), duration_ps=77)
     setup = pb.Frame.FromString(framing.encode_setup(spec)).setup
     assert (setup.contract, setup.schema_sha256) == (CONTRACT, schema_sha256())
@@ -114,7 +116,8 @@ def test_the_setup_holds_the_whole_abstract_network() -> None:
 
 def test_the_setup_holds_the_whole_mobile_network() -> None:
     network = MobileNetwork(
-        ((0, 5), (100, -7)), ((0, 1),), 12, Workload(14), cell_radius_mm=1, wire_bps=2, wire_delay_ps=3, radio="wifi",
+        station_xy_mm=((0, 5), (100, -7)), wires=((0, 1),), hosts=12, workload=Workload(14), cell_radius_mm=1,
+        wire_bps=2, wire_delay_ps=3, radio="wifi",
         radio_bps=4, speed_mm_s=5, covered_only=False, position_every_ps=6, host_tcp=True,
         host_xy_mm=((1, -2),) * 12,
     )  # fmt: skip

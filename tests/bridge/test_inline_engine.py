@@ -93,7 +93,7 @@ def specs(draw):
     rows = [(time_ps, node, up) for (time_ps, node), up in sorted(changes.items())]
     faults = Faults(*(np.array([r[i] for r in rows], t) for i, t in enumerate((np.int64, np.int32, np.uint8))))
     network = AbstractNetwork(
-        nodes, draw(DELAYS), workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
+        nodes, delay=draw(DELAYS), workload=workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
         send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
         recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), network_faults=draw(troubles(nodes)),
     )  # fmt: skip
@@ -131,7 +131,9 @@ def test_inline_shows_the_same_events_as_the_plain_reference(spec, cap, wheel):
 def touched_per_event(messages: int) -> float:
     """Count how often the wheel takes an event out of a chain if all messages are in flight for a second."""
     script = Script(np.arange(messages) * (MS // 100), np.zeros(messages, np.int32), np.full(messages, 9, np.int32))
-    network = AbstractNetwork(2, uniform_delay(1000, 1100), Workload(2, script=script), recv_ps=MS // 1000)
+    network = AbstractNetwork(
+        2, delay=uniform_delay(1000, 1100), workload=Workload(2, script=script), recv_ps=MS // 1000
+    )
     session = inline.InlineSession(RunSpec("far", {}, 1, network, MS), network)
     packets = 0
     while not isinstance(window := session.next(), Finish):
@@ -159,7 +161,9 @@ def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
     """This many events at one instant are merged, not inserted."""
     nodes, rows = 30, 25
     script = Script(np.full(rows, MS), np.arange(rows, dtype=np.int32), np.full(rows, 100, np.int32))
-    spec = RunSpec("test", {}, 1, AbstractNetwork(nodes, delay, Workload(nodes, script=script)), MS, 20 * MS)
+    spec = RunSpec(
+        "test", {}, 1, AbstractNetwork(nodes, delay=delay, workload=Workload(nodes, script=script)), MS, 20 * MS
+    )
     protocol = PerNode(Chatter, nodes - 1)
     protocol.start(Context(nodes, spec.seed, spec.reaction_ps))
     seen = seen_inline(spec, 0)
@@ -190,7 +194,7 @@ def test_of_thousands_of_timers_those_fall_due_that_were_not_cancelled():
             if self.round <= rounds:
                 self.set_timer("round", MS)
 
-    network = AbstractNetwork(1, constant_delay(1), Workload(1))
+    network = AbstractNetwork(1, delay=constant_delay(1), workload=Workload(1))
     outcome = run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(Alarm, 0), [])
     assert outcome.events == len(fired) + rounds + 1  # nor was the controller told of one that `PerNode` dropped
     assert len(fired) == len(set(fired))
@@ -199,7 +203,7 @@ def test_of_thousands_of_timers_those_fall_due_that_were_not_cancelled():
 
 def flood(seed=1, cap=0, **network):
     net = AbstractNetwork(
-        20, normal_delay(100, 20), Workload(20, messages=300, segments=(Segment(0, 100.0),)), **network
+        20, delay=normal_delay(100, 20), workload=Workload(20, messages=300, segments=(Segment(0, 100.0),)), **network
     )
     spec = RunSpec("flood", {}, seed, net, MS, cap=cap)
     return run_protocol(InlineEngine(), spec, PerNode(Chatter, 19), [])
@@ -214,14 +218,16 @@ def test_the_digest_depends_on_the_seed_and_not_on_the_cap():
 
 def test_a_receivers_cpu_serves_ties_in_order_of_packets():
     script = Script(np.zeros(3, np.int64), np.array([2, 1, 0], np.int32), np.zeros(3, np.int32))
-    net = AbstractNetwork(4, constant_delay(1), Workload(4, script=script), recv_ps=MS)
+    net = AbstractNetwork(4, delay=constant_delay(1), workload=Workload(4, script=script), recv_ps=MS)
     spec = RunSpec("ties", {}, 1, net, MS, duration_ps=5 * MS - 1)
     at_3 = [(t, ref) for t, kind, node, ref, _ in seen_inline(spec, 0) if kind == Kind.ARRIVAL and node == 3]
     assert at_3 == [(3 * MS, 0), (4 * MS, 1)]  # sent at 1 ms, there at 2 ms, served for 1 ms each
 
 
 def test_lost_copies_are_reported_and_about_as_many_as_asked_for():
-    net = AbstractNetwork(50, constant_delay(1), Workload(50, messages=200, segments=(Segment(0, 100.0),)), loss=0.25)
+    net = AbstractNetwork(
+        50, delay=constant_delay(1), workload=Workload(50, messages=200, segments=(Segment(0, 100.0),)), loss=0.25
+    )
     spec = RunSpec("loss", {}, 1, net, MS, passive_kinds=0)
     kinds = [event[1] for event in seen_inline(spec, 0)]
     share = kinds.count(Kind.LOST) / (kinds.count(Kind.LOST) + kinds.count(Kind.ARRIVAL))
@@ -229,7 +235,7 @@ def test_lost_copies_are_reported_and_about_as_many_as_asked_for():
 
 
 def test_a_study_that_needs_a_radio_is_refused_in_words():
-    spec = RunSpec("x", {}, 1, MobileNetwork(((0, 0),), (), 1, Workload(1)), MS)
+    spec = RunSpec("x", {}, 1, MobileNetwork(station_xy_mm=((0, 0),), wires=(), hosts=1, workload=Workload(1)), MS)
     with pytest.raises(UserError, match="packet-level engine"):
         InlineEngine().open(spec)
 
@@ -240,7 +246,7 @@ def test_an_action_before_the_end_of_its_window_is_refused():
             self.context.reaction_ps = 0
             return super().on_window(window)
 
-    net = AbstractNetwork(3, constant_delay(1), Workload(3, messages=5, segments=(Segment(0, 100.0),)))
+    net = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, messages=5, segments=(Segment(0, 100.0),)))
     with pytest.raises(RunError, match="before the end of its window"):
         run_protocol(InlineEngine(), RunSpec("soon", {}, 1, net, MS), TooSoon(Chatter, 2), [])
 
@@ -258,7 +264,7 @@ def test_sixty_thousand_sends_at_one_instant_take_no_time_squared():
 
     arrived: list[int] = []
     script = Script(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32))
-    net = AbstractNetwork(2, constant_delay(0.0001), Workload(2, script=script), send_ps=1000)
+    net = AbstractNetwork(2, delay=constant_delay(0.0001), workload=Workload(2, script=script), send_ps=1000)
     began = time.process_time()
     run_protocol(InlineEngine(), RunSpec("burst", {}, 1, net, MS), PerNode(lambda _: Burst(), 1), [])
     assert arrived == list(range(60_000))

@@ -180,7 +180,7 @@ def talk(engine: str, node: type[Node], seed: int = 1, cap: int = 0) -> Outcome:
     if why := engines.get(engine).missing():
         pytest.skip(why)
     workload = Workload(8, messages=60, segments=(Segment(0, 30.0),), size_bytes=100)
-    spec = RunSpec("test", {}, seed, AbstractNetwork(8, uniform_delay(1, 60), workload), MS, cap=cap)
+    spec = RunSpec("test", {}, seed, AbstractNetwork(8, delay=uniform_delay(1, 60), workload=workload), MS, cap=cap)
     return run_protocol(engines.get(engine), spec, PerNode(node), [CausalityChecker(8)])
 
 
@@ -294,7 +294,7 @@ def test_a_lookahead_taken_back_by_one_packet_does_not_blame_the_next() -> None:
             self.send(0, ("count", 0), 10, topic=COUNT if self.id == 2 else 0)
 
     script = Script(np.zeros(2, np.int64), np.array([1, 2], np.int32), np.zeros(2, np.int32))
-    network = AbstractNetwork(3, constant_delay(10), Workload(3, script=script))
+    network = AbstractNetwork(3, delay=constant_delay(10), workload=Workload(3, script=script))
     outcome = run_protocol(engines.get("inline"), RunSpec("test", {}, 1, network, MS), PerNode(Two), [])
     assert outcome.scalars["packets"] == 3
 

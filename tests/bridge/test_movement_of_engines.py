@@ -107,9 +107,9 @@ def test_nobody_moves_on_the_abstract_network():
     from causeway.bridge.engines.inline import InlineEngine
     from causeway.network.networks import AbstractNetwork, constant_delay
 
-    spec = RunSpec("test", {}, 1, AbstractNetwork(2, constant_delay(1), Workload(2)), MS)
+    spec = RunSpec("test", {}, 1, AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), MS)
     with pytest.raises(RunError, match="no node can move; allowed: moves of a mobile"):
-        run_protocol(InlineEngine(), spec, PerNode(lambda id_: _Mover(id_)), [])
+        run_protocol(InlineEngine(), spec, PerNode(_Mover), [])
 
 
 class _Mover(Probe):

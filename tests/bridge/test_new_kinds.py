@@ -78,7 +78,7 @@ class Bells:
         return open_session(spec, "ticker", [sys.argv[1]])
 
 
-network = AbstractNetwork(3, constant_delay(1.0), Workload(3))
+network = AbstractNetwork(3, delay=constant_delay(1.0))
 spec = RunSpec("bells", {}, 1, network, L_PS, deadline_s=20.0, cap=int(sys.argv[2]))
 outcome = run_protocol(Bells(), spec, Ringer(), [])
 print(int(outcome.scalars["heard"]), outcome.events)

@@ -35,7 +35,7 @@ WORKLOADS = {
 
 
 def cpp_lines(workload: Workload, seed: int) -> list[list[str]]:
-    network = AbstractNetwork(1000, normal_delay(100, 20), workload)
+    network = AbstractNetwork(1000, delay=normal_delay(100, 20), workload=workload)
     setup = framing.encode_setup(small_spec(seed=seed, network=network))
     program = build_cpp("counterparts")
     reported = subprocess.run([program, str(BROADCASTS)], input=setup, capture_output=True, check=True).stdout.decode()

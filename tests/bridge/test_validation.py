@@ -31,9 +31,9 @@ from tests.helpers.drawn import examples
 
 END_PS = 1000
 NETWORKS: dict[str, Any] = {
-    "abstract": AbstractNetwork(3, constant_delay(1.0), Workload(3)),
-    "mobile": MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4)),
-    "inet": InetNetwork(3, "x.ini", Workload(3)),
+    "abstract": AbstractNetwork(3, delay=constant_delay(1.0), workload=Workload(3)),
+    "mobile": MobileNetwork(station_xy_mm=((0, 0), (5, 5)), wires=((0, 1),), hosts=2, workload=Workload(4)),
+    "inet": InetNetwork(3, ini="x.ini", workload=Workload(3)),
 }
 SOUND = (
     (int(Act.SET_TIMER), END_PS, 0, 0, *PAD[4]),

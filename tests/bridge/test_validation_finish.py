@@ -20,7 +20,7 @@ S = 10**12
 
 
 def spec_with(duration_s: int = 0, workload: Workload | None = None) -> RunSpec:
-    network = InetNetwork(2, "their/omnetpp.ini", workload or Workload(2), "Static")
+    network = InetNetwork(2, ini="their/omnetpp.ini", workload=workload or Workload(2), config="Static")
     return RunSpec("test", {}, 1, network, 10**9, duration_s * S)
 
 
@@ -85,7 +85,7 @@ def test_an_end_that_cannot_be_is_refused(reason: str, end_s: int, duration_s: i
 
 
 def test_the_loop_looks_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = AbstractNetwork(2, constant_delay(1), Workload(2))
+    network = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2))
     spec = RunSpec("test", {}, 1, network, 10**9, 20 * S)
     monkeypatch.setattr(InlineSession, "_finish", lambda *_: Finish(BY_SIMULATION, 5 * S, 0))
     with pytest.raises(RunError, match=r"at 5 s, when the study lasts 20 s; .* in its ini file, or"):

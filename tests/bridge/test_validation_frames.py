@@ -171,7 +171,7 @@ def test_the_workload_ends_the_numbers_of_broadcasts() -> None:
 
 
 def test_a_mobile_host_is_near_a_station_or_none() -> None:
-    mobile = MobileNetwork(((0, 0), (5, 5)), (), 2, Workload(4))
+    mobile = MobileNetwork(station_xy_mm=((0, 0), (5, 5)), wires=(), hosts=2, workload=Workload(4))
     validator(network=mobile).check_window(window((Kind.STATION, 5, 3, 0, 1), (Kind.STATION, 6, 3, 0, -1)))
     with pytest.raises(RunError, match=r"there is no station 2; allowed: -1 \(none\) to 1"):
         validator(network=mobile).check_window(window((Kind.STATION, 5, 3, 0, 2)))
@@ -205,7 +205,7 @@ def test_ids_need_not_be_handed_out_one_after_the_other() -> None:
         border_after.check_window(window(*known, (Kind.ARRIVAL, 20, 0, (1 << 60) + 1, 0)))
 
 
-MOBILE = MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4))
+MOBILE = MobileNetwork(station_xy_mm=((0, 0), (5, 5)), wires=((0, 1),), hosts=2, workload=Workload(4))
 OPENED = (int(Act.CONNECT), 1000, 1, 0, 2, 80, 2, 0)
 
 

@@ -25,7 +25,7 @@ def faults(*columns: Any) -> Faults:
     return Faults(*(np.array(column) for column in columns))
 
 
-MOBILE = MobileNetwork(((0, 0), (5, 5)), ((0, 1),), 2, Workload(4))
+MOBILE = MobileNetwork(station_xy_mm=((0, 0), (5, 5)), wires=((0, 1),), hosts=2, workload=Workload(4))
 
 
 def test_valid_descriptions_pass() -> None:
@@ -78,7 +78,7 @@ def test_a_bad_run_is_refused(change: dict[str, Any], reported: str) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_abstract_network_is_refused(change: dict[str, Any], reported: str) -> None:
-    network = AbstractNetwork(3, constant_delay(1.0), Workload(3))
+    network = AbstractNetwork(3, delay=constant_delay(1.0), workload=Workload(3))
     with pytest.raises(UserError, match=reported):
         check_spec(small_spec(network=dataclasses.replace(network, **change)))
 
@@ -116,9 +116,9 @@ def test_a_single_fault_in_place_of_a_tuple_is_reported() -> None:
         r"network_faults is a Partition; allowed: a tuple of LinkFailure, Jammer and Partition, as in network_faults="
     )
     with pytest.raises(UserError, match=allowed):
-        AbstractNetwork(3, constant_delay(1), Workload(3), network_faults=single)
+        AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3), network_faults=single)
     with pytest.raises(UserError, match=allowed):
-        MobileNetwork(((0, 0),), (), 2, Workload(3), network_faults=single)
+        MobileNetwork(station_xy_mm=((0, 0),), wires=(), hosts=2, workload=Workload(3), network_faults=single)
 
 
 @pytest.mark.parametrize("given", [(-10, 3), (10, -3), (10, math.nan), (math.nan, 3), (10, 3, -1)])
@@ -145,7 +145,7 @@ def test_a_first_segment_may_begin_at_a_number_of_numpy() -> None:
     ],
 )
 def test_a_load_without_end_needs_a_duration(workload: Workload, duration_ps: int, ends: bool) -> None:
-    spec = small_spec(network=AbstractNetwork(3, constant_delay(1), workload), duration_ps=duration_ps)
+    spec = small_spec(network=AbstractNetwork(3, delay=constant_delay(1), workload=workload), duration_ps=duration_ps)
     if ends:
         check_spec(spec)
         return

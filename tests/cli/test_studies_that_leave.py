@@ -25,7 +25,8 @@ class Leaves(Study):
     name, title, engines = "leaves", "leaves", ("inline",)
 
     def network(self, params, seed):
-        return AbstractNetwork(3, constant_delay(5), Workload(3, messages=5, segments=(Segment(0, 100.0),)))
+        workload = Workload(3, messages=5, segments=(Segment(0, 100.0),))
+        return AbstractNetwork(3, delay=constant_delay(5), workload=workload)
 
     def protocol(self, params):
         return Columns()

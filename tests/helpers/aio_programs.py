@@ -32,7 +32,7 @@ def faults(*rows: tuple[float, int, int]) -> Faults:
 def network(nodes: int, jitter_ms: float = 0.0, **changes: Any) -> AbstractNetwork:
     """Every packet takes 20 ms."""
     delays = normal_delay(20, jitter_ms, 1) if jitter_ms else constant_delay(20)
-    return replace(AbstractNetwork(nodes, delays, Workload(nodes)), **changes)
+    return replace(AbstractNetwork(nodes, delay=delays, workload=Workload(nodes)), **changes)
 
 
 def run(
@@ -50,7 +50,15 @@ def run(
 def in_a_row(nodes: int, metres: float = 50, **changes: Any) -> MobileNetwork:
     """Hosts that stand in a row, node 0 (a station) at one end; radios reach 120 m."""
     places = tuple((round(1000 * metres * n), 0) for n in range(1, nodes))
-    made = MobileNetwork(((0, 0),), (), nodes - 1, Workload(nodes), radio="wifi", covered_only=False, host_xy_mm=places)
+    made = MobileNetwork(
+        station_xy_mm=((0, 0),),
+        wires=(),
+        hosts=nodes - 1,
+        workload=Workload(nodes),
+        radio="wifi",
+        covered_only=False,
+        host_xy_mm=places,
+    )
     return replace(made, **changes)
 
 

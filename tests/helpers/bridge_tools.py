@@ -28,7 +28,7 @@ def small_spec(**changes: Any) -> RunSpec:
     """A run of three nodes that nobody broadcasts in."""
     settings: dict[str, Any] = {
         "study": "test", "parameters": {"x": 1}, "seed": 1, "reaction_ps": 1_000_000, "deadline_s": 10.0,
-        "network": AbstractNetwork(3, constant_delay(1.0), Workload(3)),
+        "network": AbstractNetwork(3, delay=constant_delay(1.0), workload=Workload(3)),
     }  # fmt: skip
     return RunSpec(**{**settings, **changes})
 

@@ -34,7 +34,14 @@ class SmallBrokenStudy(Study):
         load = (Segment(0, 0.0), Segment(5 * S_PS, params.rate), Segment((5 + params.duration_s) * S_PS, 0.0))
         workload = Workload(3, first_node=2, size_bytes=100, segments=load)
         places = ((0, 0), (180_000, 0))
-        return MobileNetwork(places, ((0, 1),), 3, workload, speed_mm_s=15_000, position_every_ps=S_PS // 10)
+        return MobileNetwork(
+            station_xy_mm=places,
+            wires=((0, 1),),
+            hosts=3,
+            workload=workload,
+            speed_mm_s=15_000,
+            position_every_ps=S_PS // 10,
+        )
 
     def protocol(self, params: SmallMobileParams) -> PerNode:
         meter, timing = Meter(0, (5 + params.duration_s) * S_PS), Timing()

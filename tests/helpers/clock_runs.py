@@ -19,6 +19,6 @@ def run(
 ) -> Outcome:  # fmt: skip
     """One run with delays of N(100 ms, 20 ms), checked for causality."""
     workload = Workload(nodes, messages=messages, size_bytes=100, segments=(Segment(0, rate_per_s),))
-    network = AbstractNetwork(nodes, normal_delay(100, 20, 1), workload, loss=loss)
+    network = AbstractNetwork(nodes, delay=normal_delay(100, 20, 1), workload=workload, loss=loss)
     spec = RunSpec("test", {}, seed, network, MS_PS, passive_kinds=passive_mask(protocol), cap=cap)
     return run_protocol(engines.get(engine), spec, protocol, [CausalityChecker(nodes)])

@@ -57,7 +57,7 @@ def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: f
     radio = "UnitDiskRadio" if found.inet_version.startswith("4.5") else "GenericUnitDiskRadio"
     (folder / "omnetpp.ini").write_text(INI.format(hosts=hosts, module=module, file=file, radio=radio))
     log = Log()
-    network = InetNetwork(hosts, str(folder / "omnetpp.ini"), Workload(hosts), hosts="**.host[*]")
+    network = InetNetwork(hosts, ini=str(folder / "omnetpp.ini"), workload=Workload(hosts), hosts="**.host[*]")
     spec = RunSpec("test", {}, 1, network, MS, int(seconds * S))
     run_protocol(ENGINE, spec, PerNode(logged(Probe, log)), [])
     return log

@@ -61,8 +61,8 @@ def run(
         np.zeros(len(rows), np.uint8),
     )
     network = AbstractNetwork(
-        2 * n, constant_delay(TRAVEL_MS) if delay is None else delay,
-        Workload(n, messages=len(broadcasts), script=script), send_ps=SEND_PS, faults=faults,
+        2 * n, delay=constant_delay(TRAVEL_MS) if delay is None else delay,
+        workload=Workload(n, messages=len(broadcasts), script=script), send_ps=SEND_PS, faults=faults,
     )  # fmt: skip
     spec = RunSpec("test", {}, seed, network, REACTION_PS, duration_ps=units * UNIT_PS, cap=cap)
     return run_protocol(InlineEngine(), spec, protocol or BundledBroadcast(limits), [BestEffortAudit(n)])

@@ -6,7 +6,6 @@ import numpy as np
 
 from causeway.network.movement import Trace, place_at, trace
 from causeway.network.networks import MobileNetwork
-from causeway.network.workload import Workload
 from causeway.pycontrol.node import EVERYONE
 from tests.helpers.wireless_probe import MS, Probe, S
 
@@ -19,8 +18,7 @@ def ad_hoc(traces: tuple[Trace | None, ...], **changes) -> MobileNetwork:
     """No station, nobody broadcasts."""
     hosts = len(traces)
     return MobileNetwork(
-        (), (), hosts, Workload(hosts), traces=traces, host_xy_mm=((5_000, 5_000),) * hosts, position_every_ps=EVERY,
-        **changes,
+        hosts=hosts, traces=traces, host_xy_mm=((5_000, 5_000),) * hosts, position_every_ps=EVERY, **changes,
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class ShippedStudy(Study):
 
     def network(self, params, seed):
         workload = Workload(5, messages=params.messages, segments=(Segment(0, 50.0),))
-        return AbstractNetwork(5, normal_delay(100, 20), workload)
+        return AbstractNetwork(5, delay=normal_delay(100, 20), workload=workload)
 
     def protocol(self, params):
         return PerNode(Flood, 4)

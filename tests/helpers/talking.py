@@ -52,8 +52,8 @@ class Talk(Study):
         {NETWORK}
         workload = Workload(params.nodes, messages=5, segments=(Segment(0, 100.0),))
         if params.walking:
-            return MobileNetwork((), (), params.nodes, workload, area_mm=(0, 0, 20_000, 20_000))
-        return AbstractNetwork(params.nodes, constant_delay(5), workload)
+            return MobileNetwork(hosts=params.nodes, workload=workload, area_mm=(0, 0, 20_000, 20_000))
+        return AbstractNetwork(params.nodes, delay=constant_delay(5), workload=workload)
 
     def protocol(self, params):
         {PROTOCOL}

@@ -13,7 +13,7 @@ class Flooder(Node):
     """A process that delivers every message when it arrives."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        message = self.broadcast()
+        message = self.new_message()
         self.deliver(message)
         self.send(EVERYONE, message, size_bytes)
 
@@ -32,7 +32,7 @@ class WalkStudy(Study):
 
     def network(self, params: WalkParams, seed: int) -> AbstractNetwork:
         workload = Workload(5, messages=20, segments=(Segment(0, params.rate),))
-        return AbstractNetwork(5, normal_delay(100, 20), workload)
+        return AbstractNetwork(5, delay=normal_delay(100, 20), workload=workload)
 
     def protocol(self, params: WalkParams) -> PerNode:
         return PerNode(Flooder)

@@ -91,7 +91,12 @@ def test_on_the_abstract_network_copies_sent_during_a_fault_are_lost():
     network_faults = (LinkFailure(0, 1, FROM, TO), Partition((2,), (0, 1), 3 * S, 5 * S))
     log = Log()
     spec = RunSpec(
-        "test", {}, 1, AbstractNetwork(3, constant_delay(5), Workload(3), network_faults=network_faults), MS, 8 * S
+        "test",
+        {},
+        1,
+        AbstractNetwork(3, delay=constant_delay(5), workload=Workload(3), network_faults=network_faults),
+        MS,
+        8 * S,
     )
     run_protocol(InlineEngine(), spec, PerNode(logged(Chatty, log)), [])
     left = {pair: [t - 5 * MS for t in times(log, *pair)] for pair in ((0, 1), (1, 0), (0, 2), (2, 1))}
@@ -148,7 +153,9 @@ def test_impossible_faults_are_refused_in_one_line(network_faults, message):
 
 
 def test_the_abstract_network_has_no_place_for_a_jammer():
-    network_ = AbstractNetwork(2, constant_delay(1), Workload(2), network_faults=(Jammer(0, 0, 5, 0, S),))
+    network_ = AbstractNetwork(
+        2, delay=constant_delay(1), workload=Workload(2), network_faults=(Jammer(0, 0, 5, 0, S),)
+    )
     with pytest.raises(
         UserError, match="network fault 0 is a jammer; allowed: LinkFailure, Partition: the abstract network has no"
     ):

@@ -26,7 +26,7 @@ S_PS = 10**12
 
 
 def abstract(**fields: Any) -> AbstractNetwork:
-    return AbstractNetwork(**{"nodes": 4, "delay_quantiles_ns": constant_delay(1), "workload": Workload(4), **fields})
+    return AbstractNetwork(**{"nodes": 4, "delay": constant_delay(1), "workload": Workload(4), **fields})
 
 
 def mobile(**fields: Any) -> MobileNetwork:

@@ -93,7 +93,7 @@ def test_impossible_settings_of_radios_are_refused_in_one_line():
         run(network(2, radio="wifi", radio_bps=54_000_000), 1)
     with pytest.raises(UserError, match="no radio 'laser', it has unitdisk and wifi"):
         run(network(2, radio="laser"), 1)
-    abstract = AbstractNetwork(2, constant_delay(1), Workload(2))
+    abstract = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2))
     with pytest.raises(UserError, match="mobile networks only"):
         ENGINE.open(RunSpec("test", {}, 1, abstract, reaction_ps=MS))
 

@@ -46,26 +46,36 @@ FAULTS = Faults(
 )
 SCRIPT = Script(np.arange(90) // 3 * 10 * MS, np.arange(90, dtype=np.int32) % 7, np.full(90, 200, np.int32))
 POINTS: dict[str, tuple[AbstractNetwork, object]] = {
-    "vector clock": (AbstractNetwork(30, normal_delay(100, 20), load(30, 100, 300)), lambda spec: VectorClock()),
+    "vector clock": (
+        AbstractNetwork(30, delay=normal_delay(100, 20), workload=load(30, 100, 300)), lambda spec: VectorClock(),
+    ),
     "probabilistic clock": (
-        AbstractNetwork(200, normal_delay(100, 20), load(200, 100, 200)), lambda spec: ProbabilisticClock(50, 2),
+        AbstractNetwork(200, delay=normal_delay(100, 20), workload=load(200, 100, 200)),
+        lambda spec: ProbabilisticClock(50, 2),
     ),
     "probabilistic clock, busy CPUs": (
         AbstractNetwork(
-            60, uniform_delay(5, 200), load(60, 200, 300), send_ps=MS, send_ps_per_byte=10**6, recv_ps=MS // 2
+            60, delay=uniform_delay(5, 200), workload=load(60, 200, 300),
+            send_ps=MS, send_ps_per_byte=10**6, recv_ps=MS // 2
         ),
         lambda spec: ProbabilisticClock(20, 3),
     ),
-    "per node": (AbstractNetwork(20, normal_delay(30, 10), load(20, 100, 200)), chatter),
+    "per node": (AbstractNetwork(20, delay=normal_delay(30, 10), workload=load(20, 100, 200)), chatter),
     "per node, loss and busy CPUs": (
-        AbstractNetwork(20, normal_delay(30, 10), load(20, 100, 200), loss=0.1, send_ps=MS // 10, recv_ps=MS), chatter,
+        AbstractNetwork(
+            20, delay=normal_delay(30, 10), workload=load(20, 100, 200), loss=0.1, send_ps=MS // 10, recv_ps=MS
+        ),
+        chatter,
     ),
     "per node, failures": (
-        AbstractNetwork(12, uniform_delay(1, 50), load(12, 100, 200), send_ps=3 * MS, recv_ps=2 * MS, faults=FAULTS),
+        AbstractNetwork(
+            12, delay=uniform_delay(1, 50), workload=load(12, 100, 200), send_ps=3 * MS, recv_ps=2 * MS, faults=FAULTS
+        ),
         chatter,
     ),
     "per node, script with ties": (
-        AbstractNetwork(7, constant_delay(10), Workload(7, script=SCRIPT), send_ps=MS, recv_ps=MS), chatter,
+        AbstractNetwork(7, delay=constant_delay(10), workload=Workload(7, script=SCRIPT), send_ps=MS, recv_ps=MS),
+        chatter,
     ),
 }  # fmt: skip
 

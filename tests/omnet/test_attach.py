@@ -39,7 +39,7 @@ def engine() -> Iterator[AttachEngine]:
 
 
 def spec_in(folder: Path) -> RunSpec:
-    network = InetNetwork(20, str(PROJECTS["aodv"].write(folder)), Workload(20), "Python")
+    network = InetNetwork(20, ini=str(PROJECTS["aodv"].write(folder)), workload=Workload(20), config="Python")
     return RunSpec("test", {}, 1, network, MS, 6 * S)
 
 

@@ -98,6 +98,8 @@ def test_a_fingerprint_is_kept_the_first_time_and_compared_the_next(tmp_path: Pa
 
 
 def test_the_abstract_network_has_nothing_to_capture() -> None:
-    spec = RunSpec("test", {}, 1, AbstractNetwork(2, constant_delay(1), Workload(2)), MS, options={"pcap": "here"})
+    spec = RunSpec(
+        "test", {}, 1, AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), MS, options={"pcap": "here"}
+    )
     with pytest.raises(UserError, match="the abstract network has no frames: pcap is for networks of INET"):
         instruments(spec)

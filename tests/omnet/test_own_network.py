@@ -53,7 +53,7 @@ def play(**options: Any) -> list[tuple[int, int, str, int]]:
         node.log = log
         return node
 
-    network = AbstractNetwork(3, constant_delay(1), Workload(3))
+    network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3))
     spec = RunSpec("own", {}, 1, network, MS, options={"ini": str(OWN / "omnetpp.ini"), **options})
     run_protocol(engines.get("omnet"), spec, PerNode(make), [])
     return log
@@ -93,7 +93,7 @@ class Recording(Protocol):
 
 
 def test_recorded_samples_are_in_omnetpps_own_vector_file(tmp_path: Path) -> None:
-    network = AbstractNetwork(3, constant_delay(1), Workload(3))
+    network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3))
     options = {"ini": str(OWN / "omnetpp.ini"), "results": str(tmp_path)}
     spec = RunSpec("own", {}, 1, network, MS, channels=("queue",), options=options)
     run_protocol(engines.get("omnet"), spec, Recording(), [])

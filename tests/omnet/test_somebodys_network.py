@@ -35,7 +35,11 @@ def play(
     project = PROJECTS[name]
     log = Log()
     network = InetNetwork(
-        project.nodes, str(project.write(folder)), Workload(project.nodes), "Python", faults=faults or Faults()
+        project.nodes,
+        ini=str(project.write(folder)),
+        workload=Workload(project.nodes),
+        config="Python",
+        faults=faults or Faults(),
     )
     spec = RunSpec("test", {}, seed, network, MS, int(duration_s * S), cap=cap, options=options)
     return log, run_protocol(ENGINE, spec, PerNode(logged(node, log)), [])

@@ -49,7 +49,7 @@ def run(does: Any, nodes: int = 2, seed: int = 1, cap: int = 0, made: Any = None
         def on_timer(self, key: str) -> None:
             found.setdefault(self.id, [self.drawn] if made else []).append(does(self))
 
-    network = AbstractNetwork(nodes, constant_delay(1), Workload(0))
+    network = AbstractNetwork(nodes, delay=constant_delay(1), workload=Workload(0))
     run_protocol(InlineEngine(), RunSpec("test", {}, seed, network, MS_PS, cap=cap), PerNode(Doing), [])
     return found
 
@@ -111,7 +111,7 @@ def test_a_node_has_a_generator_of_its_own() -> None:
             self.early = self.rng.random()
 
     protocol = PerNode(Early)
-    network = AbstractNetwork(2, constant_delay(1), Workload(0))
+    network = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(0))
     run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS_PS), protocol, [])
     assert [node.early for node in protocol.nodes] == [drawn[0][0], drawn[1][0]]  # type: ignore[attr-defined]
 
@@ -149,7 +149,7 @@ def test_outside_of_handlers_the_clock_is_real() -> None:
             pass
 
     began = time.time()
-    network = AbstractNetwork(2, constant_delay(1), Workload(0))
+    network = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(0))
     run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS_PS), Watching(Waiting), [])
     assert seen and all(began <= moment <= time.time() for moment in seen)
 

@@ -35,7 +35,7 @@ def run(*jobs: tuple[int, Callable[[Node], int | None], dict[str, Any]]) -> PerN
     protocol = PerNode(Quiet)
     for period_ps, handler, more in jobs:
         protocol.every(period_ps, handler, **more)
-    network = AbstractNetwork(3, constant_delay(1.0), Workload(3))
+    network = AbstractNetwork(3, delay=constant_delay(1.0), workload=Workload(3))
     run_protocol(InlineEngine(), RunSpec("every", {}, 1, network, REACTION_PS, duration_ps=100 * MS_PS), protocol, [])
     return protocol
 

@@ -163,7 +163,7 @@ def run(engine: str, nodes: list[tuple[type, Any]], network: Any, seconds: float
 
 
 def abstract(nodes: int) -> AbstractNetwork:
-    return AbstractNetwork(nodes, constant_delay(0.001), Workload(nodes))
+    return AbstractNetwork(nodes, delay=constant_delay(0.001), workload=Workload(nodes))
 
 
 def in_gradysim() -> dict[int, Any]:
@@ -221,7 +221,7 @@ def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
     """Hosts that go where they are sent, and are told every 100 ms where they are."""
     places = tuple((1000 * x, 1000 * y) for _, (x, y, _) in nodes)
     return MobileNetwork(
-        (), (), len(nodes), Workload(len(nodes)), radio="wifi", speed_mm_s=0, covered_only=False, host_xy_mm=places,
+        hosts=len(nodes), radio="wifi", speed_mm_s=0, covered_only=False, host_xy_mm=places,
         position_every_ps=10**11,
     )  # fmt: skip
 

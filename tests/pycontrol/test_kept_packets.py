@@ -44,7 +44,7 @@ def run(network: AbstractNetwork, cap: int = 0) -> Outcome:
 def test_copies_that_wait_long_for_a_slow_receiver_are_delivered() -> None:
     """Every receiver takes 0.1 s for a copy and gets 30 a second: the last ones wait for minutes."""
     network = AbstractNetwork(
-        4, constant_delay(1), Workload(4, messages=1600, segments=(Segment(0, 20),)), recv_ps=100 * MS
+        4, delay=constant_delay(1), workload=Workload(4, messages=1600, segments=(Segment(0, 20),)), recv_ps=100 * MS
     )
     outcome = run(network)
     assert outcome.finish.end_ps > 200 * S, "the last one was sent after 80 s"
@@ -59,7 +59,7 @@ def test_copies_that_wait_long_for_a_slow_receiver_are_delivered() -> None:
 def test_any_delay_delivers_everything_and_gives_one_digest_with_any_cap(low_s, more_s, cap, rate, recv_ms) -> None:
     workload = Workload(3, messages=60, segments=(Segment(0, rate),))
     delays = uniform_delay(low_s * 1000, (low_s + more_s) * 1000)
-    network = AbstractNetwork(3, delays, workload, recv_ps=recv_ms * MS)
+    network = AbstractNetwork(3, delay=delays, workload=workload, recv_ps=recv_ms * MS)
     whole, capped = run(network), run(network, cap)
     assert whole.scalars["deliveries"] == capped.scalars["deliveries"] == 3 * 60
     assert whole.digest == capped.digest
@@ -84,7 +84,7 @@ class OnTheAir:
 
         self.protocol = PerNode(Told)
         self.protocol.packet_lifetime_ps = lifetime_ps
-        network = MobileNetwork(((0, 0),), (), 3, Workload(4))
+        network = MobileNetwork(station_xy_mm=((0, 0),), wires=(), hosts=3, workload=Workload(4))
         self.protocol.start(Context(4, 1, MS, network=network))
         self.number = 0
 
@@ -135,7 +135,9 @@ def test_contents_that_nobody_can_ask_for_any_more_take_no_memory() -> None:
 def test_an_engine_that_gives_more_copies_than_there_are_is_refused() -> None:
     protocol = PerNode(Flood)
     protocol.start(
-        Context(2, 1, MS, network=AbstractNetwork(2, constant_delay(1), Workload(2)), reports_all_copies=True)
+        Context(
+            2, 1, MS, network=AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), reports_all_copies=True
+        )
     )
     protocol.nodes[0].send(EVERYONE, 0, 10)
     protocol.nodes[0].new_message()

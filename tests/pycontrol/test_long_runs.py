@@ -56,7 +56,9 @@ def test_the_memory_of_a_run_over_a_day_is_flat(loss: float) -> None:
 
     protocol = PerNode(lambda _: Flooding(), NODES - 1)
     protocol.every(HOUR, look)
-    network = AbstractNetwork(NODES, normal_delay(100, 20), Workload(NODES, segments=(Segment(0, 0.2),)), loss=loss)
+    network = AbstractNetwork(
+        NODES, delay=normal_delay(100, 20), workload=Workload(NODES, segments=(Segment(0, 0.2),)), loss=loss
+    )
     spec = RunSpec("test", {}, 1, network, 10**9, duration_ps=25 * HOUR)
     tracemalloc.start()
     try:

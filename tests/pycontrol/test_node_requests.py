@@ -123,7 +123,7 @@ def test_a_request_and_its_reply_have_eight_bytes_more() -> None:
     from causeway.pycontrol.loop import run_protocol
 
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    network = AbstractNetwork(3, constant_delay(1), Workload(3, script=script))
+    network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script))
     run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), Counting(Once), [])
     assert sizes == [2 + REQUEST_BYTES, 100 + REQUEST_BYTES, REQUEST_BYTES, REQUEST_BYTES] and REQUEST_BYTES == 8
 

@@ -52,7 +52,7 @@ class Alarm(Node):
 def run(protocol: Protocol) -> Any:
     """One broadcast of node 2 at 1 ms, among five."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    network = AbstractNetwork(5, constant_delay(1), Workload(5, script=script))
+    network = AbstractNetwork(5, delay=constant_delay(1), workload=Workload(5, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
 
 

@@ -36,7 +36,7 @@ def hold(seconds: float) -> None:
 def run(protocol: Protocol) -> Any:
     """One broadcast of node 2 at 1 ms, among three."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    network = AbstractNetwork(3, constant_delay(1), Workload(3, script=script))
+    network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
 
 
@@ -243,7 +243,7 @@ def test_a_packet_that_comes_to_another_node_than_its_own_is_reported() -> None:
             self.send(1, "news", 10)
 
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    spec = RunSpec("test", {}, 1, AbstractNetwork(3, constant_delay(1), Workload(3, script=script)), MS)
+    spec = RunSpec("test", {}, 1, AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script)), MS)
     with pytest.raises(RunError, match="the engine gives node 0 packet 0, which is for node 1"):
         run_protocol(Swapping(), spec, PerNode(lambda _: Sends(), 2), [])
 

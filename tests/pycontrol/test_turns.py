@@ -45,7 +45,7 @@ SERVICES = {
 def spec() -> RunSpec:
     """One broadcast of node 2 at 1 ms, among four."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
-    return RunSpec("test", {}, 1, AbstractNetwork(4, constant_delay(1), Workload(4, script=script)), MS)
+    return RunSpec("test", {}, 1, AbstractNetwork(4, delay=constant_delay(1), workload=Workload(4, script=script)), MS)
 
 
 def run(protocol: PerNode) -> Any:
@@ -108,7 +108,7 @@ def test_a_node_that_acts_as_another_one_by_its_runtime_is_refused(service: str,
 
 def test_an_instance_in_place_of_a_class_of_nodes_is_refused() -> None:
     with pytest.raises(UserError, match=r"PerNode was given .*; allowed: a class of nodes, as in PerNode\(Echo\)"):
-        PerNode(Node(0))  # type: ignore[arg-type]
+        PerNode(Node())  # type: ignore[arg-type]
 
 
 def test_a_node_acts_in_every_handler_of_its_own() -> None:

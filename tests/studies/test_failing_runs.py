@@ -41,7 +41,8 @@ class FragileStudy(Study):
     def network(self, params, seed):
         if params.holds < 0:
             raise ZeroDivisionError("a mistake of the study, not of the protocol")
-        return AbstractNetwork(2, constant_delay(1), Workload(2, messages=5, segments=(Segment(0, 100.0),)))
+        workload = Workload(2, messages=5, segments=(Segment(0, 100.0),))
+        return AbstractNetwork(2, delay=constant_delay(1), workload=workload)
 
     def protocol(self, params):
         protocol = PerNode(lambda _: Fragile(), 1)

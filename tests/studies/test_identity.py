@@ -48,7 +48,7 @@ class Edited(Study):
 
     def network(self, params, seed):
         load = Workload(3, messages=5, segments=(Segment(0, 20.0),))
-        return AbstractNetwork(3, constant_delay(10), load)
+        return AbstractNetwork(3, delay=constant_delay(10), workload=load)
 
     def protocol(self, params):
         return PerNode(Talker, 2)

@@ -23,7 +23,8 @@ from tests.bridge.test_movement_of_engines import both
 from tests.helpers.movement_probe import ZIGZAG, Chatty, S, ad_hoc
 
 NETWORK = MobileNetwork(
-    ((0, 0), (100_000, 0)), ((0, 1),), 2, Workload(4), traces=(trace((0, 1, 2), (3, 4, 5)), None), places_every_ps=S,
+    station_xy_mm=((0, 0), (100_000, 0)), wires=((0, 1),), hosts=2,
+    traces=(trace((0, 1, 2), (3, 4, 5)), None), places_every_ps=S,
     network_faults=(Jammer(1000, 2000, 3000, S, 2 * S), LinkFailure(0, 1, S, 3 * S), Partition((0,), (2, 3), S, 4 * S)),
 )  # fmt: skip
 
@@ -89,7 +90,7 @@ def test_a_run_that_was_not_recorded_has_no_page_and_says_how_to_get_one(tmp_pat
 
 def test_only_runs_that_ask_for_it_are_recorded() -> None:
     assert wanted(NETWORK) and not wanted(replace(NETWORK, places_every_ps=0))
-    assert not wanted(AbstractNetwork(2, constant_delay(1), Workload(2)))
+    assert not wanted(AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)))
     assert EVERYONE == -1
 
 

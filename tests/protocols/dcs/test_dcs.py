@@ -33,7 +33,9 @@ def up_and_down(low: float, high: float, duration_s: int) -> tuple[Segment, ...]
 
 def run(protocol, nodes=12, seed=1, load=(2.0, 40.0, 10), delay=None, cap=0):
     network = AbstractNetwork(
-        nodes, normal_delay(100, 20) if delay is None else delay, Workload(nodes, segments=up_and_down(*load))
+        nodes,
+        delay=normal_delay(100, 20) if delay is None else delay,
+        workload=Workload(nodes, segments=up_and_down(*load)),
     )
     spec = RunSpec("test", {}, seed, network, 10**9, (load[2] + 5) * S_PS, cap, passive_mask(protocol))
     return run_protocol(InlineEngine(), spec, protocol, [CausalityChecker(nodes)])
@@ -139,8 +141,8 @@ def test_a_clock_of_one_component_is_a_probabilistic_clock():
 def test_balancing_moves_processes_off_the_busy_component():
     def outcome(policy):
         network = AbstractNetwork(
-            40, normal_delay(100, 20),
-            Workload(40, segments=(Segment(0, 50.0, 2 / 3, 10), Segment(30 * S_PS, 0.0))),
+            40, delay=normal_delay(100, 20),
+            workload=Workload(40, segments=(Segment(0, 50.0, 2 / 3, 10), Segment(30 * S_PS, 0.0))),
         )  # fmt: skip
         protocol = DynamicClockSet(policy, component_size=10, components=4, capacity=4, period_ps=S_PS)
         spec = RunSpec("test", {}, 1, network, 10**9, 33 * S_PS, 0, passive_mask(protocol))

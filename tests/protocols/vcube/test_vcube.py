@@ -114,7 +114,7 @@ def suspicions(n: int, crash_at: dict[int, int], seed: int, make: type[Detector]
         np.zeros(len(rows), np.uint8),
     )
     network = AbstractNetwork(
-        n, uniform_delay(0.1, 0.8), Workload(n), send_ps=UNIT // 10, recv_ps=UNIT // 10, faults=faults
+        n, delay=uniform_delay(0.1, 0.8), workload=Workload(n), send_ps=UNIT // 10, recv_ps=UNIT // 10, faults=faults
     )
     run_protocol(InlineEngine(), RunSpec("test", {}, seed, network, UNIT // 10), protocol, [])
     return found
