@@ -148,7 +148,7 @@ def test_compacted_files_are_deleted_when_no_reader_can_need_them(tmp_path, monk
     monkeypatch.setattr(delta, "KEPT_HOURS", 0)
     rows = everything(tmp_path)
     compact.compact(tmp_path)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     assert len(list(tmp_path.rglob("*.parquet"))) == len(delta.latest(tmp_path).all_files())
     assert everything(tmp_path) == rows
 

@@ -107,8 +107,9 @@ def test_a_published_bound_is_compared_by_its_nearest_end(tmp_path, said, ratio)
 
 @pytest.mark.parametrize(
     ("said", "why"),
-    [("0.2,<,,", "said by high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
-     ("0.2,=,,0.3", "said by published alone"), (",,,", "said by published alone"), ("inf,,,", "not a finite number")],
+    [("0.2,<,,", "needs values in high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
+     ("0.2,=,,0.3", "values in published alone"), (",,,", "values in published alone"),
+     ("inf,,,", "not a finite number")],
 )  # fmt: skip
 def test_a_relation_says_which_numbers_belong_to_it(tmp_path, said, why):
     with pytest.raises(UserError, match=rf"p\.csv:2: .*{why}"):

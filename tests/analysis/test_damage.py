@@ -42,12 +42,12 @@ def small(folder: Path) -> Path:
 
 
 def whats(folder: Path) -> list[str]:
-    delta.forget_what_is_known()
+    delta.forget_versions()
     return [problem.what for problem in health.problems(folder)]
 
 
 def repair(folder: Path) -> None:
-    delta.forget_what_is_known()
+    delta.forget_versions()
     for problem in health.problems(folder):
         problem.repair()
     assert whats(folder) == []
@@ -234,7 +234,7 @@ def test_a_log_that_has_rotted_is_reported_and_put_back(tmp_path):
     right, log = everything(folder), delta._log(folder, 1)
     at = log.read_bytes().index(b"numRecords") + 14
     flip(log, 8 * at)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     with pytest.raises(UserError, match=r"0001\.json has changed.*doctor.*--repair"):
         store.read_arrow(folder, "runs")
     repair(folder)
@@ -291,7 +291,7 @@ def test_a_folder_of_a_newer_format_is_refused_and_left_alone(tmp_path, monkeypa
     monkeypatch.setattr(delta, "FORMAT", 2)
     small(folder)
     monkeypatch.undo()
-    delta.forget_what_is_known()
+    delta.forget_versions()
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     for use in (lambda: store.read_arrow(folder, "runs"), lambda: store.write_run(folder, tables("x")),
                 lambda: compact.compact(folder)):  # fmt: skip
@@ -316,7 +316,7 @@ def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
     shutil.rmtree(folder / linked)
     (folder / linked).symlink_to(mine / linked)
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
-    delta.forget_what_is_known()
+    delta.forget_versions()
     for use in (lambda: store.read_arrow(folder, "runs"), lambda: compact.compact(folder),
                 lambda: store.write_run(folder, tables("new")), lambda: list(health.problems(folder)),
                 lambda: compact.forget_runs(folder, ["a"]), lambda: report.write(folder)):  # fmt: skip
@@ -369,7 +369,7 @@ def test_a_log_that_names_files_of_others_is_refused(tmp_path):
     text = edited(log.read_text(), ("table=scalars/", "table=scalars/../../../"))
     log.write_text(text)
     shutil.rmtree(folder / "tables" / delta.COPIES)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     with pytest.raises(UserError, match="no file of a result folder"):
         store.read_arrow(folder, "runs")
 
@@ -422,10 +422,10 @@ def test_a_power_loss_loses_no_reported_run(tmp_path, monkeypatch):
         if number in (0, 1, 19, 20, 24):
             compact.compact(folder) if number == 19 else None
             disk.after(tmp_path, one := next(left))
-            delta.forget_what_is_known()
+            delta.forget_versions()
             assert sorted(store.finished_runs(one / "a" / "out")) == landed
             assert len(store.read_arrow(one / "a" / "out", "scalars")) == len(landed)
-            delta.forget_what_is_known()
+            delta.forget_versions()
 
 
 def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
@@ -433,9 +433,9 @@ def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
     before = sorted((folder / "tables").glob("table=*/*.parquet"))
     for name in (delta.LOG, delta.COPIES):
         shutil.rmtree(folder / "tables" / name)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     (what,) = whats(folder)
-    assert f"the log is gone, {len(before)} files of rows are there" in what
+    assert f"the log is missing, and {len(before)} files of rows are there" in what
     for problem in health.problems(folder):
         problem.repair()
     assert sorted((folder / "tables").glob("table=*/*.parquet")) == before

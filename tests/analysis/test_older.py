@@ -1,4 +1,4 @@
-"""Folders of the layout before the log are read, and brought up to date."""
+"""Folders of the layout before the log are read and converted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_compacting_converts_an_older_folder_to_the_current_format(tmp_path):
     store.write_run(folder, tables("d", 5.0))
     assert values(folder) == {**VALUES, "d": 5.0}
     left = (folder / "tables" / "scalars").rglob("*.parquet")
-    assert sorted(path.name for path in left) == ["@0001~0.parquet", "half.parquet"], "what was not taken is left alone"
+    assert sorted(path.name for path in left) == ["@0001~0.parquet", "half.parquet"], "what was not converted stays"
 
 
 def test_damaged_older_files_get_no_checksums(tmp_path):

@@ -36,7 +36,7 @@ SCA = "version 3\nrun General-0\nattr configname General\nscalar net sent 7\n"
 @pytest.fixture(params=["hdfs", pytest.param("s3", marks=needs_s3)])
 def url(request, tmp_path, monkeypatch) -> str:
     """A URL with %s where the folder goes."""
-    store.forget_what_is_known()
+    store.forget_versions()
     monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
     if request.param == "s3":
         return request.getfixturevalue("s3")

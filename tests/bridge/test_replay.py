@@ -136,7 +136,7 @@ def test_frames_behind_the_end_of_the_run_are_refused(recording: Path, tmp_path:
         replay(longer)
     old = [struct.pack("<BI", direction, len(data)) + data for direction, data in frames(recording)]
     packed(longer, b"causeway recording 1\n" + b"".join([*old, old[-1]]))
-    with pytest.raises(UserError, match=r"goes on behind the end of its run .*record it anew"):
+    with pytest.raises(UserError, match=r"has frames after the end of its run .*record it anew"):
         replay(longer)
 
 

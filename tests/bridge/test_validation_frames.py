@@ -403,7 +403,7 @@ def test_answers_that_the_caller_has_validated_still_register_their_ids() -> Non
 
 
 def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    validation_kernel.settled()
+    validation_kernel.compiled_kernels()
     compiling = []
 
     class Slow:
@@ -421,7 +421,9 @@ def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPat
 
     for name in validation_kernel.Kernels._fields:
         monkeypatch.setattr(validation_kernel, name, Slow())
-    monkeypatch.setattr(validation_kernel, "_settle", functools.cache(validation_kernel._settle.__wrapped__))
+    monkeypatch.setattr(
+        validation_kernel, "_compile_kernels", functools.cache(validation_kernel._compile_kernels.__wrapped__)
+    )
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: validation_kernel.settled(), range(4)))
+        found = list(threads.map(lambda _: validation_kernel.compiled_kernels(), range(4)))
     assert all(kernels is found[0] for kernels in found)

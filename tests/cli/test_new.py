@@ -33,7 +33,7 @@ def test_a_new_protocol_runs(tmp_path: Path) -> None:
 
 def test_a_file_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("mine")
-    with pytest.raises(UserError, match=r"mine\.py is there already; give another name"):
+    with pytest.raises(UserError, match=r"mine\.py exists already; give another name"):
         write_protocol(tmp_path / "mine.py", Console(file=StringIO()))
     assert (tmp_path / "mine.py").read_text() == "mine"
 

@@ -36,7 +36,7 @@ def test_replay_runs_no_file_that_a_recording_names(tmp_path: Path) -> None:
     trap = tmp_path / "trap.py"
     trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')\n")
     path = recording_of(str(trap), tmp_path / "run.frames")
-    with pytest.raises(UserError, match=r"not one of ours .*--study FILE.py"):
+    with pytest.raises(UserError, match=r"does not ship with Causeway .*--study FILE.py"):
         replay_file(path, Console(quiet=True))
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(UserError, match="defines 0 studies"):

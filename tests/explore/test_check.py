@@ -161,7 +161,7 @@ def test_the_story_names_every_step_and_the_page_needs_nothing_but_itself() -> N
     small = model(broadcasts=2, losses=1)
     for what in ("broadcast", "loss", "packet"):
         small.do(next(c for c in small.choices() if c.what == what))
-    words = schedule_page.in_words(small.log, "everything arrives: node 1 never delivers message 0")
+    words = schedule_page.describe_events(small.log, "everything arrives: node 1 never delivers message 0")
     assert [line.split("  ")[-1] for line in words[:2]] == ["broadcasts message 0", "delivers message 0"]
     assert any("is lost" in line for line in words)
     page = schedule_page.page(small.whole_log, 3, "node 1 <never> delivers message 0", "a title")

@@ -67,7 +67,7 @@ def test_a_violation_that_does_not_repeat_is_reported_as_not_deterministic(every
     assert kept["deterministic"] is False and kept["broken"] in text
     again = io.StringIO()
     assert replay_example(tmp_path / "now_and_then.json", Console(file=again, width=300), str(file), False)
-    assert f"it was not deterministic; it broke once: {kept['broken']}" in again.getvalue()
+    assert f"it was not deterministic; it violated once: {kept['broken']}" in again.getvalue()
 
 
 def test_the_events_that_broke_it_once_are_reported(tmp_path: Path) -> None:

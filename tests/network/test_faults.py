@@ -130,7 +130,7 @@ def test_faults_at_a_rate_come_from_the_seed():
     [
         (
             LinkFailure(1, 2, 0, S),
-            "network fault 0 is a link failure between 1 and 2, where is no wire; allowed: 0-1, 0-2",
+            "network fault 0 is a link failure between 1 and 2, which no wire joins; allowed: 0-1, 0-2",
         ),
         (LinkFailure(0, 1, S, S), r"the to_ps of network fault 0 is 10+; allowed: a whole number, 10+1 to"),
         (Jammer(0, 0, 0, 0, S), "the radius_mm of network fault 0 is 0; allowed"),

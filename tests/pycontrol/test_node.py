@@ -230,7 +230,7 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
         (lambda n: n.set_timer("t", seconds(n.now / 3)), "seconds(0.0003333333333333333) is not a whole number of pic"),
         (lambda n: n.send(9, "x"), "send was given peer=9; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
         (lambda n: n.send(0, object()), "give size_bytes, or define an attribute size_bytes on object"),
-        (lambda n: n.deliver(0), "deliver was given message=0; allowed: nothing, as nobody has called new_message() y"),
+        (lambda n: n.deliver(0), "deliver was given message=0; allowed: nothing, as no node has called new_message()"),
         (lambda n: (n.new_message(), n.deliver(1)), "deliver was given message=1; allowed: a whole number, 0 to 0, wh"),
         (lambda n: n.runtime.nodes[0].rng, "node 0 acts (rng) in a handler of node 2; a node acts in its own handlers"),
         (lambda n: n.crash(5), "crash was given node=5; allowed: a whole number, 0 to 2"),

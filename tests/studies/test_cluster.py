@@ -91,7 +91,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
     alone = command(study, str(tmp_path / "alone"), "--jobs", "1")
     reported, errors = alone.communicate(timeout=300)
     assert alone.returncode == 0, reported + errors
-    store.forget_what_is_known()
+    store.forget_versions()
     assert len(store.finished_runs(folder)) == RUNS
     assert rows(folder) == rows(tmp_path / "alone")
     factors = store.read_pandas(folder, "scalars").query("name == 'factor'")["value"]

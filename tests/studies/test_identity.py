@@ -122,7 +122,7 @@ def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) 
     assert "3 more runs here are of other code; reports keep them apart" in edited
     before = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert "already" not in command(study, out, "--reps", "3", "--jobs", "2", "--fresh").stdout
-    store.forget_what_is_known()
+    store.forget_versions()
     after = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert sorted(before.index) == sorted(after.index) and (before != after.loc[before.index]).sum() == 3
 
@@ -142,7 +142,7 @@ def test_a_worker_refuses_a_run_whose_study_was_edited_after_it_was_planned(tmp_
 def test_a_file_that_is_read_and_not_named_is_refused(tmp_path: Path) -> None:
     study = written(tmp_path)
     study.write_text(edited(study.read_text(), ('files = ("data/*.txt",)', "files = ()")))
-    with pytest.raises(UserError, match=r"reads data/given\.txt without naming it.* files = \('data/given.txt',\)"):
+    with pytest.raises(UserError, match=r"reads data/given\.txt without declaring it.* files = \('data/given.txt',\)"):
         run_job(Job(str(study), {}, 1, "inline"))
     study.write_text(study.read_text().replace("OWN = 1", 'OWN = int(open(Path(__file__).parent / "own.txt").read())'))
     study.write_text(edited(study.read_text(), ("files = ()", 'files = ["data/given.txt"]')))

@@ -208,7 +208,7 @@ def test_a_run_explains_its_first_violation_and_draws_it(tmp_path: Path) -> None
     assert found.scalars["violations"] > 0
     text = found.explain(tmp_path / "why.html")
     assert "delivers message" in text.splitlines()[0] and "<svg" in (tmp_path / "why.html").read_text()
-    assert cw.run(Echo, cw.AbstractNetwork(3)).explain() == "nothing is wrong with it"
+    assert cw.run(Echo, cw.AbstractNetwork(3)).explain() == "the run has no violation"
 
 
 def test_a_recording_replays(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_copy_is_taken_once_and_reported(tmp_path):
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     report = convert.convert([tmp_path / "one", tmp_path / "two"], tmp_path / "out")
     assert values(tmp_path / "out") == {"R": 1.0} and len(store.read_pandas(tmp_path / "out", "scalars")) == 1
-    assert report.files[1].status == "copy" and "passed over, it is the same" in report.notes[0]
+    assert report.files[1].status == "copy" and "skipped, since it is the same" in report.notes[0]
 
 
 def test_the_headers_of_a_run_are_merged_in_any_order(tmp_path):
