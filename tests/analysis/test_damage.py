@@ -229,7 +229,7 @@ def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums
     assert len(whats(folder)) == 1, "and it is still told"
 
 
-def test_a_log_that_has_rotted_is_reported_and_put_back(tmp_path):
+def test_a_damaged_log_is_reported_and_restored(tmp_path):
     folder = small(tmp_path / "out")
     right, log = everything(folder), delta._log(folder, 1)
     at = log.read_bytes().index(b"numRecords") + 14
@@ -270,7 +270,7 @@ def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsy
     assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
 
 
-def test_the_doctor_takes_nothing_that_has_just_committed(tmp_path):
+def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
     """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
     real = os.replace
 
@@ -286,7 +286,7 @@ def test_the_doctor_takes_nothing_that_has_just_committed(tmp_path):
     assert len(store.finished_runs(tmp_path)) == 15 == len(store.read_arrow(tmp_path, "scalars"))
 
 
-def test_a_folder_of_a_newer_format_is_refused_and_left_alone(tmp_path, monkeypatch):
+def test_a_folder_of_a_newer_format_is_refused_and_not_changed(tmp_path, monkeypatch):
     folder = tmp_path / "out"
     monkeypatch.setattr(delta, "FORMAT", 2)
     small(folder)
@@ -307,7 +307,7 @@ LINKED = ["tables", "tables/_delta_log", "tables/_copies", "tables/table=scalars
 
 
 @pytest.mark.parametrize("linked", LINKED)
-def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
+def test_a_folder_with_links_is_refused(tmp_path, linked):
     """The link leads to a part of a healthy folder, two days old, which a careless repair would take for an orphan."""
     folder, mine = small(tmp_path / "out"), small(tmp_path / "mine")
     (mine / ".locks" / "old.lock").touch()
@@ -451,7 +451,7 @@ def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path)
 
 
 @pytest.mark.parametrize("inside", ["", "tables", "tables/table=runs"])
-def test_the_doctor_calls_no_other_folder_whole(tmp_path, inside):
+def test_the_doctor_refuses_a_folder_without_tables(tmp_path, inside):
     """A wrong path, such as the folder of tables, would pass for a folder without problems."""
     if inside:
         small(tmp_path)

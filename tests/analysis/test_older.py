@@ -32,7 +32,7 @@ def values(folder: Path) -> dict[str, float]:
     return {row["run_id"]: row["value"] for row in rows}
 
 
-def test_it_is_read_and_not_added_to(tmp_path):
+def test_an_older_folder_can_only_be_read(tmp_path):
     folder = older(tmp_path / "out")
     assert values(folder) == VALUES and store.finished_runs(folder) == set(VALUES)
     assert store.count_rows(folder, "samples") == 3 and store.has_run(folder, "b")
@@ -64,7 +64,7 @@ def test_damaged_older_files_get_no_checksums(tmp_path):
     assert values(folder) == {"b": 2.0, "c": 3.0} and path.read_bytes() == data
 
 
-def test_a_kill_before_its_files_went_changes_nothing(tmp_path, monkeypatch):
+def test_a_kill_before_the_older_files_are_removed_changes_no_row(tmp_path, monkeypatch):
     folder = older(tmp_path / "out")
 
     real = type(tmp_path).unlink

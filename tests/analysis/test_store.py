@@ -124,7 +124,7 @@ def test_threads_that_land_the_same_runs_land_each_once(tmp_path):
     assert sorted(store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()) == sorted(rows), "and so the log says"
 
 
-def test_a_committing_does_not_read_the_log_again(tmp_path, monkeypatch):
+def test_a_commit_does_not_read_the_log_again(tmp_path, monkeypatch):
     opened, real = [], delta._open
     monkeypatch.setattr(delta, "_open", lambda folder: opened.append(folder) or real(folder))
     for number in range(30):

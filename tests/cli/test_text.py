@@ -63,7 +63,7 @@ def test_an_expression_without_a_value_is_refused_at_once(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["(" * 5000, "1+" * 5000 + "1", "-" * 900 + "x" + "("])
-def test_an_expression_that_is_none_is_refused(text: str) -> None:
+def test_text_that_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(UserError):
         evaluate(text, lambda _: 0.0, lambda a, b: a / b)
 

@@ -66,7 +66,7 @@ def test_the_witness_sees_the_violations_that_the_checker_counts() -> None:
     assert len(witness.violations) - before == checker.scalars()["missing"]
 
 
-def test_the_first_violation_is_reported_with_the_copies_of_the_message_that_did_not_come(evidence) -> None:
+def test_the_first_violation_is_reported_with_the_missing_copies_of_the_message(evidence) -> None:
     found = evidence.chains[0]
     assert found.violation.what == ORDER
     late, node = found.violation.before, found.violation.node
